@@ -35,6 +35,10 @@ class Fault:
         """Return the fault with `place`, a file or a section, in front of where it stands."""
         return replace(self, place=f"{place.removesuffix(': ')}: {self.place}" if place else self.place)
 
+    def followed_by(self, template: str, /, **fields: FieldValue) -> Fault:
+        """Return the fault with more behind its sentence."""
+        return replace(self, template=self.template + template, fields={**self.fields, **fields})
+
     def as_dict(self) -> dict[str, Any]:
         """Return the fault as plain values for JSON."""
         fields = {name: list(value) if isinstance(value, tuple) else value for name, value in self.fields.items()}
@@ -92,21 +96,31 @@ class PeerError(ProtocolError):
     """A peer broke the rules, or somebody on the way from it did.
 
     `culprit` is the peer's name only where what came was sealed or signed by that peer; else it is "somebody on the way
-    from" the peer, and there is no evidence, for whoever carries mail can spoil it. `rule` is what was broken,
-    `evidence` the numbers, on their link, of the messages that show it; empty when the rule names no single message.
+    from" the peer, and there is no evidence, for whoever carries mail can spoil it. `rule` is what was broken, as a
+    sentence, `evidence` the numbers, on their link, of the messages that show it; empty when the rule names no single
+    message.
 
     It is why a participant stops, and convinces nobody else: a seal is made with a key that both ends have, and a peer
     to whom a third one told something else may send in good faith what is refused. Who was wrong is for an auditor to
     say, from what each of them signed.
     """
 
-    def __init__(self, culprit: str, rule: str, evidence: Sequence[int] = ()) -> None:
-        numbers = ", ".join(str(n) for n in evidence)
-        where = f" (its message {numbers})" if evidence else ""
-        super().__init__(f"{culprit}: {rule}{where}")
+    def __init__(
+        self,
+        culprit: str,
+        code: str | Fault,
+        template: str = "",
+        /,
+        evidence: Sequence[int] = (),
+        **fields: FieldValue,
+    ) -> None:
+        broken = code if isinstance(code, Fault) else Fault(code, template, fields)
         self.culprit = culprit
-        self.rule = rule
+        self.rule = str(broken)
         self.evidence = tuple(evidence)
+        if evidence:
+            broken = broken.followed_by(" (its message {evidence})", evidence=self.evidence)
+        super().__init__(broken.within(culprit))
 
 
 class StoppedError(ProtocolError):
@@ -121,7 +135,8 @@ class StallError(ProtocolError):
     """Nobody can move. `waiting` maps each role to what it waits for, from whom, and where in the code."""
 
     def __init__(self, waiting: dict[str, str]) -> None:
-        super().__init__("nobody can move: " + "; ".join(f"{who} waits for {what}" for who, what in waiting.items()))
+        all_waits = "; ".join(f"{who} waits for {what}" for who, what in waiting.items())
+        super().__init__("session.nobody_can_move", "nobody can move: {waits}", waits=all_waits)
         self.waiting = waiting
 
 

@@ -37,12 +37,15 @@ FOUNDATIONS: Mapping[str, tuple[str, ...]] = {
 PROTOCOL = (*ROLE, "protocols.curator")
 # A protocol that uses a part of another one names it here.
 SHARED: Mapping[str, tuple[str, ...]] = {
-    "protocols.linear": ("protocols.comparison.garbled", "protocols.pathak2010.values"),
+    "protocols.linear": (
+        *("protocols.comparison.garbled", "protocols.pathak2010.noisy_sum", "protocols.pathak2010.noisy_sum_claims"),
+        "protocols.pathak2010.values",
+    ),
     "protocols.pathak2010": ("protocols.comparison",),
 }
 # Name of a file in a protocol's folder -> what it may import besides: claims, declarations and quotations are no roles.
 BY_FILE: Mapping[str, str] = {
-    **dict.fromkeys(("as_printed", "boundary", "checkable", "ideal"), "protocols.runtime.claims"),
+    **dict.fromkeys(("as_printed", "boundary", "checkable", "ideal", "noisy_sum_claims"), "protocols.runtime.claims"),
     **dict.fromkeys(("conversation", "printed_conversation"), "protocols.runtime.conversation"),
     "protocol": "protocols.runtime.protocol",
     "sentences": "protocols.runtime.quoted",
@@ -147,7 +150,6 @@ TABLE: Mapping[str, tuple[str, ...]] = {
             "smc_dp.audit.epsilon",
             "smc_dp.audit.run",
             "smc_dp.privacy.ledger",
-            "smc_dp.run.protocols",
         ),
     ),
     # The face of the package: the names of the public API, each imported when it is first used.

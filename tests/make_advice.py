@@ -26,6 +26,7 @@ from smc_dp.data.federation import Rows
 from smc_dp.data.sources import dataset
 from smc_dp.methods.functionality import ideal
 from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.run.settings import RunSettings
 
 SOURCES = ("breast_cancer", "a9a", "bank", "credit_default", "covtype", "kdd99")
 METHODS = ("newton", "wsum", "wsum_ar", "prr_mean")
@@ -50,7 +51,7 @@ def drawn(folder: Path) -> Iterator[tuple[Circumstances, list[Rows], Rows]]:
         order = np.split(rng.permutation(len(pooled))[:n], np.cumsum(sizes)[:-1])
         epsilon = Fraction(f"{np.exp(rng.uniform(np.log(0.1), np.log(3))):.3g}")
         names = tuple(f"party-{j}" for j in range(K))
-        known = Circumstances(names, tuple(map(int, sizes)), pooled.X.shape[1], 2, epsilon)
+        known = Circumstances(names, tuple(map(int, sizes)), pooled.X.shape[1], 2, RunSettings.asking(epsilon=epsilon))
         yield known, [Rows(pooled.X[at], pooled.y[at]) for at in order], Rows(test.X[:TESTED], test.y[:TESTED])
 
 

@@ -56,3 +56,7 @@ sequence
 
 # The solver's certificate: tests hold it against exact arithmetic.
 charged_tolerance
+
+# `inspect` and typer read these of a command that is made of settings.
+__signature__
+__annotations__

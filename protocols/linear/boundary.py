@@ -3,6 +3,7 @@
 The claim of `ideal.py` would be timid if these failed; `NOT_CLAIMED` is part of it. An attack is given the public
 parameters p, the views of the coalition's members, and what was published; nothing else. All members follow the
 protocol.
+Attacks that need nothing but own inputs and the sum are in `pathak2010/noisy_sum_claims.py`.
 """
 
 from __future__ import annotations
@@ -17,10 +18,20 @@ from protocols.curator import CURATOR_NAME
 from protocols.linear import masks
 from protocols.linear.messages import PublishedShare, Share, Submit
 from protocols.linear.parameters import Parameters
-from protocols.linear.values import CuratorKeys, Masks, OpenedRow, PartyInput, Submitted
+from protocols.linear.values import CuratorKeys, Masks, OpenedRow, Submitted
+from protocols.pathak2010.noisy_sum_claims import (
+    BY_ALL_BUT_ONE,
+    BY_SMALLEST,
+    SCALE_OF_THE_NOISE,
+    Coalitions,
+    exact_sum,
+    exact_sum_of_smallest,
+    input_of,
+    own_input,
+    released,
+    sum_for_smallest,
+)
 from protocols.runtime.claims import Attack, Inputs, Unclaimed, View, first_of, left_by, letter_from
-
-Coalitions = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,20 +43,9 @@ class Everything:
     exact: Vector
 
 
-def released(p: Parameters, published: Mapping[str, PublishedShare]) -> Vector:
-    """S, the sum of all published shares."""
-    return p.weights.add_vectors(*(share.y for share in published.values()))
-
-
-def all_smallest(p: Parameters, inputs: Inputs) -> list[int]:
-    """The parties of which none has fewer records; coins decide among them."""
-    sizes = [_input_of(inputs, party).n for party in p.parties]
-    return [j for j, n in enumerate(sizes) if n == min(sizes)]
-
-
 def everything_of_hubs(p: Parameters, charlie: View, first: View, S: Vector) -> Everything:
     """From Charlie's view and that of P_1: halves that meet, rows that the box key opens, and s, which it took off."""
-    mine, box = _input(first), left_by(charlie, CuratorKeys).box
+    mine, box = own_input(first), left_by(charlie, CuratorKeys).box
     sizes, noises = [mine.n], [mine.eta]
     for name in p.parties[1:]:
         submit = letter_from(first, name, Submit)
@@ -74,30 +74,11 @@ def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mappin
     return masks.share(p, published[name].y, Masks(minus, plus))
 
 
-def exact_sum_of_smallest(p: Parameters, smallest: View, S: Vector) -> Vector:
-    """The sum of all w_j without any noise: S less the noise that the party with the smallest data set put in itself.
-
-    From the view of any other party the same computation gives a meaningless vector.
-    """
-    return p.weights.subtract_vectors(S, _input(smallest).eta)
-
-
 def exact_sum_of_the_named(p: Parameters, charlie: View, party: View, S: Vector) -> Vector:
     """The same, if the row that Charlie opened is this party's: its epk says so; raises `ValueError` if it is not."""
     if left_by(charlie, OpenedRow).epk != _submitted(party).epk:
         raise ValueError(f"the row that opened is not that of {party.name}")
     return exact_sum_of_smallest(p, party, S)
-
-
-def weights_of_the_last(p: Parameters, views: Sequence[View], S: Vector) -> Vector:
-    """w_j of the only party that is not here: the exact sum, from the smallest party's noise, less all w of these.
-
-    If the one that is not here has the smallest data set, the same computation gives a meaningless vector.
-    """
-    mine = [_input(view) for view in views]
-    smallest = min(mine, key=lambda x: x.n)
-    known = p.weights.add_vectors(smallest.eta, *(x.w for x in mine))
-    return p.weights.subtract_vectors(S, known)
 
 
 def _seed(p: Parameters, view: View, i: int) -> bytes:
@@ -112,10 +93,6 @@ def _submitted(view: View) -> Submitted:
     """What a party's first stage left; that of P_1 leaves more beside it."""
     every = [part for result in view.results for part in (result if isinstance(result, tuple) else (result,))]
     return first_of(every, Submitted, view.name)
-
-
-def _input(view: View) -> PartyInput:
-    return first_of(view.inputs, PartyInput, view.name)
 
 
 # The same in the form in which a claim is tried. Where sizes are equal, coins decide, and nothing is there to be found.
@@ -139,46 +116,13 @@ def _cutting(p: Parameters) -> Coalitions:
     return ((CURATOR_NAME, p.parties[0], *(p.parties[j] for j in around)),)
 
 
-def _alone(p: Parameters) -> Coalitions:
-    return tuple((party,) for party in p.parties)
-
-
 def _with_charlie(p: Parameters) -> Coalitions:
     return tuple((CURATOR_NAME, party) for party in p.parties[1:])
 
 
-def _all_but_one(p: Parameters) -> Coalitions:
-    return tuple(tuple(party for party in p.parties if party != left) for left in p.parties)
-
-
-def _input_of(inputs: Inputs, party: str) -> PartyInput:
-    return first_of(inputs[party], PartyInput, party)
-
-
-def _smallest(p: Parameters, inputs: Inputs) -> str | None:
-    """The party with fewer records than all others."""
-    places = all_smallest(p, inputs)
-    return p.parties[places[0]] if len(places) == 1 else None
-
-
-def _sum(p: Parameters, inputs: Inputs) -> Vector:
-    return p.weights.add_vectors(*(_input_of(inputs, party).w for party in p.parties))
-
-
 def _everything(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Everything:
-    mine = [_input_of(inputs, party) for party in p.parties]
-    return Everything(tuple(x.n for x in mine), tuple(x.eta for x in mine), _sum(p, inputs))
-
-
-def _sum_for_smallest(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
-    return _sum(p, inputs) if _smallest(p, inputs) in names else None
-
-
-def _last_ones_weights(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
-    if _smallest(p, inputs) not in names:
-        return None
-    (left,) = set(p.parties) - set(names)
-    return _input_of(inputs, left).w
+    mine = [input_of(inputs, party) for party in p.parties]
+    return Everything(tuple(x.n for x in mine), tuple(x.eta for x in mine), exact_sum(p, inputs))
 
 
 NOT_CLAIMED = (
@@ -196,26 +140,18 @@ NOT_CLAIMED = (
         Attack(
             _cutting,
             weights_behind_a_cut,
-            lambda p, inputs, names: _input_of(inputs, p.parties[_encircled(p)]).w,
+            lambda p, inputs, names: input_of(inputs, p.parties[_encircled(p)]).w,
         ),
     ),
     Unclaimed(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. It is not "
         "told that it is the smallest, but knows it where the sizes show it.",
-        Attack(
-            _alone,
-            lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
-            _sum_for_smallest,
-        ),
+        BY_SMALLEST,
     ),
     Unclaimed(
         "All parties but one, the smallest among them, together obtain the weights of the last one exactly, with "
         "Charlie or without; of two parties, the smaller one obtains the other's.",
-        Attack(
-            _all_but_one,
-            lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
-            _last_ones_weights,
-        ),
+        BY_ALL_BUT_ONE,
     ),
     Unclaimed(
         "Charlie together with the party that has the smallest data set learns that it is the smallest, and so that "
@@ -223,7 +159,7 @@ NOT_CLAIMED = (
         Attack(
             _with_charlie,
             lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], released(p, published)),
-            _sum_for_smallest,
+            sum_for_smallest,
         ),
     ),
     Unclaimed(
@@ -259,7 +195,5 @@ NOT_CLAIMED = (
         "they were told in it."
     ),
     Unclaimed("The last to publish learns the sum first and can keep its share back."),
-    Unclaimed(
-        "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release."
-    ),
+    SCALE_OF_THE_NOISE,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from protocols.errors import Fault
 from protocols.linear.parameters import Parameters
 from protocols.linear.publication import unlike_go
 from protocols.runtime.claims import Checkable, Told, Wrong
@@ -18,9 +19,9 @@ def published(
 ) -> Wrong | None:
     """What is wrong with the shares together; that of nobody alone shows that it deviated."""
     if len(said) <= p.K:
-        return Wrong("not everybody published a share")
+        return Wrong(Fault("shares.not_of_everybody", "not everybody published a share"))
     if fault := unlike_go(session, tuple(said), said):
-        return Wrong(fault)
+        return Wrong(Fault("shares.not_committed_to", "{why}", {"why": fault}))
     return None
 
 

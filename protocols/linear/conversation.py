@@ -8,7 +8,8 @@ from protocols.comparison.garbled import Choices, Extension, OtKey, Tables
 from protocols.crypto import garbling
 from protocols.curator import CURATOR_NAME, EVERYBODY, FIRST, OTHERS, PARTIES, around_the_first
 from protocols.linear.messages import BoxKey, Go, LockedRows, Neighbour, PublishedShare, Ready, Share, Submit
-from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.parameters import Parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.conversation import (
     AGREEMENT,
     GATE,

@@ -17,7 +17,7 @@ none has. The proof is in NOTES.md; the simulator with Charlie is P_1's own code
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -31,11 +31,13 @@ from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES
 from protocols.curator import CURATOR_NAME
 from protocols.linear import masks
-from protocols.linear.boundary import NOT_CLAIMED, all_smallest, released
-from protocols.linear.messages import LockedRows, PublishedShare, Submit
-from protocols.linear.parameters import SEED_BYTES, SIZE_BITS, Parameters
+from protocols.linear.boundary import NOT_CLAIMED
+from protocols.linear.messages import LockedRows, Submit
+from protocols.linear.parameters import SEED_BYTES, Parameters
 from protocols.linear.values import OpenedRow, PartyInput, Submitted
-from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, Unknown, View
+from protocols.pathak2010.noisy_sum import SIZE_BITS
+from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared, inputs, outcomes
+from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, View
 
 NOBODY = "none of them"
 NO_MEMBER = 2  # in place of the number of a row's owner: no epk that the coalition knows
@@ -200,18 +202,6 @@ def toy(p: Parameters) -> Parameters:
     return replace(p, dimension=1, row_letters=p.row_parts)
 
 
-def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    """Size n_j, weights w_j and noise eta_j of each party, each an unknown."""
-    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
-    for j, party in enumerate(p.parties, start=1):
-        w, eta = (
-            tuple(unknown(f"{letter}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
-            for letter in ("w", "eta")
-        )
-        made[party] = (p, PartyInput(unknown(f"n_{j}", SIZE_BITS), w, eta))
-    return made
-
-
 def toy_masks(p: Parameters) -> tuple[Mask, ...]:
     """Every field that hides something from its reader, always by exclusive or, or mod a power of two."""
     seeds = ("Submit.seed", "Share.seed", "Neighbour.seed")
@@ -222,13 +212,6 @@ def toy_masks(p: Parameters) -> tuple[Mask, ...]:
         *(Mask(place, 8 * SEED_BYTES) for place in seeds),
         Mask("Extension.u", 8 * p.layout()["extension"]),
     )
-
-
-def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
-    """Whether the shares add up to the functionality's sum, for a party with the smallest size: coins decide ties."""
-    mine = [inputs[party][1] for party in p.parties]
-    sums = [p.weights.add_vectors(*(x.w for x in mine), mine[j].eta) for j in all_smallest(p, inputs)]
-    return released(p, published) in sums
 
 
 def sample(K: int) -> Parameters:
@@ -247,18 +230,11 @@ def profiles(p: Parameters) -> tuple[Parameters, ...]:
     return (sparse,) if sparse.has_ring else ()
 
 
-def outcomes(p: Parameters, j: int) -> dict[str, tuple[str, ...]]:
-    """The selected noise eta_j* and the sum of all weights without noise, coordinate by coordinate."""
-    places = range(1, p.dimension + 1)
-    noise = {f"selected noise({i})": (f"eta_{j + 1}({i})",) for i in places}
-    return noise | {f"exact sum({i})": tuple(f"w_{k}({i})" for k in range(1, p.K + 1)) for i in places}
-
-
 MODEL = Model(
     toy,
     inputs,
     ("rho",),
-    lambda p: tuple(f"n_{j}" for j in range(1, p.K + 1)),
+    compared,
     sample,
     outcomes,
     Hygiene(8 * SEED_BYTES, toy_masks, (), lambda p: (SIZE_BITS, 0), agrees, lambda p: p.ring_bits),

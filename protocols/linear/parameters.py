@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from protocols.arithmetic.ring import Ring, Vector
 from protocols.comparison.garbled import part_bytes, parts
 from protocols.crypto import commitment, encapsulation, garbling, masking, oblivious
 from protocols.errors import LocalError
+from protocols.pathak2010.noisy_sum import SIZE_BITS, NoisySum, stated_parameters
 
-SIZE_BITS = 32  # L: sizes are below 2**32
 DIGEST_BYTES = SEED_BYTES = 32
 _LEAST_DEGREE = 2
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(NoisySum):
     """K parties by name, d weights in Z_M with M = 2**ring_bits, and the degree k of the ring of P_2 ... P_K.
 
     `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
@@ -34,24 +33,24 @@ class Parameters:
     row_letters: int | None = None
 
     def __post_init__(self) -> None:
-        K = len(self.parties)
-        if K < 2 or len(set(self.parties)) != K:
-            raise LocalError(f"parties: wanted at least two with different names, got {', '.join(self.parties)}")
-        if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
-            raise LocalError("dimension must be at least 1 and ring_bits a positive multiple of 8")
+        self.check_sum()
         if self.ring_degree < _LEAST_DEGREE or self.ring_degree % 2:
-            raise LocalError(f"ring_degree: wanted an even number from {_LEAST_DEGREE} on, got {self.ring_degree}")
+            raise LocalError(
+                "ring_degree.not_even_or_too_small",
+                "ring_degree: wanted an even number from {least} on, got {got}",
+                least=_LEAST_DEGREE,
+                got=self.ring_degree,
+            )
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
         """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
         types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
-        wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
-        if wrong or not all(isinstance(name, str) for name in stated["parties"]):
-            raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
-        made = cls(tuple(stated["parties"]), *(stated[name] for name in types if name != "parties"))
+        made = cls(**stated_parameters(stated, types))
         if made.as_dict() != stated:
-            raise LocalError("parameters: not those that this protocol derives from the first five")
+            raise LocalError(
+                "linear.parameters_not_derived", "parameters: not those that this protocol derives from the first five"
+            )
         return made
 
     def as_dict(self) -> dict[str, Any]:
@@ -64,16 +63,6 @@ class Parameters:
             "agreed": self.agreed,
             "size_bits": SIZE_BITS,
         }
-
-    @property
-    def K(self) -> int:  # noqa: N802
-        """The number of parties."""
-        return len(self.parties)
-
-    @property
-    def weights(self) -> Ring:
-        """Z_M of the weights, the noise and the shares."""
-        return Ring(self.ring_bits)
 
     @property
     def width(self) -> int:
@@ -149,9 +138,3 @@ class Parameters:
     def row_parts(self) -> int:
         """In how many letters the locked rows travel."""
         return parts(self.locked_bytes) if self.row_letters is None else self.row_letters
-
-    def check_length(self, *vectors: Vector) -> None:
-        """Raises `LocalError` unless each of a party's own vectors has d numbers."""
-        for vector in vectors:
-            if len(vector) != self.dimension:
-                raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")

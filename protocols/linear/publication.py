@@ -13,6 +13,7 @@ from protocols.arithmetic import words
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import commitment
 from protocols.curator import CURATOR_NAME
+from protocols.errors import Fault
 from protocols.linear import masks
 from protocols.linear.messages import Go, PublishedShare, Ready
 from protocols.linear.parameters import Parameters
@@ -55,7 +56,7 @@ def digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]
 
 def broken_word(
     session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
-) -> tuple[str, str] | None:
+) -> tuple[str, Fault] | None:
     """Who published something else than it had announced to this participant, and what it did; None if nobody did.
 
     Whoever published nothing is not named. A party knows the digest of all commitments alone, and looks whether all
@@ -66,10 +67,14 @@ def broken_word(
             if name in published and published[name].go != announced.go:
                 # Charlie knows what he told; between him and the other a party cannot decide
                 culprit = name if announced.commitments else f"{CURATOR_NAME} or {name}"
-                return culprit, "told, or was told, of other commitments than this participant was"
+                return culprit, Fault(
+                    "go.of_other_commitments", "told, or was told, of other commitments than this participant was"
+                )
     for name, committed in zip(names, announced.commitments, strict=False):  # Charlie's own knowledge
         if name in published and not _opens(session_id, name, committed, published[name]):
-            return name, "published another share than it had announced, or opened it wrongly"
+            return name, Fault(
+                "share.not_as_announced", "published another share than it had announced, or opened it wrongly"
+            )
     return None
 
 

@@ -13,8 +13,9 @@ from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.errors import DecodeError
 from protocols.linear import masks
 from protocols.linear.messages import LockedRows
-from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.parameters import Parameters
 from protocols.linear.values import CuratorKeys, Gathered, Halves, OpenedRow
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 
 
@@ -45,7 +46,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) 
     try:
         extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
     except DecodeError as error:
-        me.refuse(garbler, f"sent an unusable point: {error}")
+        me.refuse(garbler, "point.unusable", "sent an unusable point: {why}", why=str(error))
     me.send(garbler, Extension(extension.u))
     # 3. one row opens, and in it what leads to its mask
     tables = [(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)]
@@ -57,5 +58,5 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) 
         epk, masked = masks.unpacked(p, content)
         kappa = encapsulation.opened(keys.box, epk, me.session_id)
     except DecodeError as error:
-        me.refuse(garbler, f"garbled what opens no row: {error}")
+        me.refuse(garbler, "search.opens_no_row", "garbled what opens no row: {why}", why=str(error))
     return OpenedRow(epk, masks.bare(p, masked, kappa))

@@ -11,8 +11,9 @@ from protocols.crypto import encapsulation, oblivious
 from protocols.errors import DecodeError
 from protocols.linear import masks
 from protocols.linear.messages import Neighbour, Share, Submit
-from protocols.linear.parameters import SEED_BYTES, SIZE_BITS, Parameters
+from protocols.linear.parameters import SEED_BYTES, Parameters
 from protocols.linear.values import Gathered, Halves, Masks, PartyInput, PartyKeys, Submitted
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 
 
@@ -40,7 +41,7 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     try:
         choice = oblivious.choose(me.session_id, keys.A or b"", me.rng)
     except DecodeError as error:
-        me.refuse(me.curator, f"sent an unusable point: {error}")
+        me.refuse(me.curator, "point.unusable", "sent an unusable point: {why}", why=str(error))
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1.
@@ -50,9 +51,13 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     got = await me.gather(me.others, Submit)
     for name, submit in zip(me.others, got, strict=True):
         if submit.box != _digest(keys.box):  # Charlie could tell rows apart by who locked them for which key
-            me.stop(f"{name} and this party have different box keys of Charlie's: he told them so, or one says so")
+            me.stop(
+                "box_key.not_alike",
+                "{party} and this party have different box keys of Charlie's: he told them so, or one says so",
+                party=name,
+            )
         if not encapsulation.is_usable(submit.epk):  # else whoever is the smallest stops Charlie, who names this party
-            me.refuse(name, "sent an unusable key with its row")
+            me.refuse(name, "row_key.unusable", "sent an unusable key with its row")
     seeds = tuple(submit.seed for submit in got)
     gathered = Gathered(
         (a, *(submit.a for submit in got)),
@@ -74,7 +79,7 @@ def _row(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> tupl
     try:
         epk, kappa = encapsulation.encapsulate(keys.box, me.session_id, me.rng)
     except DecodeError as error:
-        me.refuse(me.curator, f"sent an unusable box key: {error}")
+        me.refuse(me.curator, "box_key.unusable", "sent an unusable box key: {why}", why=str(error))
     return epk, masks.row(p, mine.eta, kappa)
 
 

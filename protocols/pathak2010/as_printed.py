@@ -19,8 +19,7 @@ from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import dgk, paillier
 from protocols.crypto.paillier import Ciphertext
 from protocols.curator import parties_and_curator
-from protocols.pathak2010 import ideal, setup, stage1, stage2, stage3
-from protocols.pathak2010.boundary import released
+from protocols.pathak2010 import ideal, noisy_sum_claims, setup, stage1, stage2, stage3
 from protocols.pathak2010.messages import (
     XI,
     ZETA,
@@ -36,7 +35,8 @@ from protocols.pathak2010.messages import (
     Reshare,
     SharedKey,
 )
-from protocols.pathak2010.parameters import SIGMA, SIZE_BITS, Parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS
+from protocols.pathak2010.parameters import SIGMA, Parameters
 from protocols.pathak2010.values import RECORDS, Announced, CuratorKeys, Halves, PartyKeys
 from protocols.runtime.claims import Hygiene, Inputs, Mask, Model, Unknown
 from protocols.runtime.endpoint import Endpoint
@@ -264,14 +264,19 @@ def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
     places: dict[int, int] = {}
     for sender, share in zip(me.parties, shares, strict=True):
         if share.index >= len(shares) or share.index in places:
-            me.refuse(sender, f"sent its share for index {share.index}, which is not there or was used before")
+            me.refuse(
+                sender,
+                "share.index_unusable",
+                "sent its share for index {index}, which is not there or was used before",
+                index=share.index,
+            )
         places[share.index] = share.b
     return [places[i] for i in range(len(shares))]
 
 
 def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     """The same unknowns as those of the hardened protocol, in the printed protocol's records."""
-    hardened = ideal.inputs(p, unknown)
+    hardened = noisy_sum_claims.inputs(p, unknown)
     return {
         name: (p, *(PrintedInput(mine.n, mine.w, mine.eta) for mine in rest)) for name, (_, *rest) in hardened.items()
     }
@@ -292,7 +297,7 @@ def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare
     mine = [inputs[party][1] for party in p.parties]
     w = p.weights.add_vectors(*(x.w for x in mine))
     noise = [times(p.weights, p.K, x.eta) for x in mine if x.n == min(y.n for y in mine)]
-    return released(p, published) in [p.weights.add_vectors(w, eta) for eta in noise]
+    return noisy_sum_claims.released(p, published) in [p.weights.add_vectors(w, eta) for eta in noise]
 
 
 MODEL = Model(

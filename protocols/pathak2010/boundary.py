@@ -3,20 +3,31 @@
 The claim of `ideal.py` would be timid if these failed; `NOT_CLAIMED` is part of it. An attack is given the public
 parameters p, the views of the coalition's members, and the released sum S where it needs that; nothing else. All
 members follow the protocol.
+Attacks that need nothing but own inputs and the sum are in `noisy_sum_claims.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010.messages import Indicator, PublishedShare, Selected, Slot
+from protocols.pathak2010.messages import Indicator, Selected, Slot
+from protocols.pathak2010.noisy_sum_claims import (
+    BY_ALL_BUT_ONE,
+    BY_SMALLEST,
+    SCALE_OF_THE_NOISE,
+    Coalitions,
+    exact_sum,
+    input_of,
+    own_input,
+    released,
+)
 from protocols.pathak2010.parameters import Parameters
-from protocols.pathak2010.values import CuratorKeys, PartyInput, PartyKeys
-from protocols.runtime.claims import Attack, Inputs, Unclaimed, View, first_of, left_by, letter_from
+from protocols.pathak2010.values import CuratorKeys, PartyKeys
+from protocols.runtime.claims import Attack, Inputs, Unclaimed, View, left_by, letter_from
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,30 +36,6 @@ class Sizes:
 
     n: tuple[int, ...]
     smallest: int
-
-
-def released(p: Parameters, published: Mapping[str, PublishedShare]) -> Vector:
-    """S, the sum of all published shares."""
-    return p.weights.add_vectors(*(share.y for share in published.values()))
-
-
-def exact_sum_of_smallest(p: Parameters, smallest: View, S: Vector) -> Vector:
-    """The sum of all w_j without any noise: S less the noise that the party with the smallest data set put in itself.
-
-    From the view of any other party the same computation gives a meaningless vector.
-    """
-    return p.weights.subtract_vectors(S, _input(smallest).eta)
-
-
-def weights_of_the_last(p: Parameters, views: Sequence[View], S: Vector) -> Vector:
-    """w_j of the only party that is not here: the exact sum, from the smallest party's noise, less all w of these.
-
-    If the one that is not here has the smallest data set, the same computation gives a meaningless vector.
-    """
-    mine = [_input(view) for view in views]
-    smallest = min(mine, key=lambda x: x.n)
-    known = p.weights.add_vectors(smallest.eta, *(x.w for x in mine))
-    return p.weights.subtract_vectors(S, known)
 
 
 def sizes_of_charlie_and_party(p: Parameters, charlie: View, party: View) -> Sizes:
@@ -74,64 +61,33 @@ def noise_of_charlie_and_first(p: Parameters, charlie: View, first: View) -> Vec
     u = letter_from(first, charlie.name, Indicator).u
     smallest = p.parties[keys.pi1.inverse(zeta.decrypt_all(u)).index(1)]
     if smallest == first.name:
-        return _input(first).eta
+        return own_input(first).eta
     return p.weights.vector(p.packing.unpack(zeta.decrypt_all(letter_from(first, smallest, Selected).psi)))
-
-
-def _input(view: View) -> PartyInput:
-    return first_of(view.inputs, PartyInput, view.name)
 
 
 # The same in the form in which a claim is tried. Sizes that differ say who is smallest without anybody's coins.
 
 
-def _alone(p: Parameters) -> tuple[tuple[str, ...], ...]:
-    return tuple((party,) for party in p.parties)
-
-
-def _with_charlie(p: Parameters) -> tuple[tuple[str, ...], ...]:
+def _with_charlie(p: Parameters) -> Coalitions:
     return tuple((CURATOR_NAME, party) for party in p.parties)
 
 
-def _with_charlie_first(p: Parameters) -> tuple[tuple[str, ...], ...]:
+def _with_charlie_first(p: Parameters) -> Coalitions:
     return _with_charlie(p)[:1]
 
 
 def _sizes(p: Parameters, inputs: Inputs) -> Sizes:
-    n = tuple(_party_input(inputs, party).n for party in p.parties)
+    n = tuple(input_of(inputs, party).n for party in p.parties)
     return Sizes(n, n.index(min(n)))
 
 
-def _party_input(inputs: Inputs, party: str) -> PartyInput:
-    return first_of(inputs[party], PartyInput, party)
-
-
-def _sum(p: Parameters, inputs: Inputs) -> Vector:
-    return p.weights.add_vectors(*(_party_input(inputs, party).w for party in p.parties))
-
-
 def _noise(p: Parameters, inputs: Inputs) -> Vector:
-    return _party_input(inputs, p.parties[_sizes(p, inputs).smallest]).eta
-
-
-def _sum_for_smallest(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
-    return _sum(p, inputs) if names == (p.parties[_sizes(p, inputs).smallest],) else None
+    return input_of(inputs, p.parties[_sizes(p, inputs).smallest]).eta
 
 
 def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[str, Any]) -> tuple[Vector, Vector]:
     eta = noise_of_charlie_and_first(p, *views)
     return eta, p.weights.subtract_vectors(released(p, published), eta)
-
-
-def _all_but_one(p: Parameters) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(party for party in p.parties if party != left) for left in p.parties)
-
-
-def _last_ones_weights(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
-    if p.parties[_sizes(p, inputs).smallest] not in names:
-        return None
-    (left,) = set(p.parties) - set(names)
-    return _party_input(inputs, left).w
 
 
 NOT_CLAIMED = (
@@ -145,20 +101,12 @@ NOT_CLAIMED = (
     ),
     Unclaimed(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
-        Attack(
-            _alone,
-            lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
-            _sum_for_smallest,
-        ),
+        BY_SMALLEST,
     ),
     Unclaimed(
         "All parties but one, the smallest among them, together obtain the weights of the last one exactly; of two "
         "parties, the smaller one obtains the other's.",
-        Attack(
-            _all_but_one,
-            lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
-            _last_ones_weights,
-        ),
+        BY_ALL_BUT_ONE,
     ),
     Unclaimed(
         "Charlie together with any party learns every size and who is smallest, for all parties hold the key of xi.",
@@ -173,12 +121,10 @@ NOT_CLAIMED = (
         Attack(
             _with_charlie_first,
             _noise_and_sum,
-            lambda p, inputs, names: (_noise(p, inputs), _sum(p, inputs)),
+            lambda p, inputs, names: (_noise(p, inputs), exact_sum(p, inputs)),
         ),
     ),
-    Unclaimed(
-        "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release."
-    ),
+    SCALE_OF_THE_NOISE,
     Unclaimed(
         "Where all pairs are compared, a P_1 that answers one comparison against the rules sees by whether Charlie "
         "refuses something of how the two sizes stand to the others; whose they are, it does not see."

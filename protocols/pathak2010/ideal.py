@@ -39,7 +39,7 @@ does not contain the party whose noise was selected.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -54,11 +54,12 @@ from protocols.crypto import dgk, paillier
 from protocols.crypto.commitment import OPENING_BYTES
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import minimum
-from protocols.pathak2010.boundary import NOT_CLAIMED, released
-from protocols.pathak2010.messages import PublishedShare
-from protocols.pathak2010.parameters import MAX_KEY_BITS, SEED_BYTES, SIGMA, SIZE_BITS, Parameters
+from protocols.pathak2010.boundary import NOT_CLAIMED
+from protocols.pathak2010.noisy_sum import SIZE_BITS
+from protocols.pathak2010.noisy_sum_claims import agrees, compared, inputs, outcomes
+from protocols.pathak2010.parameters import MAX_KEY_BITS, SEED_BYTES, SIGMA, Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, Unknown
+from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials
 
 TOY_KEY_BITS, SHORTER_KEY_BITS = 512, 384  # three slots and two
 _RING_BITS = 64  # of the small session
@@ -172,18 +173,6 @@ def toy(p: Parameters) -> Parameters:
     return replace(p, dimension=1, key_bits=TOY_KEY_BITS)
 
 
-def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    """Size n_j, weights w_j and noise eta_j of each party, each an unknown."""
-    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
-    for j, party in enumerate(p.parties, start=1):
-        w, eta = (
-            tuple(unknown(f"{letter}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
-            for letter in ("w", "eta")
-        )
-        made[party] = (p, PartyInput(unknown(f"n_{j}", SIZE_BITS), w, eta))
-    return made
-
-
 def masks(p: Parameters) -> tuple[Mask, ...]:
     """Every field in which a reader finds a masked number."""
     pads = ("Relay.a", "Slot.b", "Half.a_tilde")
@@ -193,14 +182,6 @@ def masks(p: Parameters) -> tuple[Mask, ...]:
         Mask("Masked.psi", p.mask_bits, p.ring_bits, p.dimension, p.packing.unpack),
         Mask("Reshare.x", p.ring_bits),
     )
-
-
-def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
-    """Whether the shares add up to the functionality's sum, for a party with the smallest size: coins decide ties."""
-    mine = [inputs[party][1] for party in p.parties]
-    least = min(x.n for x in mine)
-    ties = [[int(i != j) for i in range(p.K)] for j in range(p.K) if mine[j].n == least]
-    return released(p, published) in [functionality(p, mine, tie) for tie in ties]
 
 
 def sample(K: int) -> Parameters:
@@ -220,18 +201,11 @@ def variants(p: Parameters) -> tuple[Parameters, ...]:
     )
 
 
-def outcomes(p: Parameters, j: int) -> dict[str, tuple[str, ...]]:
-    """The selected noise eta_j* and the sum of all weights without noise, coordinate by coordinate."""
-    places = range(1, p.dimension + 1)
-    noise = {f"selected noise({i})": (f"eta_{j + 1}({i})",) for i in places}
-    return noise | {f"exact sum({i})": tuple(f"w_{k}({i})" for k in range(1, p.K + 1)) for i in places}
-
-
 MODEL = Model(
     toy,
     inputs,
     ("pi_1", "pi_2"),
-    lambda p: tuple(f"n_{j}" for j in range(1, p.K + 1)),
+    compared,
     sample,
     outcomes,
     Hygiene(SIGMA, masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees, lambda p: p.ring_bits),

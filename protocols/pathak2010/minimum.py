@@ -91,7 +91,7 @@ class AllPairs:
     def winner(self) -> int:
         """The place of the smallest value: it won all its comparisons; raises ValueError when no place did."""
         if self.size - 1 not in self.wins:
-            raise ValueError("gave answers that contradict each other")
+            raise ValueError("no place has won all its comparisons")
         return self.wins.index(self.size - 1)
 
 

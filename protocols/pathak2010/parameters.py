@@ -8,27 +8,28 @@ from functools import cached_property
 from typing import Any
 
 from protocols.arithmetic.packing import Packing
-from protocols.arithmetic.ring import Ring, Vector
+from protocols.arithmetic.ring import Ring
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment
 from protocols.crypto.paillier import EXPONENTS
-from protocols.errors import LocalError
+from protocols.errors import Fault, LocalError
+from protocols.pathak2010.noisy_sum import SIZE_BITS, NoisySum, stated_parameters
 
 SIGMA = 64  # statistical security of every mask, in bits
-SIZE_BITS = 32  # L: sizes are below 2**32
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
 SEED_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
 MAX_KEY_BITS = 16384
 REMOVED_COMPARISON = "garbled"  # earlier versions had it
-REMOVED_REFUSAL = (
+REMOVED_REFUSAL = Fault(
+    "comparison.garbled_removed",
     "comparison: garbled was removed; use tournament, or the protocol linear, which uses the garbled comparison "
-    "(version 0.1.0 audits earlier runs)"
+    "(version 0.1.0 audits earlier runs)",
 )
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(NoisySum):
     """K parties by name, d weights in Z_M with M = 2**ring_bits, the key length, the way to find the minimum.
 
     `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
@@ -45,19 +46,29 @@ class Parameters:
     exponents: str = "short"
 
     def __post_init__(self) -> None:
-        K = len(self.parties)
-        if K < 2 or len(set(self.parties)) != K:
-            raise LocalError(f"wanted at least two parties with different names, got {', '.join(self.parties)}")
-        if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
-            raise LocalError("dimension must be at least 1 and ring_bits a positive multiple of 8")
+        self.check_sum()
         if self.comparison == REMOVED_COMPARISON:
             raise LocalError(REMOVED_REFUSAL)
         if self.comparison not in COMPARISONS:
-            raise LocalError(f"comparison must be one of {', '.join(COMPARISONS)}, got {self.comparison}")
+            raise LocalError(
+                "comparison.unknown",
+                "comparison must be one of {comparisons}, got {got}",
+                comparisons=COMPARISONS,
+                got=self.comparison,
+            )
         if self.exponents not in EXPONENTS:
-            raise LocalError(f"exponents must be one of {', '.join(EXPONENTS)}, got {self.exponents}")
+            raise LocalError(
+                "exponents.unknown",
+                "exponents must be one of {exponents}, got {got}",
+                exponents=EXPONENTS,
+                got=self.exponents,
+            )
         if self.key_bits % 16 or self.packing_slot_bits > self.key_bits - 2 or self.blind_bits + 2 > self.key_bits:
-            raise LocalError(f"key_bits must be a multiple of 16 with room for one slot, got {self.key_bits}")
+            raise LocalError(
+                "key_bits.without_room",
+                "key_bits must be a multiple of 16 with room for one slot, got {got}",
+                got=self.key_bits,
+            )
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
@@ -66,19 +77,14 @@ class Parameters:
         Where nothing is said of the exponents they are full: they were in all records before there was a choice.
         """
         types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
-        wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
-        if wrong or not all(isinstance(name, str) for name in stated["parties"]):
-            raise LocalError(f"parameters: {', '.join(wrong) or 'parties'} missing, or of another type than wanted")
-        free = {name: stated[name] for name in types} | {"exponents": stated.get("exponents", "full")}
-        made = cls(**free | {"parties": tuple(stated["parties"])})
+        free = stated_parameters(stated, types) | {"exponents": stated.get("exponents", "full")}
+        made = cls(**free)
         if made.as_dict() != stated:
-            raise LocalError("parameters: not those that this protocol derives from the first six and exponents")
+            raise LocalError(
+                "pathak2010.parameters_not_derived",
+                "parameters: not those that this protocol derives from the first six and exponents",
+            )
         return made
-
-    @property
-    def K(self) -> int:  # noqa: N802
-        """The number of parties."""
-        return len(self.parties)
 
     @property
     def tie_bits(self) -> int:
@@ -89,11 +95,6 @@ class Parameters:
     def sizes(self) -> Ring:
         """Z_(2**L'), L' = L + t_b + 1: every compared value is below half the modulus, so the top bit is the sign."""
         return Ring(SIZE_BITS + self.tie_bits + 1)
-
-    @property
-    def weights(self) -> Ring:
-        """Z_M of the weights, the noise and the shares."""
-        return Ring(self.ring_bits)
 
     @property
     def blind_bits(self) -> int:
@@ -150,12 +151,6 @@ class Parameters:
             "compared_bits": self.compared_bits,
             "differences": self.compared_bits + 1,
         }
-
-    def check_length(self, *vectors: Vector) -> None:
-        """Raises `LocalError` unless each of a party's own vectors has d numbers."""
-        for vector in vectors:
-            if len(vector) != self.dimension:
-                raise LocalError(f"wanted vectors of {self.dimension} numbers, got one of {len(vector)}")
 
     @property
     def u(self) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import commitment
 from protocols.crypto.paillier import Ciphertext
+from protocols.errors import Fault
 from protocols.pathak2010.messages import Masked, PublishedShare, Ready, Reshare
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import Announced, CuratorKeys, PartyKeys
@@ -60,7 +61,7 @@ async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Announced:
 
 def broken_word(
     session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
-) -> tuple[str, str] | None:
+) -> tuple[str, Fault] | None:
     """Who published another share than it had announced to this participant, and what it did; None if nobody did.
 
     Whoever published nothing is not named: it may be gone, and its share may have been held back on the way.
@@ -70,7 +71,9 @@ def broken_word(
             continue
         y, opening = commitment.canonical(published[name].y), published[name].opening
         if not commitment.opens(committed, _context(session_id, name), y, opening):
-            return name, "published another share than it had announced, or opened it wrongly"
+            return name, Fault(
+                "share.not_as_announced", "published another share than it had announced, or opened it wrongly"
+            )
     return None
 
 

@@ -8,7 +8,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import dgk, paillier
 from protocols.errors import LocalError
-from protocols.pathak2010.parameters import SIZE_BITS
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,7 +22,9 @@ class PartyInput:
     def __post_init__(self) -> None:
         # A larger size would wrap in the ring of the comparison, and pass for the smallest.
         if not 0 <= self.n < 1 << SIZE_BITS:
-            raise LocalError(f"a size n must be in [0, 2**{SIZE_BITS}), got {self.n}")
+            raise LocalError(
+                "size.outside", "a size n must be in [0, 2**{size_bits}), got {got}", size_bits=SIZE_BITS, got=self.n
+            )
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, LocalError, PeerError, ReplayError, somebody_between
+from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING, Channel
 from protocols.runtime.endpoint import Greeted, Want
@@ -200,8 +200,12 @@ class Actor(RoleStepper):
         """Keep mail until its sender has greeted; raises `PeerError` for what is not of this session, or too much."""
         here = (envelope.session, envelope.to) == (self.session.id, self.name)
         if not here or self.early.bytes + envelope.size > MAX_HELD_BYTES:
-            rule = f"mail to {self.name} before the greeting is not of this session, or too much"
-            raise PeerError(somebody_between(envelope.sender), rule)
+            raise PeerError(
+                somebody_between(envelope.sender),
+                "early_mail.unusable",
+                "mail to {name} before the greeting is not of this session, or too much",
+                name=self.name,
+            )
         self.early.put(envelope)
 
     def advance(self) -> list[Envelope]:
@@ -227,7 +231,11 @@ class Actor(RoleStepper):
     def release(self) -> list[Envelope]:
         """Sign and emit what the role published; a driver calls it when the role is done."""
         if not self.done:
-            raise LocalError(f"{self.name}: nothing is published before the role has finished")
+            raise LocalError(
+                "role.publishes_before_its_end",
+                "{name}: nothing is published before the role has finished",
+                name=self.name,
+            )
         unpublished, self.progress.unpublished = self.progress.unpublished, []
         with self.until_gone():
             for kind, stage, payload in unpublished:
@@ -252,7 +260,12 @@ class Actor(RoleStepper):
     def leave(self, result: Any) -> None:
         """End the stage, and close the links on which nothing more is exchanged."""
         if self._resent < len(self.progress.sent):
-            raise ReplayError(f"{self.name}: stage {self.stage} sent fewer messages than before")
+            raise ReplayError(
+                "replay.sends_fewer",
+                "{name}: stage {stage} sent fewer messages than before",
+                name=self.name,
+                stage=self.stage,
+            )
         over = self.stage or ""
         super().leave(result)
         self._resent = 0
@@ -291,7 +304,9 @@ class Actor(RoleStepper):
     def doubt(self, sender: str, rule: str) -> None:
         """Note what is wrong, and miss the sender from now on in this stage."""
         if self.stage is None:
-            raise LocalError(f"{self.name}: doubts {sender} outside a stage")
+            raise LocalError(
+                "doubt.outside_a_stage", "{name}: doubts {sender} outside a stage", name=self.name, sender=sender
+            )
         number = self.last.get(sender)
         self.mailbox.note(Note(sender, number, rule))
         read = [mail for mail in self.mailbox.log if (mail.sender, mail.number) == (sender, number)]
@@ -333,18 +348,32 @@ class Actor(RoleStepper):
         """Go on from its round; raises `PeerError` for one that nobody else would accept."""
         super().consume(mail)
         if not 0 < mail.round < MAX_ROUNDS:
-            raise PeerError(mail.sender, f"states round {mail.round} to {self.name}", [mail.number])
+            raise PeerError(
+                mail.sender,
+                "message.states_no_round",
+                "states round {round} to {name}",
+                [mail.number],
+                round=mail.round,
+                name=self.name,
+            )
         self.channel.has_read(mail.round)
 
     def open(self, want: Want, mail: Mail) -> Message:
         """Decode what the role reads; raises `PeerError` for what is not canonical."""
         if not want.kind.route.allows(self.session.kind(mail.sender), self.session.kind(self.name)):
-            raise LocalError(f"{mail.kind} has no route from {mail.sender} to {self.name}")
+            raise LocalError(
+                "message.without_a_route",
+                "{kind} has no route from {sender} to {to}",
+                kind=mail.kind,
+                sender=mail.sender,
+                to=self.name,
+            )
         try:
             layout = self.session.layout_in(self.stage or "")
             read: Message = messages.decode(want.kind, mail.payload, layout, self.keys)
         except DecodeError as error:
-            raise PeerError(mail.sender, f"{mail.kind}.{error} (to {self.name})", [mail.number]) from None
+            fault = _in_field(mail.kind, error).followed_by(" (to {reader})", reader=self.name)
+            raise PeerError(mail.sender, fault, evidence=[mail.number]) from None
         if self.observer:
             self.observer.read(self.name, mail, read)
         return read
@@ -355,7 +384,8 @@ class Actor(RoleStepper):
         try:
             read: Message = messages.decode(want.kind, said, self.session.layout, {})
         except DecodeError as error:
-            raise PeerError(sender, f"{HELLO}.{error} (public)", [0]) from None
+            fault = _in_field(HELLO, error).followed_by(" (public)")
+            raise PeerError(sender, fault, evidence=[0]) from None
         return Greeted(read, self.channel.greetings[sender].digest)
 
     def _emit(self, envelope: Envelope) -> None:
@@ -402,11 +432,22 @@ class Actor(RoleStepper):
         digest = hashlib.sha256(f"{to}\x00{kind}\x00".encode() + payload).digest()
         again = self._resent < len(self.progress.sent)
         if again and self.progress.sent[self._resent] != digest:
-            raise ReplayError(f"{self.name}: replay of {kind} to {to} differs from what was sent")
+            raise ReplayError(
+                "replay.sends_another",
+                "{name}: replay of {kind} to {to} differs from what was sent",
+                name=self.name,
+                kind=kind,
+                to=to,
+            )
         if not again:
             self.progress.sent.append(digest)
         self._resent += 1
         return again
+
+
+def _in_field(kind: str, error: DecodeError) -> Fault:
+    """Return what is wrong with a field, which comes first in its sentence, with the kind of its message before it."""
+    return replace(error.fault, place=f"{kind}.{error.fault.place}")
 
 
 def overdue(roles: Mapping[str, Moved]) -> dict[str, list[str]]:

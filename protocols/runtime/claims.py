@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey
 from protocols.crypto.paillier import Ciphertext, PrivateKey
+from protocols.errors import Fault
 from protocols.runtime.message import Message
 
 V = TypeVar("V")
@@ -40,7 +41,7 @@ class Wrong:
     anybody's does, whatever others told it.
     """
 
-    why: str
+    fault: Fault
     name: str | None = None
 
 

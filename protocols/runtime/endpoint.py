@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from protocols.arithmetic.rng import Stream
-from protocols.errors import LocalError, PeerError, StoppedError
+from protocols.errors import Fault, FieldValue, LocalError, PeerError, StoppedError
 from protocols.runtime.message import Key, M, Message
 from protocols.runtime.session import Session
 
@@ -125,14 +125,14 @@ class Endpoint:
     def curator(self) -> str:
         """The curator's name; raises `LocalError` in a protocol without one."""
         if self._curator is None:
-            raise LocalError(f"{self.name}: there is no curator in this protocol")
+            raise LocalError("role.without_a_curator", "{name}: there is no curator in this protocol", name=self.name)
         return self._curator
 
     @property
     def index(self) -> int:
         """The j of P_j, counted from 0; only a party has one."""
         if self._index is None:
-            raise LocalError(f"{self.name} is no party")
+            raise LocalError("role.is_no_party", "{name} is no party", name=self.name)
         return self._index
 
     @property
@@ -149,7 +149,7 @@ class Endpoint:
     def rng(self) -> Stream:
         """This stage's randomness."""
         if self._rng is None:
-            raise LocalError(f"{self.name}: randomness belongs to a stage")
+            raise LocalError("randomness.outside_a_stage", "{name}: randomness belongs to a stage", name=self.name)
         return self._rng
 
     @property
@@ -263,14 +263,14 @@ class Endpoint:
         """
         return self._engine.ask(said)
 
-    def refuse(self, sender: str, rule: str) -> NoReturn:
+    def refuse(self, sender: str, code: str | Fault, template: str = "", /, **fields: FieldValue) -> NoReturn:
         """Abort, blaming the sender of the message received last from it."""
-        raise PeerError(sender, rule, self._engine.evidence(sender))
+        raise PeerError(sender, code, template, self._engine.evidence(sender), **fields)
 
     def doubt(self, sender: str, rule: str) -> None:
         """Note that the message received last from this sender breaks a rule, and go on without the sender."""
         self._engine.doubt(sender, rule)
 
-    def stop(self, why: str) -> NoReturn:
+    def stop(self, code: str | Fault, template: str = "", /, **fields: FieldValue) -> NoReturn:
         """End the role without a result, where nobody broke a rule."""
-        raise StoppedError(f"{self.name}: {why}")
+        raise StoppedError(code, template, **fields).within(self.name)

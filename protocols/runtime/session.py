@@ -11,7 +11,7 @@ from typing import Any
 import cbor2
 
 from protocols.arithmetic.rng import Stream
-from protocols.errors import LocalError
+from protocols.errors import Fault, LocalError
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout, Message
 
 FORMAT = 2
@@ -62,19 +62,26 @@ class Program:
     peers: Callable[[Any, str], Iterable[str]] | None = None
     greeting: Greeting | None = None
     statements: tuple[type[Any], ...] = ()
-    kept: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, str] | None] | None = None
+    kept: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, Fault] | None] | None = None
     widths: Callable[[Any, str], Layout] | None = None
     closed: Callable[[Any, str, str], Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
         taken = _TAKEN.intersection(kind.__name__ for kind in self.kinds)
         if taken:
-            raise LocalError(f"{self.name}: no message can be called {', '.join(sorted(taken))}")
+            raise LocalError(
+                "program.message_name_taken",
+                "{name}: no message can be called {taken}",
+                name=self.name,
+                taken=sorted(taken),
+            )
         said = (self.greeting.kind,) if self.greeting else ()
         for what, classes in (("message", (*self.kinds, *self.statements, *said)), ("record", self.records)):
             names = [c.__name__ for c in classes]
             if len(set(names)) != len(names):
-                raise LocalError(f"{self.name}: two {what} classes have one name")
+                raise LocalError(
+                    "program.one_name_twice", "{name}: two {what} classes have one name", name=self.name, what=what
+                )
 
 
 @dataclass(frozen=True)
@@ -91,13 +98,25 @@ class Session:
 
     def __post_init__(self) -> None:
         if not all(name.isprintable() and 0 < len(name) <= MAX_NAME for name in self.names):
-            raise LocalError(f"a participant's name has 1 to {MAX_NAME} printable characters")
+            raise LocalError(
+                "participant.name_unusable", "a participant's name has 1 to {most} printable characters", most=MAX_NAME
+            )
         if PUBLIC_NAME in self.names:
-            raise LocalError(f"no participant can be called {PUBLIC_NAME}")
+            raise LocalError("participant.name_taken", "no participant can be called {name}", name=PUBLIC_NAME)
         if set(self.identities) != set(self.names):
-            raise LocalError(f"wanted identities of {', '.join(self.names)}, got {', '.join(sorted(self.identities))}")
+            raise LocalError(
+                "session.identities_of_others",
+                "wanted identities of {wanted}, got {got}",
+                wanted=self.names,
+                got=sorted(self.identities),
+            )
         if len(self.nonce) != SESSION_BYTES:
-            raise LocalError(f"a nonce has {SESSION_BYTES} bytes, got {len(self.nonce)}")
+            raise LocalError(
+                "session.nonce_of_another_length",
+                "a nonce has {wanted} bytes, got {got}",
+                wanted=SESSION_BYTES,
+                got=len(self.nonce),
+            )
 
     @cached_property
     def id(self) -> bytes:
@@ -158,7 +177,7 @@ class Session:
         if name == PUBLIC_NAME:
             return PUBLIC
         if name not in self.participants:
-            raise LocalError(f"nobody in this session is called {name}")
+            raise LocalError("participant.unknown", "nobody in this session is called {name}", name=name)
         return self.participants[name]
 
     def peers(self, name: str) -> tuple[str, ...]:

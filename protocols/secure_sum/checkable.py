@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
+from protocols.errors import Fault
 from protocols.runtime.claims import Checkable, Told, Wrong
 from protocols.runtime.endpoint import Greeted
 from protocols.secure_sum import dealing, opening, unmasking
@@ -25,9 +26,10 @@ def published(
     """What is wrong with what Charlie added up in public."""
     opened = said.get(CURATOR_NAME)
     if not isinstance(opened, PublishedOpening):
-        return Wrong("what was added up was not published", None if opened is None else CURATOR_NAME)
+        missing = Fault("sum.not_published", "what was added up was not published")
+        return Wrong(missing, None if opened is None else CURATOR_NAME)
     found = opening.fault(p, session, greetings, opened, attested)
-    return None if found is None else Wrong(found.why, CURATOR_NAME if found.shows else None)
+    return None if found is None else Wrong(found.fault, CURATOR_NAME if found.shows else None)
 
 
 def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong | None:
@@ -39,10 +41,13 @@ def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong
     for (dealer, r, of_seed), shares in sorted(_dealt(p, greetings, letters).items()):
         for chosen in _enough(p, shares):
             if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.opened(chosen)):
-                what = "seed" if of_seed else "mask key"
                 name = p.parties[dealer]
-                why = f"{name} dealt shares of its {what} of sum {r} that do not open what it greeted with"
-                return Wrong(why, name)
+                false_shares = Fault(
+                    "sum.false_shares",
+                    "{name} dealt shares of its {what} of sum {sum} that do not open what it greeted with",
+                    {"name": name, "what": "seed" if of_seed else "mask key", "sum": r},
+                )
+                return Wrong(false_shares, name)
     return None
 
 

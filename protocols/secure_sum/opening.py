@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
-from protocols.errors import LocalError
+from protocols.errors import Fault, LocalError
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
 from protocols.secure_sum import masks, roster, unmasking
@@ -30,7 +30,7 @@ class OpeningFault:
     greetings are said to be. It does where all that parties signed holds for these, for then he had the same.
     """
 
-    why: str
+    fault: Fault
     shows: bool
 
 
@@ -43,7 +43,9 @@ def fault(
 ) -> OpeningFault | None:
     """Why the published sums are not those of the masked inputs; None if they are."""
     if found := roster.fault(p, greetings):
-        return OpeningFault(" ".join(filter(None, found)), False)
+        return OpeningFault(
+            Fault("sum.greetings", "{why}", {"why": " ".join(str(part) for part in found if part)}), False
+        )
     g, keys, query = roster.digest(p, greetings), roster.keys(p, greetings), roster.first_query(session)
     start = 0
     for r in range(p.R):
@@ -55,7 +57,7 @@ def fault(
         )
         wrong = wrong or _of_values(p, r, at, published.members[r], opening, S, keys[r], greetings)
         if wrong:
-            return OpeningFault(f"sum {r}: {wrong.why}", wrong.shows)
+            return OpeningFault(wrong.fault.within(f"sum {r}"), wrong.shows)
         query, start = roster.next_query(p, session, r, query, published.members[r], S), start + p.length(r)
     return None
 
@@ -64,9 +66,15 @@ def _of_members(p: Parameters, members: int) -> OpeningFault | None:
     try:
         U = p.members(members)
     except LocalError as error:
-        return OpeningFault(str(error), True)
-    few = len(U) < p.fewest
-    return OpeningFault(f"has {len(U)} of {p.K} parties, wanted {p.fewest}", True) if few else None
+        return OpeningFault(error.fault, True)
+    if len(U) >= p.fewest:
+        return None
+    few = Fault(
+        "sum.too_few_members",
+        "has {got} of {parties} parties, wanted {wanted}",
+        {"got": len(U), "parties": p.K, "wanted": p.fewest},
+    )
+    return OpeningFault(few, True)
 
 
 def _of_signatures(
@@ -77,9 +85,17 @@ def _of_signatures(
     digests = {i: masking.digest(opening.y[i], p.width) for i in U}
     for i, name in enumerate(p.parties):
         if i in U and not attested(name, Input(at, digests[i]), opening.inputs[i]):
-            return OpeningFault(f"{name} did not sign the masked input that is said to be its", False)
+            unsigned = Fault(
+                "sum.member_without_input",
+                "{name} did not sign the masked input that is said to be its",
+                {"name": name},
+            )
+            return OpeningFault(unsigned, False)
         if i not in U and (any(opening.y[i]) or any(opening.inputs[i])):
-            return OpeningFault(f"{name} is not in it, and a masked input is said to be its", True)
+            stranger = Fault(
+                "sum.input_without_member", "{name} is not in it, and a masked input is said to be its", {"name": name}
+            )
+            return OpeningFault(stranger, True)
     if not p.D:
         return None
     masked = {i: (digests[i], opening.inputs[i]) for i in U}
@@ -87,11 +103,14 @@ def _of_signatures(
     signers = [i for i in U if attested(p.parties[i], agreed, opening.agreed[i])]
     for i, name in enumerate(p.parties):
         if i not in signers and any(opening.agreed[i]):
-            return OpeningFault(f"what is said to be signed by {name} is not", False)
-    return (
-        OpeningFault(f"{len(signers)} survivors signed who is in it, wanted {p.Q}", False)
-        if len(signers) < p.Q
-        else None
+            return OpeningFault(
+                Fault("sum.false_signature", "what is said to be signed by {name} is not", {"name": name}), False
+            )
+    if len(signers) >= p.Q:
+        return None
+    few = {"got": len(signers), "wanted": p.Q}
+    return OpeningFault(
+        Fault("sum.too_few_signers", "{got} survivors signed who is in it, wanted {wanted}", few), False
     )
 
 
@@ -110,10 +129,17 @@ def _of_values(
     for i, seed in enumerate(opening.seeds):
         said = greetings[p.parties[i]].message.commitments[r]
         if not unmasking.is_promised(said, keys[i], i, r, i in U, seed):
-            return OpeningFault(f"what is said to be opened of {p.parties[i]} is not what it greeted with", True)
+            return OpeningFault(
+                Fault(
+                    "sum.other_seed",
+                    "what is said to be opened of {name} is not what it greeted with",
+                    {"name": p.parties[i]},
+                ),
+                True,
+            )
     seeds = dict(enumerate(opening.seeds))
     if masks.lift(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
-        return OpeningFault("is not that of the masked inputs", True)
+        return OpeningFault(Fault("sum.other_value", "is not that of the masked inputs"), True)
     return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
+from protocols.errors import Fault
 from protocols.runtime.endpoint import Endpoint
 from protocols.secure_sum.messages import PublishedOpening, PublishedSum
 from protocols.secure_sum.parameters import Parameters
@@ -35,7 +36,7 @@ async def publish(me: Endpoint, p: Parameters, book: Book) -> Sums:
 
 def broken_word(
     session_id: bytes, names: tuple[str, ...], told: Sums, published: Mapping[str, Any]
-) -> tuple[str, str] | None:
+) -> tuple[str, Fault] | None:
     """Charlie, if he published other sums than he told this participant, and what he did; None if he did not.
 
     He is not named for publishing nothing: it may have been held back on the way.
@@ -44,4 +45,4 @@ def broken_word(
     S = tuple(x for value in told.values for x in value)
     if said is None or (said.members, said.S) == (told.members, S):
         return None
-    return CURATOR_NAME, "published other sums than he told"
+    return CURATOR_NAME, Fault("sum.not_as_told", "published other sums than he told")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
+from protocols.errors import Fault
 from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Parameters
@@ -31,7 +32,7 @@ def fault(
     p: Parameters,
     greetings: Mapping[str, Greeted[MaskKeys]],
     agreeing: Callable[[bytes], bytes | None] = masking.agreeing,
-) -> tuple[str | None, str] | None:
+) -> tuple[str | None, Fault] | None:
     """Which mask keys cannot be used, and whose fault that is; None if all can.
 
     A copy of another's key would have both share their masks with everybody. Which of the two is the copy nobody can
@@ -42,11 +43,14 @@ def fault(
         for key in greetings[name].message.keys:
             agreed = agreeing(key)
             if agreed is None:
-                return name, "greeted with a mask key of small order"
+                return name, Fault("mask_key.of_small_order", "greeted with a mask key of small order")
             if owners.get(agreed) == name:
-                return name, "greeted with one mask key twice"
+                return name, Fault("mask_key.twice", "greeted with one mask key twice")
             if agreed in owners:
-                return None, f"{owners[agreed]} and {name} greeted with the same mask key"
+                both = {"first": owners[agreed], "second": name}
+                return None, Fault(
+                    "mask_key.of_two_parties", "{first} and {second} greeted with the same mask key", both
+                )
             owners[agreed] = name
     return None
 

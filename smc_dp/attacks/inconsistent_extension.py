@@ -26,8 +26,9 @@ from protocols.errors import DecodeError
 from protocols.linear import masks, publication, selection, setup, submission
 from protocols.linear.boundary import Everything
 from protocols.linear.messages import LockedRows
-from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.parameters import Parameters
 from protocols.linear.values import Announced, CuratorKeys, Gathered, Halves
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
@@ -107,7 +108,7 @@ def curator_with(columns: Sequence[int]) -> Program:
             content = loot.opened(p, loot.with_wire(inside))
             if content is not None:
                 return replace(loot, inside=inside, summand=_bare(p, loot, content))
-        me.refuse(garbler, "garbled what opens no row")
+        me.refuse(garbler, "search.opens_nothing", "garbled what opens no row")
 
     async def curator(me: Endpoint, p: Parameters) -> Announced:
         keys = await me.stage(setup.curator, p)

@@ -17,8 +17,9 @@ from protocols.errors import PeerError
 from protocols.linear import masks, publication, selection, setup, submission
 from protocols.linear import party as follows
 from protocols.linear.messages import LockedRows
-from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.parameters import Parameters
 from protocols.linear.values import Announced, Gathered, PartyInput
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program

@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010 import as_printed
-from protocols.pathak2010.boundary import released
+from protocols.pathak2010.noisy_sum_claims import released
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View

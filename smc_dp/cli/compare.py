@@ -161,13 +161,15 @@ def compare(
         among=Among(dealt.parties, 1 if t is None else t, D or 0),
     )
     if not entries:
-        raise InputError("options.no_method_left", "--methods: none is left: {skipped}", skipped="; ".join(skipped))
+        raise InputError(
+            "options.no_method_left", "--methods: none is left: {skipped}", skipped="; ".join(map(str, skipped))
+        )
     setting = GridSetting(dataset, dataset, dealt)
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
-    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
+    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
     code = _run(shown, out, data_dir, cache, _where(backend, address, jobs))
-    for sentence in skipped:
-        print(f"note: {sentence}", file=sys.stderr)
+    for why in skipped:
+        print(f"note: {why}", file=sys.stderr)
     return code
 
 

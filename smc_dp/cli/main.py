@@ -7,18 +7,19 @@ line on standard error and exit code 2. A command imports what it needs when it 
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
 
-from protocols.errors import ProtocolError, StoppedError
+from protocols.errors import FaultError, ProtocolError, StoppedError
 from smc_dp.cli import (
     audit,
     bounds,
@@ -131,13 +132,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         return _fail(error.format_message())
     except InputError as error:
-        return _fail(_said(in_options(str(error), names), error))
+        return _refuse(error, names, 2, in_options, as_json="--json" in arguments)
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except StoppedError as error:  # nothing was asked for wrongly
-        return _fail(_said(quoted_in_options(str(error), names), error), 1)
-    except (ProtocolError, OSError) as error:
+        return _refuse(error, names, 1, quoted_in_options, as_json="--json" in arguments)
+    except ProtocolError as error:
+        return _refuse(error, {}, 2, quoted_in_options, as_json="--json" in arguments)
+    except OSError as error:
         return _fail(_said(str(error), error))
     except KeyboardInterrupt as error:
         print(_said("interrupted", error), file=sys.stderr)
@@ -163,6 +166,25 @@ def _terminable() -> Iterator[None]:
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     sys.exit(_TERMINATED)
+
+
+def _refuse(
+    error: FaultError,
+    names: Mapping[str, str],
+    code: int,
+    renamed: Callable[[str, Mapping[str, str]], str],
+    *,
+    as_json: bool,
+) -> int:
+    """Print every fault on a line of its own, in the names of options, and with `as_json` all of them as one object."""
+    several = error.faults if len(error.faults) > 1 else ()
+    lines = [f"{error.fault.place}{renamed(str(fault), names)}" for fault in several] or [renamed(str(error), names)]
+    if as_json:
+        faults = [{**fault.as_dict(), "message": renamed(str(fault), names)} for fault in error.faults]
+        print(json.dumps({"error": faults[0], "faults": faults}))
+    for line in lines[:-1]:
+        _fail(line)
+    return _fail(_said(lines[-1], error), code)
 
 
 def _said(message: str, error: BaseException) -> str:

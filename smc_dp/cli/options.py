@@ -30,12 +30,6 @@ ALIASES = MappingProxyType({"folder": "data_dir", "limit": "budget"})
 Allowed = TypeVar("Allowed", bound=str)
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
-Colluders = Annotated[
-    str | None, typer.Option(metavar="INTEGER", help="Secure sum: parties that may deviate, with Charlie [default: 1].")
-]
-Dropouts = Annotated[
-    str | None, typer.Option(metavar="INTEGER", help="Secure sum: parties that may vanish on the way [default: 0].")
-]
 Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]
 
 
@@ -102,20 +96,36 @@ def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
     """A positive number exactly as written, such as 1, 0.1 or 1e-3, and at least `least`."""
     plain = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"
     if len(text) > _LONGEST_NUMBER or not re.fullmatch(plain, text.strip(), re.ASCII):
-        raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
+        raise InputError(
+            "option.not_positive", "{option}: wanted a positive number, got {got}", option=option, got=shown(text)
+        )
     value = Decimal(text.strip())
     if value == 0:
-        raise InputError(f"{option}: wanted a positive number, got {shown(text)}")
+        raise InputError(
+            "option.not_positive", "{option}: wanted a positive number, got {got}", option=option, got=shown(text)
+        )
     lowest, highest = Decimal(str(float(least))), Decimal(str(float(HIGHEST)))
     if not lowest <= value <= highest:
-        raise InputError(f"{option}: wanted a number from {lowest:g} to {highest:g}, got {shown(text)}")
+        raise InputError(
+            "option.out_of_range",
+            "{option}: wanted a number from {lowest} to {highest}, got {got}",
+            option=option,
+            lowest=f"{lowest:g}",
+            highest=f"{highest:g}",
+            got=shown(text),
+        )
     return Fraction(value)
 
 
 def whole(option: str, text: str) -> int:
     """A whole number of at most 18 digits."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip(), re.ASCII):
-        raise InputError(f"{option}: wanted a whole number of at most 18 digits, got {shown(text)}")
+        raise InputError(
+            "option.not_whole",
+            "{option}: wanted a whole number of at most 18 digits, got {got}",
+            option=option,
+            got=shown(text),
+        )
     return int(text)
 
 
@@ -125,7 +135,9 @@ def count(option: str, text: str | None, least: int = 1) -> int | None:
         return None
     value = whole(option, text)
     if value < least:
-        raise InputError(f"{option}: wanted at least {least}, got {value}")
+        raise InputError(
+            "option.too_small", "{option}: wanted at least {least}, got {got}", option=option, least=least, got=value
+        )
     return value
 
 
@@ -134,14 +146,25 @@ def choice(option: str, text: str, choices: tuple[Allowed, ...]) -> Allowed:
     for known in choices:
         if text == known:
             return known
-    raise InputError(f"{option}: wanted one of {', '.join(choices)}, got {shown(text)}")
+    raise InputError(
+        "option.not_one_of",
+        "{option}: wanted one of {choices}, got {got}",
+        option=option,
+        choices=choices,
+        got=shown(text),
+    )
 
 
 def several(option: str, text: str) -> list[str]:
     """The parts of a list with commas, each different."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts) or len(set(parts)) < len(parts):
-        raise InputError(f"{option}: wanted different values with commas between them, got {shown(text)}")
+        raise InputError(
+            "option.not_different",
+            "{option}: wanted different values with commas between them, got {got}",
+            option=option,
+            got=shown(text),
+        )
     return parts
 
 
@@ -150,7 +173,13 @@ def check_new(files: Mapping[str, Path | None]) -> None:
     for option, file in files.items():
         if file is not None and ((there := os.path.lexists(file)) or not file.absolute().parent.is_dir()):
             why = "exists already" if there else "its folder does not exist"
-            raise InputError(f"{option}: {file}: {why}, wanted a new file")
+            raise InputError(
+                "option.no_new_file",
+                "{option}: {file}: {why}, wanted a new file",
+                option=option,
+                file=str(file),
+                why=why,
+            )
 
 
 def check_beside(run: Path, files: Mapping[str, Path | None]) -> None:
@@ -164,9 +193,21 @@ def check_beside(run: Path, files: Mapping[str, Path | None]) -> None:
             continue
         place = file.resolve()
         if place.is_relative_to(run.resolve()):
-            raise InputError(f"{option}: {file} lies inside the run folder {run}, wanted a place outside")
+            raise InputError(
+                "option.inside_the_run",
+                "{option}: {file} lies inside the run folder {run}, wanted a place outside",
+                option=option,
+                file=str(file),
+                run=str(run),
+            )
         if place in seen:
-            raise InputError(f"{option}: {file} is the file of {seen[place]} too, wanted another")
+            raise InputError(
+                "option.same_file",
+                "{option}: {file} is the file of {seen} too, wanted another",
+                option=option,
+                file=str(file),
+                seen=seen[place],
+            )
         seen[place] = option
 
 
@@ -174,4 +215,4 @@ def refuse(options: Mapping[str, object], why: str) -> None:
     """InputError for the first of these options that was given."""
     for option, value in options.items():
         if value is not None:
-            raise InputError(f"{option}: {why}")
+            raise InputError("option.refused", "{option}: {why}", option=option, why=why)

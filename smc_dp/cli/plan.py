@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, Colluders, Dropouts, count, positive, whole
-from smc_dp.cli.run import METHODS
+from smc_dp.cli.generated_options import OPTIONS
+from smc_dp.cli.options import AsJson, count, whole
+from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, shown
 
 
+@with_settings(OPTIONS, "plan")
 def plan(
+    said: Mapping[str, Any],
     sizes: Annotated[
         str,
         typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without."),
@@ -27,22 +31,7 @@ def plan(
             "constant one.",
         ),
     ] = None,
-    epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run` [default: 1e-5].")] = None,
-    colluders: Colluders = None,
-    dropouts: Dropouts = None,
     classes: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of classes [default: 2].")] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(metavar="|".join(METHODS), help="What the plan is about [default: the method that it advises]."),
-    ] = None,
-    protocol: Annotated[
-        str | None, typer.Option(metavar="pathak2010|linear", help="prr_mean: as in `run`; with --method.")
-    ] = None,
-    lam: Annotated[
-        str | None,
-        typer.Option("--lambda", metavar="NUMBER", help="Regularisation, of methods that have one [default: 0.1]."),
-    ] = None,
     bounds: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="TOML file of public bounds, in place of --columns and --classes."),
@@ -75,25 +64,22 @@ def plan(
       smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
     """
+    from smc_dp.core.documents import validated
     from smc_dp.core.writing import refuse_existing, write_new
     from smc_dp.planning import figure, words
-    from smc_dp.planning.plan import plan as made
-    from smc_dp.privacy.target import LEAST_DELTA
+    from smc_dp.planning.plan import plan_for as made
+    from smc_dp.run.settings import RunSettings
 
     if columns is None and bounds is None:
-        raise InputError("--columns: wanted a number of features, or --bounds, got neither")
+        raise InputError("columns.missing", "--columns: wanted a number of features, or --bounds, got neither")
     if plot is not None:
         kind = figure.kind_of(plot)
         refuse_existing(plot)
     with screen.status() as hear:
         hear("planning")
         found = made(
-            _sizes(sizes), count("--columns", columns), epsilon=positive("--epsilon", epsilon),
-            delta=None if delta is None else positive("--delta", delta, LEAST_DELTA),
-            colluders=count("--colluders", colluders, 0), dropouts=count("--dropouts", dropouts, 0),
-            classes=count("--classes", classes, 2), method=method, protocol=protocol,
-            lam=None if lam is None else float(positive("--lambda", lam)), bounds=bounds,
-            cost=cost,
+            _sizes(sizes), count("--columns", columns), classes=count("--classes", classes, 2), bounds=bounds,
+            settings=validated(RunSettings, said, "options"), cost=cost,
         )  # fmt: skip
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")
@@ -112,6 +98,10 @@ def _sizes(text: str) -> list[int] | dict[str, int]:
     found: dict[str, int] = {}
     for name, equals, number in named:
         if not equals or name in found:
-            raise InputError(f"--sizes: wanted NAME=ROWS of each party, each name once, got {shown(name + equals)}")
+            raise InputError(
+                "sizes.not_named",
+                "--sizes: wanted NAME=ROWS of each party, each name once, got {got}",
+                got=shown(name + equals),
+            )
         found[name] = whole("--sizes", number)
     return found

@@ -81,13 +81,8 @@ def join(
     """
     from smc_dp.deploy.join import SiteFiles
 
-    return _take_part(
-        SiteFiles(
-            study_file, key, terms, data, ledger, out, approval, state, counters, views, credentials, auxiliary,
-            passphrase_file,
-        ),
-        as_json,
-    )  # fmt: skip
+    own = (terms, data, ledger, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
+    return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
 def serve(
@@ -115,13 +110,8 @@ def serve(
     """
     from smc_dp.deploy.join import SiteFiles
 
-    return _take_part(
-        SiteFiles(
-            study_file, key, terms, None, None, out, approval, state, counters, views, credentials, auxiliary,
-            passphrase_file,
-        ),
-        as_json,
-    )  # fmt: skip
+    own = (terms, None, None, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
+    return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
 def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) -> None:
@@ -139,7 +129,11 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
     study = JointStudy.read(study_file)
     folders = list(paths.states(study_file)) if state is None else [state]
     if not folders:
-        raise InputError(f"state: there is none beside {study_file}: this site has not begun, or name its folder")
+        raise InputError(
+            "state.none_beside_study",
+            "state: there is none beside {study_file}: this site has not begun, or name its folder",
+            study_file=str(study_file),
+        )
     found = [site_status(study, folder) for folder in folders]
     if as_json:
         print(json.dumps([standing.as_dict() for standing in found] if state is None else found[0].as_dict()))
@@ -148,12 +142,12 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
         print(screen.fold(standing.words(), "  "))
 
 
-def _take_part(files: SiteFiles, as_json: bool) -> int:
+def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     from smc_dp.deploy.join import take_part
     from smc_dp.run import words
 
     warn_exposed([files.key])
-    ended = take_part(files, _silent if as_json else _hear)
+    ended = take_part(study_file, files, _silent if as_json else _hear)
     if as_json:
         print(json.dumps(ended.as_dict()))
     elif ended.end == "released":

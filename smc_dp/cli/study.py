@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smc_dp.cli import screen
+from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson, deferred
-from smc_dp.cli.run import METHODS, agreed_options, named_settings
+from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, one_line, shown
 
 if TYPE_CHECKING:
@@ -40,7 +42,9 @@ def main() -> None:
     """
 
 
+@with_settings(OPTIONS, "study new")
 def new(
+    said: Mapping[str, Any],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The study to write.")],
     party: Annotated[
         list[str],
@@ -58,30 +62,6 @@ def new(
     letters: Annotated[str, typer.Option(metavar="DURATION", help="How long all wait for any letter.")] = "1d",
     auxiliary: PublicRows = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(metavar="|".join(METHODS), help="What is learned, as in `run` [default: newton]."),
-    ] = None,
-    protocol: Annotated[str | None, typer.Option(metavar="pathak2010|linear", help="As in `run`.")] = None,
-    epsilon: Annotated[str, typer.Option(help="Privacy: smaller is more private.")] = "1",
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run`.")] = None,
-    lam: Annotated[str | None, typer.Option("--lambda", metavar="NUMBER", help="As in `run`.")] = None,
-    adjacency: Annotated[str | None, typer.Option(metavar="replace|addremove", help="As in `run`.")] = None,
-    rows: Annotated[str | None, typer.Option(metavar="INTEGER", help="gd: the number of all rows, public.")] = None,
-    clip: Annotated[str | None, typer.Option(metavar="NUMBER", help="As in `run`.")] = None,
-    calibration: Annotated[str | None, typer.Option(metavar="proven|paper", help="As in `run`.")] = None,
-    noise: Annotated[str | None, typer.Option(metavar="knorm|laplace|ddg|vg|self", help="As in `run`.")] = None,
-    comparison: Annotated[str | None, typer.Option(metavar="all-pairs|tournament", help="As in `run`.")] = None,
-    exponents: Annotated[str | None, typer.Option(metavar="short|full", help="As in `run`.")] = None,
-    key_bits: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
-    colluders: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
-    dropouts: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
-    most_rows: Annotated[str | None, typer.Option(metavar="INTEGER", help="As in `run`.")] = None,
-    sizes: Annotated[str | None, typer.Option(metavar="released|hidden", help="As in `run`.")] = None,
-    verifiable: Annotated[bool, typer.Option("--verifiable", help="As in `run`.")] = False,
-    insecure_test_keys: Annotated[
-        bool, typer.Option("--insecure-test-keys", help="INSECURE: allow keys below 2048 bits.")
-    ] = False,
 ) -> None:
     """Draft a study from options like those of `run`; nothing is sent, and the text may be edited before anyone signs.
 
@@ -93,29 +73,28 @@ def new(
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
                        --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --letters 12h
     """
-    from smc_dp.core.documents import parsed
+    from smc_dp.core.documents import parsed, validated
     from smc_dp.core.writing import write_new
     from smc_dp.deploy import draft
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
     from smc_dp.run.agreement import FOR_MORE, Agreement, check_auxiliary
+    from smc_dp.run.settings import RunSettings
 
-    numbers = {"key_bits": key_bits, "colluders": colluders, "dropouts": dropouts, "most_rows": most_rows}
-    named = named_settings(numbers, {"comparison": comparison, "exponents": exponents, "sizes": sizes})
-    agreed = agreed_options(
-        *(method or FOR_MORE, epsilon, delta, calibration, noise),
-        {"lam": lam, "adjacency": adjacency, "rows": rows, "clip": clip},
-        {**named, "verifiable": verifiable or None},
-        protocol=protocol, parties=len(party), as_printed=False, test_keys=insecure_test_keys, seeded=False,
-    )  # fmt: skip
-    check_auxiliary(agreed["method"], given=auxiliary is not None)
+    asked = validated(RunSettings, said, "options")
+    if asked.method.name is None:
+        asked = asked.model_copy(update={"method": asked.method.model_copy(update={"name": FOR_MORE})})
+    agreed = asked.settled(len(party))
+    check_auxiliary(agreed.method, given=auxiliary is not None)
     parties = dict(stored.pinned(text) for text in party)
     if len(parties) != len(party):
-        raise InputError("--party: wanted each party once")
+        raise InputError("party.twice", "--party: wanted each party once")
     known, stated = _stated_bounds(bounds, label)
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
-    agreement = Agreement(parties=tuple(parties), bounds=known, auxiliary=public, **agreed)
+    agreement = Agreement(
+        agreed.method, agreed.target, tuple(parties), known, agreed.protocol, agreed.terms, agreed.marks, public
+    )
     identities = parties | ({} if curator is None else stored.pinned_curator(curator))
     around = draft.Around(title, purpose, relay, greetings, letters, identities, stated)
     text = draft.draft(agreement, around)
@@ -176,10 +155,19 @@ def check(
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
-        print(json.dumps({"study": found.digest, "name": fit.name, "fits": not fit.faults, "faults": fit.faults}))
+        print(
+            json.dumps(
+                {
+                    "study": found.digest,
+                    "name": fit.name,
+                    "fits": not fit.faults,
+                    "faults": [f.as_dict() for f in fit.faults],
+                }
+            )
+        )
         return 2 if fit.faults else 0
     for fault in fit.faults:
-        print(one_line(fault))
+        print(one_line(str(fault)))
     if fit.faults:
         print(f"{len(fit.faults)} of what was looked at does not fit study {found.digest}.")
         return 2
@@ -210,7 +198,7 @@ def approve(
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.preflight import look_at_terms
+    from smc_dp.deploy.preflight import look_at_terms, participant
     from smc_dp.deploy.terms import OwnTerms
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
@@ -218,9 +206,8 @@ def approve(
     found = _read(study_file)
     identity, own = stored.read_key(key), None if terms is None else OwnTerms.read(terms)
     warn_exposed([key])
-    fit = look_at_terms(found, identity.public, own, auxiliary)
-    fit.require(f"study {study_file}")
-    name = str(fit.name)
+    name = participant(found, identity.public)
+    look_at_terms(found, name, own, auxiliary).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")
@@ -254,7 +241,7 @@ def kit(
         handed = flare.make_flare_kit(_read(study_file), out)
         print(f"What to do: {out / flare.README}. Nothing in {out} is secret.")
     else:
-        raise InputError(f"--engine: wanted nats or flare, got {shown(engine)}")
+        raise InputError("engine.unknown", "--engine: wanted nats or flare, got {got}", got=shown(engine))
     for folder in handed:
         print(f"To hand over: {folder}")
 
@@ -276,7 +263,7 @@ def open_relay(
     try:
         open_study(found, kit)
     except CarrierError as error:
-        raise InputError(str(error)) from None
+        raise InputError(error.fault) from None
     print(f"Study {found.digest} is open at {found.relay}.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -52,8 +53,9 @@ class UnfitError(InputError):
         self.where = where
         self._faults = tuple(f if isinstance(f, Fault) else InputError(f).fault for f in faults)
         count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
-        text = "{where}: {count}{faults}"
-        super().__init__("document.unfit", text, where=where, count=count, faults="; ".join(map(str, self._faults)))
+        fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
+        place = f"{where}: " if where else ""
+        super().__init__(Fault("document.unfit", "{count}{faults}", fields, place))
 
     @property
     @override
@@ -62,7 +64,30 @@ class UnfitError(InputError):
 
     @override
     def within(self, place: str) -> UnfitError:
-        return UnfitError(f"{place}: {self.where}", self._faults)
+        return UnfitError(f"{place}: {self.where}" if self.where else place, self._faults)
+
+
+class FaultCollector:
+    """Collect the faults of several steps, so that one that is refused hides no other."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    @contextmanager
+    def step(self, place: str = "") -> Iterator[None]:
+        """Keep the faults of a step; `place` stands in front of each."""
+        try:
+            yield
+        except InputError as error:
+            found = [fault.within(place) for fault in error.faults]
+            self.faults += [fault for fault in found if fault not in self.faults]
+
+    def require(self, where: str = "") -> None:
+        """Raise the one fault that was kept, or an `UnfitError` with all of them; `where` is what does not fit."""
+        if len(self.faults) == 1:
+            raise InputError(self.faults[0])
+        if self.faults:
+            raise UnfitError(where, self.faults)
 
 
 class Document(BaseModel):
@@ -99,7 +124,7 @@ def read_document(kind: type[Read], path: Path, what: str) -> Read:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{where}: is not UTF-8 text") from None
+        raise InputError("file.not_utf8", "is not UTF-8 text").within(where) from None
     return parsed(kind, text, where)
 
 
@@ -108,7 +133,7 @@ def parsed(kind: type[Read], text: str, where: str) -> Read:
     try:
         found = parse_toml(text)
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise error.within(where) from None
     return validated(kind, found, where)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
+from dataclasses import replace
 
 from protocols.errors import Fault as Fault
 from protocols.errors import FaultError as FaultError
@@ -39,6 +41,16 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 4] + "..." + text[-1]
 
 
+def check_one_of(name: str, value: object, known: Iterable[str]) -> None:
+    """Raise InputError unless the value of a setting is one of the known texts."""
+    listed = tuple(known)
+    if not isinstance(value, str) or value not in listed:
+        raise InputError(
+            "setting.unknown_value", "{name}: wanted one of {known}, got {got}",
+            name=name, known=listed, got=shown(value),
+        )  # fmt: skip
+
+
 def one_line(message: str) -> str:
     """The message on one line, and with nothing in it that a terminal would obey."""
     return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
@@ -52,10 +64,10 @@ def plain_name(name: object) -> str:
 
 MOST_CLIPPED = 0.05
 """The share of clipped rows, or of numbers outside their bounds, above which somebody is told."""
-_LOCAL = "This counts private rows and stays on this machine: nothing that is released has it."
+_LOCAL = " This counts private rows and stays on this machine: nothing that is released has it."
 
 
-class RowsClippedWarning(UserWarning):
+class RowsClippedWarning(FaultError, UserWarning):  # noqa: N818  a warning
     """More than 5 % of the rows that somebody trains on were clipped, or of a column's numbers, by a public bound.
 
     It counts private rows, so it is told where these are and enters no release, no `privacy_` and no record. Clipping
@@ -77,7 +89,7 @@ class RowsClippedWarning(UserWarning):
     """
 
 
-class FileIgnoredWarning(UserWarning):
+class FileIgnoredWarning(FaultError, UserWarning):  # noqa: N818  a warning
     """A file in a run folder was ignored."""
 
 
@@ -86,14 +98,15 @@ def clipped_too_often(clipped: int, count: int) -> bool:
     return clipped > MOST_CLIPPED * count
 
 
-def warn_clipped(what: str, advice: str, *, stacklevel: int = 2) -> None:
-    """Warn of `what`, a sentence that says who counted how many, with what to do about it.
+def warn_clipped(fault: Fault, *, stacklevel: int = 2) -> None:
+    """Warn of a fault whose sentence says who counted how many, and what to do about it.
 
     Raises RowsClippedWarning itself where a filter has made errors of warnings.
     """
-    warnings.warn(f"{what} {advice} {_LOCAL}", RowsClippedWarning, stacklevel=stacklevel + 1)
+    local = replace(fault, template=fault.template + _LOCAL)
+    warnings.warn(RowsClippedWarning(local), stacklevel=stacklevel + 1)
 
 
-def warn_ignored(what: str, *, stacklevel: int = 2) -> None:
-    """Warn that a file was ignored; `what` says which and why."""
-    warnings.warn(what, FileIgnoredWarning, stacklevel=stacklevel + 1)
+def warn_ignored(fault: Fault, *, stacklevel: int = 2) -> None:
+    """Warn that a file was ignored; the fault says which and why."""
+    warnings.warn(FileIgnoredWarning(fault), stacklevel=stacklevel + 1)

@@ -7,8 +7,11 @@ further than to the first that does not fit: a file of strangers may hold a mill
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias
@@ -20,6 +23,8 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 
 _DIGEST_BYTES = 32
+_LONGEST_LINE = 500
+_PLAIN = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?|[0-9]{1,200}/[1-9][0-9]{0,199}", re.ASCII)
 LARGEST = 1e300
 """Of a number in a document: sums and products of a few of them are finite."""
 _DIGITS = "^(0|[1-9][0-9]{0,1299})$"  # long enough for 4096 bits, short enough for Python to read
@@ -43,7 +48,7 @@ class OneOf:
     def _look(self, value: str) -> str:
         if value not in self.values:
             wanted = self.words or f"one of {', '.join(self.values)}"
-            raise InputError(f"wanted {wanted}, got {shown(value)}")
+            raise InputError("value.unknown", "wanted {wanted}, got {got}", wanted=wanted, got=shown(value))
         return value
 
 
@@ -55,7 +60,9 @@ def refuse_many(value: object, most: int, *, deep: bool = False) -> object:
     if isinstance(value, dict):
         inner = (len(found) for found in value.values() if deep and isinstance(found, dict))
         if (count := len(value) + sum(inner)) > most:
-            raise InputError(f"wanted at most {most:,} keys, got {count:,}")
+            raise InputError(
+                "document.too_many_keys", "wanted at most {most:,} keys, got {got:,}", most=most, got=count
+            )
     return value
 
 
@@ -68,10 +75,43 @@ def _digest(value: object) -> str:
     return reading.hexadecimal("a digest", value, _DIGEST_BYTES).hex()
 
 
+def line(value: object) -> str:
+    """Return the value; InputError unless it is a printable text on one line."""
+    if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > _LONGEST_LINE:
+        raise InputError(
+            "text.not_one_line",
+            "wanted a printable text of 1 to {most} characters, got {got}",
+            most=_LONGEST_LINE,
+            got=shown(value),
+        )
+    return value
+
+
+def is_number(value: object) -> bool:
+    """Return whether the value is a number, or a text that is one."""
+    return type(value) in (int, float) or (isinstance(value, str) and bool(_PLAIN.fullmatch(value)))
+
+
+def ratio(value: object) -> str:
+    """Return a number in the one form that a release has it in: a fraction in lowest terms, as a text."""
+    text = repr(value) if type(value) in (int, float) else value
+    if not isinstance(text, str) or not _PLAIN.fullmatch(text):
+        wanted = 'wanted a number that is not negative, such as 0.5 or "1/3", got {got}'
+        raise InputError("number.not_a_ratio", wanted, got=shown(value))
+    return str(Fraction(text) if "/" in text else Fraction(Decimal(text)))
+
+
+def _positive(value: object) -> str:
+    text = ratio(value)
+    if Fraction(text) == 0:
+        raise InputError("number.not_positive", "wanted a number above 0, got {got}", got=shown(value))
+    return text
+
+
 def figure(value: object) -> Any:
     """The value; InputError unless it is a finite number."""
     if type(value) not in (int, float) or abs(value) > LARGEST or not math.isfinite(value):  # type: ignore[arg-type]
-        raise InputError(f"wanted a finite number, got {shown(value)}")
+        raise InputError("value.not_finite", "wanted a finite number, got {got}", got=shown(value))
     return value
 
 
@@ -79,7 +119,9 @@ def _term(value: object) -> Any:
     """A setting of a protocol as a release has it."""
     names = isinstance(value, list) and all(type(name) is str for name in value)
     if type(value) not in (str, int, bool) and not names:
-        raise InputError(f"wanted a text, a whole number, true, false or names, got {shown(value)}")
+        raise InputError(
+            "value.no_setting", "wanted a text, a whole number, true, false or names, got {got}", got=shown(value)
+        )
     return value
 
 
@@ -103,3 +145,9 @@ Term: TypeAlias = Annotated[
     BeforeValidator(_term),
     WithJsonSchema({"type": ["string", "integer", "boolean", "array"], "items": {"type": "string"}}),
 ]
+OneLine: TypeAlias = Annotated[
+    str, BeforeValidator(line), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": _LONGEST_LINE})
+]
+NUMBER_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}
+Ratio: TypeAlias = Annotated[str, BeforeValidator(ratio), WithJsonSchema(NUMBER_SCHEMA)]
+PositiveRatio: TypeAlias = Annotated[str, BeforeValidator(_positive), WithJsonSchema(NUMBER_SCHEMA)]

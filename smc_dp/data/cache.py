@@ -37,7 +37,9 @@ def write_cache(pool: Pool, folder: Path, *, ordinal: bool = False) -> Path:
             if other != path:
                 other.unlink()
     except OSError as error:
-        raise InputError(f"cache folder {folder}: cannot be written: {error.strerror}") from error
+        raise InputError("cache.not_written", "cannot be written: {why}", why=error.strerror).within(
+            f"cache folder {folder}"
+        ) from error
     return path
 
 
@@ -51,11 +53,15 @@ def read_cache(name: str, folder: Path, *, ordinal: bool = False) -> Pool | None
         with reading.plain_file(path, f"cache file {path}") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if path.name.split(".")[1] != digest:
-            raise InputError(f"cache file {path}: wanted the SHA-256 in its name, got {digest}: delete it")
+            raise InputError(
+                "cache.changed", "wanted the SHA-256 in its name, got {got}: delete it", got=digest
+            ).within(f"cache file {path}")
         with np.load(path, allow_pickle=False) as arrays:
             return _pool(dict(arrays), path, _source(name, ordinal=ordinal))
     except OSError as error:
-        raise InputError(f"cache file {path}: cannot be read: {error.strerror}") from error
+        raise InputError("cache.unreadable", "cannot be read: {why}", why=error.strerror).within(
+            f"cache file {path}"
+        ) from error
 
 
 def _key(name: str, *, ordinal: bool) -> str:
@@ -116,7 +122,9 @@ def _parts(name: str, X: Features) -> dict[str, Any]:
 def _pool(arrays: Mapping[str, Any], path: Path, source: Mapping[str, Any]) -> Pool:
     about = json.loads(str(arrays["about"]))
     if about["source"] != source:
-        raise InputError(f"cache file {path}: was made from other files or by another version: delete it")
+        raise InputError("cache.outdated", "was made from other files or by another version: delete it").within(
+            f"cache file {path}"
+        )
     public: Array | None = arrays.get("public")
     return Pool(
         about["name"],

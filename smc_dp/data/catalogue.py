@@ -83,22 +83,27 @@ def prepare(
     a cache folder must be given for it. Raises InputError, in one line, when the data set is not to be had.
     """
     if name not in NAMES:
-        raise InputError(f"data set: wanted one of {', '.join(NAMES)}, got {shown(name)}")
+        raise InputError("dataset.unknown", "data set: wanted one of {names}, got {got}", names=NAMES, got=shown(name))
     now = state(name, folder)
     if network and (now == "absent" or (now == "partial" and name in FETCHED)):
         if cache is None:
-            raise InputError(f"data set {name}: wanted a cache folder, to keep what is fetched")
+            raise InputError("dataset.no_cache", "wanted a cache folder, to keep what is fetched").within(
+                f"data set {name}"
+            )
         pool = fetch(name)
     elif now == "absent":
-        raise InputError(_absence(name, folder))
+        raise _absence(name, folder)
     else:
         pool = load_pool(name, folder, ordinal=ordinal)
     return pool, None if cache is None else write_cache(pool, cache, ordinal=ordinal)
 
 
-def _absence(name: str, folder: Path | None) -> str:
+def _absence(name: str, folder: Path | None) -> InputError:
     help_ = "can be fetched where there is a network" if name in FETCHED else "cannot be fetched"
     if folder is None:
-        return f"data set {name}: wanted `folder`, the folder with the papers' data; it {help_}"
+        return InputError(
+            "dataset.needs_folder", "wanted `folder`, the folder with the papers' data; it {help}", help=help_
+        ).within(f"data set {name}")
     missing = next(file for file in FACTS[name].files if not (folder / file).is_file())
-    return f"data set {name}: {folder / missing} is missing; it {help_}"
+    fault = InputError("dataset.file_missing", "{file} is missing; it {help}", file=str(folder / missing), help=help_)
+    return fault.within(f"data set {name}")

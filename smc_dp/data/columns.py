@@ -46,9 +46,13 @@ class NumericColumn:
         """Raises InputError for what is no such column."""
         where = f"column {shown(self.name)}"
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
-            raise InputError(f"{where}: bounds must be finite, got [{self.low}, {self.high}]")
+            raise InputError(
+                "columns.not_finite", "bounds must be finite, got [{low}, {high}]", low=self.low, high=self.high
+            ).within(where)
         if not self.high / 2 - self.low / 2 > 0:  # the halves cannot overflow
-            raise InputError(f"{where}: wanted low < high, got [{self.low}, {self.high}]")
+            raise InputError(
+                "columns.no_order", "wanted low < high, got [{low}, {high}]", low=self.low, high=self.high
+            ).within(where)
         _check_number(self, self.low, self.high, (INDICATOR, LEAVE_OUT))
 
 
@@ -75,21 +79,28 @@ class CategoricalColumn:
         where = f"column {shown(self.name)}"
         forms = [canonical(category) for category in self.categories]
         if not forms:
-            raise InputError(f"{where}: wanted at least one category, got none")
+            raise InputError("columns.no_category", "wanted at least one category, got none").within(where)
         if "" in forms:
-            raise InputError(f"{where}: an empty text is not a category")
+            raise InputError("columns.empty_category", "an empty text is not a category").within(where)
         if len(set(forms)) != len(forms):
-            raise InputError(f"{where}: a category occurs twice")
+            raise InputError("columns.same_category", "a category occurs twice").within(where)
         places = check_aliases(where, self.categories, self.aliases)
         if self.missing is None:
             return
         if twofold := [rule for rule in RULES if rule in places]:
             raise InputError(
-                f"{where}: missing: {shown(twofold[0])} would be a rule and a category, wanted one of both"
-            )
+                "missing.rule_and_category",
+                "missing: {rule} would be a rule and a category, wanted one of both",
+                rule=shown(twofold[0]),
+            ).within(where)
         if self.missing not in (CATEGORY, LEAVE_OUT) and self.missing not in self.categories:
             wanted = f'one of its categories, "{CATEGORY}" or "{LEAVE_OUT}"'
-            raise InputError(f"{where}: missing: wanted {wanted}, got {shown(self.missing)}")
+            raise InputError(
+                "missing.unknown_category",
+                "missing: wanted {wanted}, got {got}",
+                wanted=wanted,
+                got=shown(self.missing),
+            ).within(where)
 
 
 @dataclass(frozen=True)
@@ -121,7 +132,12 @@ class DateColumn:
         """Raises InputError for what is no such column."""
         where = f"column {shown(self.name)}"
         if not self.first < self.last:
-            raise InputError(f"{where}: wanted the first date before the last, got [{self.first}, {self.last}]")
+            raise InputError(
+                "columns.no_order_of_dates",
+                "wanted the first date before the last, got [{first}, {last}]",
+                first=str(self.first),
+                last=str(self.last),
+            ).within(where)
         if self.missing is None or self.missing in (INDICATOR, LEAVE_OUT):
             return
         wanted = f'a date from {self.first} to {self.last}, "{INDICATOR}" or "{LEAVE_OUT}"'
@@ -130,7 +146,9 @@ class DateColumn:
         except ValueError:
             inside = False
         if not inside:
-            raise InputError(f"{where}: missing: wanted {wanted}, got {shown(self.missing)}")
+            raise InputError(
+                "missing.no_date_inside", "missing: wanted {wanted}, got {got}", wanted=wanted, got=shown(self.missing)
+            ).within(where)
 
 
 @dataclass(frozen=True)
@@ -164,8 +182,11 @@ class BinnedColumn:
         where = f"column {shown(self.name)}"
         rising = all(low < high for low, high in zip(self.edges, self.edges[1:], strict=False))
         if len(self.edges) < 2 or not rising or not all(map(math.isfinite, self.edges)):
-            raise InputError(f"{where}: bins: wanted two or more finite numbers, each above the last, got "
-                             f"{shown(list(self.edges))}")  # fmt: skip
+            raise InputError(
+                "columns.bins_not_rising",
+                "bins: wanted two or more finite numbers, each above the last, got {got}",
+                got=shown(list(self.edges)),
+            ).within(where)
         _check_number(self, self.edges[0], self.edges[-1], (CATEGORY, LEAVE_OUT))
 
 
@@ -195,19 +216,32 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
     found = {canonical(level): level for level in levels}
     known = tuple(found.values())
     if len({level for level, _ in aliases}) != len(aliases):
-        raise InputError(f"{where}: aliases: a level stands twice")
+        raise InputError("aliases.same_level", "aliases: a level stands twice").within(where)
     for level, texts in aliases:
         if level not in known:
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-            raise InputError(f"{where}: aliases: wanted those of one of {listed}, got those of {shown(level)}")
+            raise InputError(
+                "aliases.unknown_level",
+                "aliases: wanted those of one of {listed}, got those of {level}",
+                listed=listed,
+                level=shown(level),
+            ).within(where)
         for text in texts:
             if not canonical(text):
                 raise InputError(
-                    f"{where}: aliases of {shown(level)}: an empty text is none, wanted a rule for empty cells"
-                )
+                    "aliases.empty_text",
+                    "aliases of {level}: an empty text is none, wanted a rule for empty cells",
+                    level=shown(level),
+                ).within(where)
             if canonical(text) in found:
                 other = found[canonical(text)]
-                raise InputError(f"{where}: aliases of {shown(level)}: {shown(text)} means {shown(other)} already")
+                raise InputError(
+                    "aliases.two_levels",
+                    "aliases of {level}: {text} means {other} already",
+                    level=shown(level),
+                    text=shown(text),
+                    other=shown(other),
+                ).within(where)
             found[canonical(text)] = level
     return found
 
@@ -242,5 +276,10 @@ def _check_number(column: NumericColumn | BinnedColumn, low: float, high: float,
         return
     wanted = " or ".join(f'"{known}"' for known in rules)
     raise InputError(
-        f"column {shown(column.name)}: missing: wanted a number from {low:g} to {high:g}, {wanted}, got {shown(rule)}"
-    )
+        "missing.no_number_inside",
+        "missing: wanted a number from {low:g} to {high:g}, {wanted}, got {got}",
+        low=low,
+        high=high,
+        wanted=wanted,
+        got=shown(rule),
+    ).within(f"column {shown(column.name)}")

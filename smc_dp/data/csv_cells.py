@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.dictionary_encoding import Coding
 from smc_dp.data.file_form import FileForm
-from smc_dp.data.file_hints import other_separator
+from smc_dp.data.format_hints import Refused, explain
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.table import Cells
 from smc_dp.data.text_lines import ByteSource, TextLines
@@ -31,14 +31,14 @@ _SAMPLE = 1 << 8  # lines below the header, for what a file looks like
 
 
 def read_csv(
-    file: ByteSource, source: str, form: FileForm, limits: TableLimits, tabs: bool = False
+    file: ByteSource, form: FileForm, limits: TableLimits, tabs: bool = False
 ) -> tuple[list[str], list[Cells], int]:
     """The cells of the header, those of each column below it, the number of rows; raises InputError.
 
     tabs: whether the file's name says that tabs stand between cells.
     """
-    table = _Rows(source, form, limits, tabs)
-    table.read(TextLines(file, source, form, limits))
+    table = _Rows(form, limits, tabs)
+    table.read(TextLines(file, form, limits))
     return table.header, table.cells(), table.rows
 
 
@@ -46,7 +46,6 @@ def read_csv(
 class _Rows:
     """What was read so far of a table: its header, and of each column which text stands in each cell."""
 
-    source: str
     form: FileForm
     limits: TableLimits
     tabs: bool
@@ -66,7 +65,7 @@ class _Rows:
         for block in self._blocks(self._swap(piece).encode() for piece in chain([first], others)):
             self._take(block)
         if not self.rows and not any(name.strip() for name in self.header):
-            raise InputError(f"{self.source}: the file is empty, wanted a header and rows")
+            raise InputError("csv.empty", "the file is empty, wanted a header and rows")
 
     def cells(self) -> list[Cells]:
         """The columns."""
@@ -112,24 +111,33 @@ class _Rows:
                 self._check_end(held)
             enough = 2 * len(held)
         if held:
-            raise InputError(f"{self._here()} has a quote that does not end, wanted CSV")
+            raise InputError(
+                "csv.unended_quote", "is not CSV: {where} has a quote that does not end, wanted CSV", where=self._here()
+            )
 
     def _check_end(self, held: bytes) -> None:
         """Refuse what is no beginning of a row, or of too long a one."""
         if self._grammar.goes_on(held):
-            raise InputError(f"{self._here()} has text behind a quote that ended its cell, wanted CSV")
+            raise InputError(
+                "csv.text_after_quote",
+                "is not CSV: {where} has text behind a quote that ended its cell, wanted CSV",
+                where=self._here(),
+            )
         if len(held) > _LONGEST_ROW:
-            raise InputError(f"{self.source}: has a row of too many characters, wanted shorter ones")
+            raise InputError("csv.long_row", "has a row of too many characters, wanted shorter ones")
 
     def _here(self) -> str:
-        return f"{self.source}: is not CSV: " + (f"row {self.rows + 1}" if self.header else "the header")
+        return f"row {self.rows + 1}" if self.header else "the header"
 
     def _take_header(self, block: bytes) -> None:
         self.header = [self._swap(cell) for cell in self._by_hand(block)[0]]
         width = len(self.header)
-        if width == 1 and self._is_usual and (looks := other_separator(self.header, self.form, self._below)):
-            raise InputError(f"{self.source}: has one column, {shown(self.header[0])}{looks}")
-        self.limits.check_cells(self.source, 0, width)
+        if width == 1 and self._is_usual:
+            name = shown(self.header[0])
+            one = self._explained(Fault("csv.one_column", "has one column, {name}{hint}", {"name": name, "hint": ""}))
+            if one.fields["looks"]:
+                raise InputError(one)
+        self.limits.check_cells(0, width)
         if width > _MOST_AT_ONCE:
             self._lists = [[] for _ in self.header]
         else:
@@ -146,7 +154,7 @@ class _Rows:
             self.rows += ragged[0] - 1
             raise self._ragged(ragged[1])
         self.rows += found.num_rows
-        self.limits.check_cells(self.source, self.rows, len(self.header), more=True)
+        self.limits.check_cells(self.rows, len(self.header), more=True)
         for column, coding in zip(found.columns, self._codings, strict=True):
             cells = column.chunk(0)
             texts = cells.dictionary.to_pylist()
@@ -154,7 +162,7 @@ class _Rows:
 
     def _take_by_hand(self, block: bytes) -> None:
         rows, width = self._by_hand(block), len(self.header)
-        self.limits.check_cells(self.source, self.rows + len(rows), width, more=True)
+        self.limits.check_cells(self.rows + len(rows), width, more=True)
         for row in rows:
             if len(row) != width:
                 raise self._ragged(len(row))
@@ -168,14 +176,20 @@ class _Rows:
         try:
             return list(csv.reader(text, delimiter=self._separator, strict=True))
         except csv.Error as error:
-            raise InputError(f"{self.source}: is not CSV: {error}") from error
+            raise InputError("csv.unreadable", "is not CSV: {why}", why=str(error)) from error
 
     def _ragged(self, cells: int) -> InputError:
         if not self.header:
-            return InputError(f"{self.source}: its first line is empty, wanted a header")
-        looks = other_separator(self.header, self.form, self._below)
-        came = f"row {self.rows + 1} has {cells} cells, the header has {len(self.header)}{looks}"
-        return InputError(f"{self.source}: {came}")
+            return InputError("csv.no_header", "its first line is empty, wanted a header")
+        ragged = Fault(
+            "csv.ragged_row",
+            "row {row} has {got} cells, the header has {wanted}{hint}",
+            {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""},
+        )
+        return InputError(self._explained(ragged))
+
+    def _explained(self, fault: Fault) -> Fault:
+        return explain(fault, Refused(self.form, header=self.header, lines=self._below))
 
 
 class _Grammar:

@@ -31,9 +31,11 @@ def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, c
     is missing or not the recorded one, or there are no categories to number.
     """
     if name not in NAMES:
-        raise InputError(f"data set: wanted one of {', '.join(NAMES)}, got {shown(name)}")
+        raise InputError("dataset.unknown", "data set: wanted one of {names}, got {got}", names=NAMES, got=shown(name))
     if ordinal and name not in ORDINAL:
-        raise InputError(f"data set {name}: ordinal categories are for {' and '.join(ORDINAL)}")
+        raise InputError("dataset.not_ordinal", "ordinal categories are for {sets}", sets=" and ".join(ORDINAL)).within(
+            f"data set {name}"
+        )
     kept = None if cache is None else read_cache(name, cache, ordinal=ordinal)
     if kept is not None:
         return kept

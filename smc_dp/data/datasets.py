@@ -50,7 +50,9 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     recorded one.
     """
     if name not in _LOADERS:
-        raise InputError(f"dataset: wanted one of {', '.join(NAMES)}, got {shown(name)}")
+        raise InputError(
+            "dataset.not_public", "dataset: wanted one of {names}, got {got}", names=NAMES, got=shown(name)
+        )
     return _LOADERS[name](folder)
 
 

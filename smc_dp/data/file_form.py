@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -55,20 +55,29 @@ class FileForm:
     def __post_init__(self) -> None:
         if self.separator is not None and (len(self.separator) != 1 or _NO_SEPARATOR.fullmatch(self.separator)):
             raise InputError(
-                "[file] separator: wanted a single character that is no letter, digit, quote or part of a number, "
-                f"got {shown(self.separator)}"
-            )
+                "form.wrong_separator",
+                "wanted a single character that is no letter, digit, quote or part of a number, got {got}",
+                got=shown(self.separator),
+            ).within("[file] separator")
         if self.decimal not in DECIMALS:
-            raise InputError(f'[file] decimal: wanted "." or ",", got {shown(self.decimal)}')
-        if self.encoding is not None and self.encoding not in ENCODINGS:
-            raise InputError(f"[file] encoding: wanted one of {', '.join(ENCODINGS)}, got {shown(self.encoding)}")
+            fault = InputError("form.wrong_decimal", 'wanted "." or ",", got {got}', got=shown(self.decimal))
+            raise fault.within("[file] decimal")
+        for name, value, known in (("encoding", self.encoding, ENCODINGS), ("dates", self.dates, tuple(DATES))):
+            if value is not None and value not in known:
+                fault = InputError("form.unknown", "wanted one of {known}, got {got}", known=known, got=shown(value))
+                raise fault.within(f"[file] {name}")
         if len(self.missing) > _MOST_WORDS:
-            raise InputError(f"[file] missing: wanted at most {_MOST_WORDS} words, got {len(self.missing)}")
+            raise InputError(
+                "form.too_many_words", "wanted at most {most} words, got {got}", most=_MOST_WORDS, got=len(self.missing)
+            ).within("[file] missing")
         for word in self.missing:
             if not 0 < len(word) <= _LONGEST_WORD:
-                raise InputError(f"[file] missing: wanted words of 1 to {_LONGEST_WORD} characters, got {shown(word)}")
-        if self.dates not in DATES:
-            raise InputError(f"[file] dates: wanted one of {', '.join(DATES)}, got {shown(self.dates)}")
+                raise InputError(
+                    "form.wrong_word",
+                    "wanted words of 1 to {longest} characters, got {got}",
+                    longest=_LONGEST_WORD,
+                    got=shown(word),
+                ).within("[file] missing")
 
     def pointed(self, cell: str) -> str:
         """The cell with a point before its decimals; nothing where points would stand between thousands."""
@@ -120,7 +129,8 @@ class FileSection(Document):
         try:
             self.form  # noqa: B018  which says what is no form
         except InputError as error:
-            raise InputError(str(error).removeprefix("[file] ")) from None  # where it stands is said in any case
+            place = error.fault.place.removeprefix("[file] ")  # where it stands is said in any case
+            raise InputError(replace(error.fault, place=place)) from None
         return self
 
     @cached_property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from types import MappingProxyType
 
+from smc_dp.core.errors import Fault
+
 _WORKBOOK = "pandas.read_excel({name!r}).to_csv({csv!r}, index=False)"
 _TO_PARQUET = ".to_parquet({parquet!r})"
 _BY_ENDING = MappingProxyType(
@@ -41,19 +43,27 @@ LONGEST_START = 8
 _LONGEST_NAME = 60
 
 
-def of_another_program(path: Path, start: bytes) -> str:
-    """What a file is that no table is read from, and what to do; nothing for any other file."""
+def of_another_program(path: Path, start: bytes) -> Fault | None:
+    """Return what a file is that no table is read from, and what to do; None for any other file."""
     ending = path.suffix.lower()
     by_start = next((kind for mark, kind in _BY_START.items() if start.startswith(mark)), None)
     if known := _BY_ENDING.get(ending) or _BY_ENDING.get(by_start or ""):
         what, how = known
         if by_start == ".xlsx" and ending not in _BY_ENDING:
             what, how = "a zip archive or an Excel workbook", f"unpack it, or {_WORKBOOK}"
-        return f"is {what}, wanted CSV or Parquet: save it as one, such as by {_filled(how, path)}"
+        return Fault(
+            "file.other_program",
+            "is {what}, wanted CSV or Parquet: save it as one, such as by {how}",
+            {"what": what, "how": _filled(how, path)},
+        )
     for mark, name in _PACKED.items():
         if start.startswith(mark):
-            return f"is packed by {name}, wanted CSV, CSV packed by gzip, or Parquet: unpack it"
-    return ""
+            return Fault(
+                "file.packed",
+                "is packed by {program}, wanted CSV, CSV packed by gzip, or Parquet: unpack it",
+                {"program": name},
+            )
+    return None
 
 
 def _filled(how: str, path: Path) -> str:

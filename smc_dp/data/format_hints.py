@@ -1,59 +1,205 @@
-"""What a cell that does not fit looks like, in a clause for its error: a date, a truth value, a comma for a point."""
+"""Hints: how a cell, a header or a file looks that was refused, and the setting with which it would be read.
+
+Readers of files and cells return faults without a hint. `explain` makes all hints, once, of a fault that somebody is
+told. Nothing is ever read as what it only looks like: 1,234 may be a thousand, or a bit more than one.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from types import MappingProxyType
+from typing import NamedTuple
 
-from smc_dp.core.errors import shown
-from smc_dp.data.file_form import PLAIN, FileForm
+from smc_dp.core.errors import Fault, shown
+from smc_dp.data.file_form import DATES, PLAIN, SEPARATORS, FileForm
 
+_SAMPLE = 200  # lines
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
+_MOMENT = re.compile(r"[\d./-]{8,10}[T ]\d\d?:\d\d.*", re.ASCII)
 _TRUTH = frozenset({"true", "false", "yes", "no"})
 _TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
 _COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_WITH_COMMA, _WITH_POINT = re.compile(r"[+-]?\d+,\d+", re.ASCII), re.compile(r"[+-]?\d+\.\d+", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
 _NOTHING = frozenset({"na", "n/a", "#n/a", "n.a.", "nan", "null", "nil", "none", "missing", "-", "--", "?", "."})
-A_DATE, A_TRUTH = " (a date)", " (a truth value)"
 
 
-def of_no_number(cell: object, form: FileForm = PLAIN) -> str:
-    """What a cell looks like where a number was wanted; nothing where it looks like nothing that is known."""
+class Hint(NamedTuple):
+    """What something looks like, in a word, and the clause that says so with what to do; both empty for no hint."""
+
+    looks: str = ""
+    clause: str = ""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What a fault is about: a cell, its text and the levels of its column; a header and lines; or a file's start."""
+
+    form: FileForm = PLAIN
+    cell: object = None
+    text: str = ""
+    levels: Collection[str] = ()
+    header: Sequence[str] = ()
+    lines: Iterable[str] = ()
+    start: bytes = b""
+
+
+NO_HINT = Hint()
+DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (a truth value)")
+
+
+def explain(fault: Fault, refused: Refused) -> Fault:
+    """Return the fault with what the cell holds, and with its hint: in a word as `looks`, in the sentence as `hint`."""
+    fields = dict(fault.fields)
+    if fields.get("got", "") is None:
+        fields["got"] = _shown(fault, refused)
+    if make := _MAKERS.get(fault.code):
+        fields["looks"], fields["hint"] = make(fault, refused)
+    return replace(fault, fields=fields)
+
+
+def _shown(fault: Fault, refused: Refused) -> str:
+    """Write a refused cell for a sentence; a number that is not finite as it was understood."""
+    cell = refused.cell
+    if fault.code == "cell.not_finite":
+        return str(refused.form.number(cell) if isinstance(cell, str) else float(str(cell)))
+    return str(cell) if isinstance(cell, Decimal) else shown(refused.text or cell)
+
+
+def _of_number(fault: Fault, refused: Refused) -> Hint:
+    """How a cell looks where a number was wanted."""
+    cell, form = refused.cell, refused.form
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
-        return A_DATE
+        return DATE
     if isinstance(cell, datetime.datetime | datetime.time | datetime.timedelta) or str(cell).startswith(_TYPES):
-        return " (a date or time; make it a number, such as a year or days since a fixed day)"
+        return Hint("time", " (a date or time; make it a number, such as a year or days since a fixed day)")
     text = cell.strip() if isinstance(cell, str) else ""
     if _DATE.fullmatch(text):
-        return A_DATE
+        return DATE
     if text.lower() in _TRUTH:
-        return A_TRUTH
+        return TRUTH
     if form.decimal == "," and _THOUSANDS.fullmatch(text):
-        return " (a point, where the form says a decimal comma; wanted no marks between thousands)"
+        return Hint("point", " (a point, where the form says a decimal comma; wanted no marks between thousands)")
     if form.decimal == "." and _COMMA.fullmatch(text):
         how = f", or {form.advice(decimal=',')}" if form.is_text else ""
-        return f" (a decimal comma; wanted a point{how})"
-    return of_nothing(cell, form)
+        return Hint("decimal comma", f" (a decimal comma; wanted a point{how})")
+    return _of_nothing(fault, refused)
 
 
-def of_nothing(cell: object, form: FileForm) -> str:
-    """A clause for a text that often stands where nothing is known."""
+def _of_nothing(_: Fault, refused: Refused) -> Hint:
+    """A text that often stands where nothing is known."""
+    cell, form = refused.cell, refused.form
     if not isinstance(cell, str) or cell.strip().lower() not in _NOTHING:
-        return ""
-    return f" (where nothing is known? {form.advice(missing=(*form.missing, cell))})"
+        return NO_HINT
+    return Hint("nothing", f" (where nothing is known? {form.advice(missing=(*form.missing, cell))})")
 
 
-def of_no_category(text: str, wanted: Iterable[str]) -> str:
-    """What a text looks like where one of a list was wanted."""
-    if alike := of_another_case(text, wanted):
+def _of_date(fault: Fault, refused: Refused) -> Hint:
+    """A date in another form, and in one only, or more than a date."""
+    cell, form = refused.cell, refused.form
+    if not isinstance(cell, str):
+        return NO_HINT
+    if _MOMENT.fullmatch(cell.strip()):
+        return Hint("time", " (it has a time of day, wanted the day alone)")
+    found = [name for name in DATES if _is_day(cell, name)]
+    if len(found) == 1:
+        return Hint(found[0], f"; it looks like {found[0]}: {form.advice(dates=found[0])}")
+    return _of_nothing(fault, refused)
+
+
+def _of_level(fault: Fault, refused: Refused) -> Hint:
+    """How a text looks where one of a list was wanted."""
+    text = refused.text
+    if (alike := _of_another_case(text, refused.levels)) != NO_HINT:
         return alike
     if text.lower() in _TRUTH:
-        return " (a truth value, which the list does not have)"
-    return A_DATE if _DATE.fullmatch(text) else ""
+        return Hint("truth", " (a truth value, which the list does not have)")
+    return DATE if _DATE.fullmatch(text) else _of_nothing(fault, refused)
 
 
-def of_another_case(text: str, wanted: Iterable[str]) -> str:
-    """Which of a list a text would be, but for its letter case."""
+def _of_column(fault: Fault, refused: Refused) -> Hint:
+    """A header that has the column in another letter case, or that another separator would have cut."""
+    alike = _of_another_case(refused.text, refused.header)
+    return _of_separator(fault, refused) if alike == NO_HINT else alike
+
+
+def _of_another_case(text: str, wanted: Iterable[str]) -> Hint:
     alike = next((known for known in wanted if known.casefold() == text.casefold()), None)
-    return "" if alike is None else f" (it differs from {shown(alike)} in letter case only)"
+    return NO_HINT if alike is None else Hint("case", f" (it differs from {shown(alike)} in letter case only)")
+
+
+def _of_separator(_: Fault, refused: Refused) -> Hint:
+    """A header that another separator would have cut into more cells, and what else the lines below it show."""
+    form, header = refused.form, refused.header
+    found = {mark: sum(cell.count(mark) for cell in header) for mark in SEPARATORS if mark != (form.separator or ",")}
+    mark = max(found, key=found.__getitem__)
+    if found[mark] < len(header):
+        return NO_HINT
+    advice = form.advice(**{"separator": mark, **_settings(refused.lines, mark, form)})
+    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")
+
+
+def _of_encoding(fault: Fault, refused: Refused) -> Hint:
+    """A file that looks like text of the encoding that the fault names, if it names one."""
+    encoding, form = str(fault.fields["looks"]), refused.form
+    if not encoding:
+        return NO_HINT
+    header, *lines = refused.start.decode(encoding, "replace").splitlines() or [""]
+    settings = {"encoding": encoding}
+    mark = form.separator or max(SEPARATORS, key=header.count)
+    if form.separator is None and mark not in {",", "\t"} and mark in header:
+        settings["separator"] = mark
+    advice = form.advice(**settings, **_settings(lines, mark, form))
+    return Hint(encoding, f"; it looks like {encoding}: {advice}")
+
+
+_MAKERS: Mapping[str, Callable[[Fault, Refused], Hint]] = MappingProxyType(
+    {
+        "cell.not_a_number": _of_number,
+        "cell.not_finite": _of_nothing,
+        "cell.not_a_date": _of_date,
+        "cell.unknown_level": _of_level,
+        "table.no_column": _of_column,
+        "csv.one_column": _of_separator,
+        "csv.ragged_row": _of_separator,
+        "text.marked_utf16": _of_encoding,
+        "text.unreadable_byte": _of_encoding,
+        "text.control_characters": _of_encoding,
+        "text.all_utf8": _of_encoding,
+    }
+)
+
+
+def _settings(lines: Iterable[str], separator: str, form: FileForm) -> dict[str, str]:
+    """What else the cells show beyond doubt: a decimal comma, dates of one form."""
+    cells = {cell.strip(' "') for line in [*lines][:_SAMPLE] for cell in line.split(separator)}
+    found: dict[str, str] = {}
+    if separator != "," and form.decimal != "," and _any(_WITH_COMMA, cells) and not _any(_WITH_POINT, cells):
+        found["decimal"] = ","
+    dates = [name for name in DATES if any(_is_day(cell, name) for cell in cells)]
+    if form.dates not in dates and (sure := [name for name in dates if _is_sure(name, dates, cells)]):
+        found["dates"] = sure[0]
+    return found
+
+
+def _is_sure(name: str, dates: Sequence[str], cells: Iterable[str]) -> bool:
+    """Whether no other form of those that occur reads all the dates that this one reads."""
+    own = {cell for cell in cells if any(_is_day(cell, other) for other in dates)}
+    readers = [other for other in dates if all(_is_day(cell, other) for cell in own)]
+    return readers == [name]
+
+
+def _is_day(cell: str, dates: str) -> bool:
+    try:
+        FileForm(dates=dates).day(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _any(pattern: re.Pattern[str], cells: Iterable[str]) -> bool:
+    return any(pattern.fullmatch(cell) for cell in cells)

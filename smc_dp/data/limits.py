@@ -20,19 +20,26 @@ class TableLimits:
     text: int = 1 << 30
     line: int = 1 << 25
 
-    def check_cells(self, source: str, rows: int, columns: int, more: bool = False) -> None:
+    def check_cells(self, rows: int, columns: int, more: bool = False) -> None:
         """Raises InputError for more columns or cells than a table may have; `more`: there may be further rows."""
         if columns > self.columns:
-            raise InputError(f"{source}: has {columns:,} columns, wanted at most {self.columns:,}")
+            raise InputError(
+                "table.too_many_columns",
+                "has {columns:,} columns, wanted at most {most:,}",
+                columns=columns,
+                most=self.columns,
+            )
         if rows * columns > self.cells:
             least = "at least " if more else ""
             came = f"{least}{rows * columns:,} cells ({rows:,} rows of {columns:,} columns)"
-            raise InputError(f"{source}: has {came}, wanted at most {self.cells:,}")
+            raise InputError("table.too_many_cells", "has {got}, wanted at most {most:,}", got=came, most=self.cells)
 
-    def check_text(self, source: str, size: int) -> None:
+    def check_text(self, size: int) -> None:
         """Raises InputError for more text than a table may hold."""
         if size > self.text:
-            raise InputError(f"{source}: takes more than {self.text:,} bytes in memory, wanted at most that many")
+            raise InputError(
+                "table.too_large", "takes more than {most:,} bytes in memory, wanted at most that many", most=self.text
+            )
 
 
 LIMITS = TableLimits()

@@ -27,22 +27,24 @@ _END = 8  # bytes: the length of the footer, and what every such file ends with
 
 
 def read_parquet(
-    file: IO[bytes], source: str, limits: TableLimits, missing: Sequence[str] = ()
+    file: IO[bytes], limits: TableLimits, missing: Sequence[str] = ()
 ) -> tuple[list[str], list[Cells], int]:
     """Names, cells of each column, the number of rows; raises InputError. missing: texts that stand for empty cells."""
-    with opened(file, source) as found:
+    with opened(file) as found:
         schema, rows = found.schema_arrow, found.metadata.num_rows
-        limits.check_cells(source, rows, max(len(schema), found.metadata.num_columns))
+        limits.check_cells(rows, max(len(schema), found.metadata.num_columns))
         if all(_is_readable(field.type) for field in schema):
-            _check_unpacked(found.metadata, source, limits)
-        cells = [_cells(found, field, rows, source, limits, missing) for field in schema]
+            _check_unpacked(found.metadata, limits)
+        cells = [_cells(found, field, rows, limits, missing) for field in schema]
     if any(len(column) != rows for column in cells):
-        raise InputError(f"{source}: is not a Parquet file that can be read: it does not have the rows that it states")
+        raise InputError(
+            "parquet.wrong_rows", "is not a Parquet file that can be read: it does not have the rows that it states"
+        )
     return list(schema.names), cells, rows
 
 
 @contextmanager
-def opened(file: IO[bytes], source: str) -> Iterator[Any]:
+def opened(file: IO[bytes]) -> Iterator[Any]:
     """A Parquet file, nothing of which has been read but its description of itself, after a look at how long that is.
 
     Raises InputError, also for what cannot be read inside the block.
@@ -51,7 +53,7 @@ def opened(file: IO[bytes], source: str) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     try:
-        _check_footer(file, source)
+        _check_footer(file)
         yield pq.ParquetFile(
             file, thrift_string_size_limit=_LONGEST_TEXT, thrift_container_size_limit=_MOST_ITEMS, pre_buffer=False
         )
@@ -59,20 +61,25 @@ def opened(file: IO[bytes], source: str) -> Iterator[Any]:
         if isinstance(error, InputError):
             raise
         reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise InputError(f"{source}: is not a Parquet file that can be read: {reason}") from error
+        raise InputError("parquet.unreadable", "is not a Parquet file that can be read: {why}", why=reason) from error
 
 
-def _check_footer(file: IO[bytes], source: str) -> None:
+def _check_footer(file: IO[bytes]) -> None:
     """Refuse a description so long that to read it alone would fill the memory."""
     end = file.seek(0, 2)
     file.seek(max(0, end - _END))
     length = int.from_bytes(file.read(_END)[:4], "little")
     file.seek(0)
     if _LONGEST_FOOTER < length <= end:
-        raise InputError(f"{source}: describes itself in {length:,} bytes, wanted at most {_LONGEST_FOOTER:,}")
+        raise InputError(
+            "parquet.long_description",
+            "describes itself in {length:,} bytes, wanted at most {most:,}",
+            length=length,
+            most=_LONGEST_FOOTER,
+        )
 
 
-def _check_unpacked(metadata: Any, source: str, limits: TableLimits) -> None:
+def _check_unpacked(metadata: Any, limits: TableLimits) -> None:
     """Refuse what the file itself says is too large when it is unpacked.
 
     By groups of rows: to ask about a single column of a damaged file ends the whole program.
@@ -80,20 +87,20 @@ def _check_unpacked(metadata: Any, source: str, limits: TableLimits) -> None:
     total = 0
     for i in range(metadata.num_row_groups):
         total += metadata.row_group(i).total_byte_size
-        limits.check_text(source, total)
+        limits.check_text(total)
 
 
-def _cells(opened: Any, field: Any, rows: int, source: str, limits: TableLimits, missing: Sequence[str]) -> Cells:
+def _cells(opened: Any, field: Any, rows: int, limits: TableLimits, missing: Sequence[str]) -> Cells:
     """The cells of a column, each different one once; a type that is no cell stands for each of its cells."""
     from pyarrow import types
 
     if not _is_readable(field.type):
         return Coded(np.zeros(rows, np.int32), (field.type,))
-    parts = _parts(opened, field.name, rows, source, limits)
+    parts = _parts(opened, field.name, rows, limits)
     return _numbers(parts) if types.is_floating(_kind(field.type)) else _coded(parts, missing)
 
 
-def _parts(opened: Any, name: str, rows: int, source: str, limits: TableLimits) -> Iterator[Any]:
+def _parts(opened: Any, name: str, rows: int, limits: TableLimits) -> Iterator[Any]:
     """The cells of a column without a dictionary, some thousands of them at a time, unless they are long.
 
     What a file says of its size may be wrong, so that what comes out of it is counted as well.
@@ -107,7 +114,7 @@ def _parts(opened: Any, name: str, rows: int, source: str, limits: TableLimits) 
             cells = cells.dictionary_decode()
         if _is_text(cells.type):
             size += cells.nbytes
-            limits.check_text(source, size)
+            limits.check_text(size)
         held.append(cells)
         length += len(cells)
         if length > rows:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.arrays import into_ball, longer_than, with_bias
-from smc_dp.core.errors import InputError, clipped_too_often, shown, warn_clipped
+from smc_dp.core.errors import Fault, InputError, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.cells import outside_bounds, read_classes, read_column, without_left_out
+from smc_dp.data.cells import class_column, read_column, without_left_out
 from smc_dp.data.columns import (
     CATEGORY,
     INDICATOR,
@@ -22,9 +22,9 @@ from smc_dp.data.columns import (
     DateColumn,
     NumericColumn,
 )
-from smc_dp.data.federation import Rows
-from smc_dp.data.table import EMPTY, Table
-from smc_dp.data.validation_errors import TableFault, UnfitTableError
+from smc_dp.data.federation import NO_ROWS, Rows
+from smc_dp.data.table import Table
+from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, outside_bounds
 
 _BLOCK = 8192  # rows at a time
 _LISTED = 8  # columns in a message
@@ -53,10 +53,10 @@ def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = Fa
     or numbers are clipped.
     """
     if not table.rows:
-        raise InputError(f"{table.source}: has no rows, wanted at least one")
+        raise InputError(NO_ROWS).within(table.source)
     kept, _ = without_left_out(table, bounds, label)
     if not kept.rows:
-        raise InputError(f"{table.source}: {_none_left(bounds)}")
+        raise InputError(_none_left(bounds)).within(table.source)
     made, y = encoded(kept, bounds, strict=strict), class_numbers(kept, bounds, label)
     if warn:
         _warn_of_clipping(table.source, made, bounds)
@@ -69,16 +69,19 @@ def faults(table: Table, bounds: Bounds, label: str | None, *, strict: bool = Fa
     For the people of the party that has the rows: it says what single cells hold. Rows that are left out are not looked
     at. label: the column of classes, None where there are none.
     """
-    lacking = [name for name in (*(c.name for c in bounds.columns), label) if name is not None and table.lacking(name)]
-    found = [TableFault(name, table.lacking(name), kind="column") for name in lacking]
+    names = [*(column.name for column in bounds.columns), *([] if label is None else [label])]
+    found = [TableFault(name, fault) for name in names if (fault := table.lacking(name)) is not None]
     kept, _ = without_left_out(table, bounds, label)
     for column in bounds.columns:
-        if column.name not in lacking:
-            found += read_column(kept, column, strict=strict)[1]
-    if label is not None and label not in lacking:
-        found += read_classes(kept, bounds, label)[1]
+        if column.name in table.columns:
+            read = read_column(kept, column)
+            found += column_faults(kept, column, read)
+            found += outside_bounds(kept, column, read.values) if strict else ()
+    if label is not None and label in table.columns:
+        classes = class_column(bounds, label)
+        found += column_faults(kept, classes, read_column(kept, classes), is_label=True)
     if table.rows and not kept.rows:
-        found.append(TableFault(bounds.leaving[0], _none_left(bounds), kind=EMPTY, count=table.rows))
+        found.append(TableFault(bounds.leaving[0], _none_left(bounds), table.rows))
     return tuple(found)
 
 
@@ -89,8 +92,13 @@ def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
         both = f"both {shown(names[0])} and {shown(names[1])}"
         wanted = both if len(names) == 2 else f"two or more of the {len(names)} classes"
         raise InputError(
-            f"{table.source}: column {shown(bounds.label)}: all {len(rows)} rows are {shown(only)}, wanted {wanted}"
-        )
+            "rows.one_class",
+            "column {label}: all {count} rows are {only}, wanted {wanted}",
+            label=shown(bounds.label),
+            count=len(rows),
+            only=shown(only),
+            wanted=wanted,
+        ).within(table.source)
 
 
 def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.float64]:
@@ -113,14 +121,18 @@ def encoded(table: Table, bounds: Bounds, *, strict: bool = False) -> Encoded:
     table, kept = without_left_out(table, bounds)
     if table.rows * bounds.dimension > _MOST_NUMBERS:
         came = f"{table.rows:,} rows of {bounds.dimension:,} features"
-        raise InputError(f"{table.source}: wanted at most {_MOST_NUMBERS:,} features in all, got {came}")
+        raise InputError(
+            "rows.too_many_features", "wanted at most {most:,} features in all, got {got}", most=_MOST_NUMBERS, got=came
+        ).within(table.source)
     X = np.empty((table.rows, bounds.dimension))
-    width, clipped, outside = 0, 0, []
+    width, clipped = 0, 0
+    outside: list[TableFault] = []
     for column in bounds.columns:
-        values, wrong = read_column(table, column, strict=strict)
-        if wrong:
-            raise UnfitTableError(table.source, wrong[0])
-        outside += [] if isinstance(column, CategoricalColumn) else outside_bounds(table, column, values)
+        values = _fitting(table, column)
+        beyond = outside_bounds(table, column, values)
+        if strict and beyond:
+            raise UnfitTableError(table.source, beyond[0])
+        outside += beyond
         _fill(X[:, width : width + column.width], values, column, bounds.center)
         width += column.width
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
@@ -136,26 +148,40 @@ def class_numbers(table: Table, bounds: Bounds, label: str, *, some: bool = Fals
 
     some: whether rows may have none, which are then -1.
     """
-    places, wrong = read_classes(table, bounds, label, LEAVE_OUT if some else None)
-    if wrong:
-        raise UnfitTableError(table.source, wrong[0])
+    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
     return np.nan_to_num(places, nan=-1.0).astype(np.int64)
+
+
+def _fitting(table: Table, column: Column, *, is_label: bool = False) -> NDArray[np.float64]:
+    """Return the values of a column; raises UnfitTableError where a cell does not fit."""
+    read = read_column(table, column)
+    if read.faults and (wrong := column_faults(table, column, read, is_label=is_label)):
+        raise UnfitTableError(table.source, wrong[0])
+    return read.values
 
 
 def _warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
     n, said = len(made.X), []
     if clipped_too_often(made.clipped, n):
         said.append(f"{made.clipped:,} of {n:,} rows are longer than clip {bounds.clip:g} of [rows] and are shortened")
-    for fault in made.outside:
-        if clipped_too_often(fault.count, n):
-            said.append(f"column {shown(fault.column)}: {fault.count:,} of {n:,} cells are moved into the bounds")
+    for beyond in made.outside:
+        if clipped_too_often(beyond.count, n):
+            said.append(f"column {shown(beyond.column)}: {beyond.count:,} of {n:,} cells are moved into the bounds")
     if said:
-        longest = f"sqrt({len(bounds.columns)}) = {math.sqrt(len(bounds.columns)):.3g}"
         more = f"; and {len(said) - _MOST_SAID} more" if len(said) > _MOST_SAID else ""
-        what = f"{source}: {'; '.join(said[:_MOST_SAID])}{more}."
-        warn_clipped(
-            what, f"Bounds and clip are public and come from public knowledge; no row is longer than {longest}."
+        fault = Fault(
+            "rows.clipped_by_bounds",
+            "{said}. Bounds and clip are public and come from public knowledge; "
+            "no row is longer than sqrt({columns}) = {longest:.3g}.",
+            {
+                "said": "; ".join(said[:_MOST_SAID]) + more,
+                "clipped": made.clipped,
+                "rows": n,
+                "columns": len(bounds.columns),
+                "longest": math.sqrt(len(bounds.columns)),
+            },
         )
+        warn_clipped(fault.within(source))
 
 
 def numbered(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
@@ -168,11 +194,11 @@ def numbered(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
     for i, column in enumerate(columns):
         if isinstance(column, CategoricalColumn):
             if column.missing is not None:
-                raise InputError(f"column {shown(column.name)}: missing: wanted no rule where categories are numbered")
+                raise InputError(
+                    "missing.numbered_categories", "missing: wanted no rule where categories are numbered"
+                ).within(f"column {shown(column.name)}")
             ordered = replace(column, categories=tuple(_sorted(column.categories)))
-            cells[column.name], wrong = read_column(table, ordered, strict=False)
-            if wrong:
-                raise UnfitTableError(table.source, wrong[0])
+            cells[column.name] = _fitting(table, ordered)
             columns[i] = NumericColumn(column.name, 0.0, float(max(len(column.categories) - 1, 1)))
     return replace(table, columns=cells), replace(bounds, columns=tuple(columns))
 
@@ -184,9 +210,12 @@ def _sorted(categories: tuple[str, ...]) -> list[str]:
         return sorted(categories)
 
 
-def _none_left(bounds: Bounds) -> str:
-    by = [shown(name) for name in bounds.leaving[:_LISTED]]
-    return f"each row has an empty cell in {' or '.join(by)} and is left out, wanted at least one that has none"
+def _none_left(bounds: Bounds) -> Fault:
+    return Fault(
+        "rows.all_left_out",
+        "each row has an empty cell in {columns} and is left out, wanted at least one that has none",
+        {"columns": " or ".join(shown(name) for name in bounds.leaving[:_LISTED])},
+    )
 
 
 def _fill(X: NDArray[np.float64], values: NDArray[np.float64], column: Column, center: bool) -> None:

@@ -10,17 +10,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.file_form import PLAIN, FileForm
-from smc_dp.data.file_hints import other_dates, other_separator
-from smc_dp.data.format_hints import of_another_case, of_no_number, of_nothing
+from smc_dp.data.format_hints import Refused, explain
 
-_SHOWN = 40  # characters of a column's name
+_SHOWN, _LISTED = 40, 8  # characters of a column's name, how many of a list
 
 Meant = TypeVar("Meant")
 
@@ -68,14 +68,11 @@ class Table:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Column `name` as finite numbers, shape (rows,); raises InputError naming source, column and row."""
         cells = self._cells(name)
-        if not isinstance(cells, np.ndarray):
-            found, codes = self._read(name, lambda cell: number_in(cell, self.form))
-            numbers: NDArray[np.float64] = np.array(found, dtype=np.float64)[codes]
-            return numbers
-        if not np.isfinite(cells).all():
-            i = int(np.flatnonzero(~np.isfinite(cells))[0])
-            raise InputError(f"{self.where(name, i)}: wanted a finite number, got {cells[i]}")
-        return cells
+        if isinstance(cells, np.ndarray) and np.isfinite(cells).all():
+            return cells
+        found, codes = self._read(name, lambda cell: number_in(cell, self.form))
+        numbers: NDArray[np.float64] = np.array(found, dtype=np.float64)[codes]
+        return numbers
 
     def texts(self, name: str) -> list[str]:
         """Column `name` as texts, numbers written out; raises InputError naming source, column and row."""
@@ -115,58 +112,60 @@ class Table:
                 break
         return found
 
-    def _read(self, name: str, read: Callable[[object], Meant]) -> tuple[list[Meant | None], NDArray[Any]]:
+    def _read(self, name: str, read: Callable[[object], Meant | Fault]) -> tuple[list[Meant | None], NDArray[Any]]:
         """Each different cell of column `name` as `read` reads it, and which of them each row has.
 
         Raises InputError naming source, column and the first row whose cell is not what was wanted.
         """
         cells, codes = self.different(name)
-        found: list[Meant | None] = []
-        wrong = np.zeros(len(cells), dtype=bool)
-        for place, cell in enumerate(cells):
-            try:
-                found.append(read(cell))
-            except CellError:
-                found.append(None)
-                wrong[place] = True
+        found = [read(cell) for cell in cells]
+        wrong = np.array([isinstance(each, Fault) for each in found], dtype=bool)
         if (rows := np.flatnonzero(wrong[codes])).size:
             i = int(rows[0])
-            try:
-                read(cells[codes[i]])
-            except CellError as error:
-                raise InputError(f"{self.where(name, i)}: {error}") from None
-        return found, codes
+            cell, fault = cells[codes[i]], found[codes[i]]
+            if isinstance(fault, Fault):
+                raise InputError(explain(fault, Refused(self.form, cell))).within(self.where(name, i))
+        return [None if isinstance(each, Fault) else each for each in found], codes
 
     def _cells(self, name: str) -> Cells:
-        if missing := self.lacking(name):
-            raise InputError(f"{self.source}: {missing}")
+        if fault := self.lacking(name):
+            raise InputError(fault).within(self.source)
         return self.columns[name]
 
-    def lacking(self, name: str) -> str:
-        """What is to be said of a column that the table does not have; nothing where it has it."""
-        if name not in self.columns:
-            have = ", ".join(column[:_SHOWN] for column in list(self.columns)[:8]) + (
-                ", ..." if len(self.columns) > 8 else ""
-            )
-            alike = of_another_case(name, self.columns) or other_separator(list(self.columns), self.form)
-            return f"column {shown(name)} is missing; the table has {have or 'no columns'}{alike}"
-        return ""
+    def lacking(self, name: str) -> Fault | None:
+        """Return the fault of a column that the table does not have, None where it has it."""
+        if name in self.columns:
+            return None
+        have = [column[:_SHOWN] for column in list(self.columns)[:_LISTED]] or ["no columns"]
+        fault = Fault(
+            "table.no_column",
+            "column {column} is missing; the table has {have}{hint}",
+            {"column": shown(name), "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
+        )
+        return explain(fault, Refused(self.form, text=name, header=list(self.columns)))
 
     def where(self, name: str, i: int) -> str:
         """How messages call the i-th cell of a column, i from 0: source, column, row number in the file."""
         return f"{self.source}: column {shown(name)}, row {self.row_numbers[i]}"
 
 
-class CellError(ValueError):
-    """A cell is not what was wanted, in a clause; `kind`: cells of one kind are mended alike."""
-
-    def __init__(self, clause: str, kind: str) -> None:
-        self.kind = kind
-        super().__init__(clause)
-
-
-EMPTY = "empty"
-"""The kind of a cell in which nothing stands."""
+NOT_A_NUMBER = Fault("cell.not_a_number", "wanted a number, got {got}{hint}", {"got": None, "hint": ""})
+NOT_FINITE = Fault("cell.not_finite", "wanted a finite number, got {got}{hint}", {"got": None, "hint": ""})
+NOT_A_TEXT = Fault("cell.not_a_text", "wanted a text, got {got}", {"got": None})
+EMPTY = MappingProxyType(
+    {
+        wanted: Fault("cell.empty", "wanted {wanted}, the cell is empty", {"wanted": wanted})
+        for wanted in ("a number", "a date", "a text")
+    }
+)
+NAN = MappingProxyType(
+    {
+        wanted: Fault("cell.nan", "wanted {wanted}, got nan", {"wanted": wanted})
+        for wanted in ("a finite number", "a text")
+    }
+)
+NOTHING = frozenset({"cell.empty", "cell.nan"})
+"""Codes of cells in which nothing stands."""
 
 
 def is_empty(cell: object) -> bool:
@@ -174,55 +173,49 @@ def is_empty(cell: object) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and cell != cell)
 
 
-def number_in(cell: object, form: FileForm) -> float:
-    """The finite number in a cell; CellError for anything else."""
+def number_in(cell: object, form: FileForm) -> float | Fault:
+    """Return the finite number in a cell, or the fault of any other cell."""
     if isinstance(cell, str) and cell.strip():
         try:
             found = form.number(cell)
         except ValueError:
-            guise = of_no_number(cell, form)
-            raise CellError(f"wanted a number, got {shown(cell)}{guise}", f"number{guise}") from None
+            return NOT_A_NUMBER
     elif isinstance(cell, bool | int | float | Decimal):
         found = float(cell)
-    elif is_empty(cell):
-        raise CellError("wanted a number, the cell is empty", EMPTY)
     else:
-        guise = of_no_number(cell)
-        raise CellError(f"wanted a number, got {shown(cell)}{guise}", f"number{guise}")
-    if not math.isfinite(found):
-        guise = of_nothing(cell, form)
-        raise CellError(f"wanted a finite number, got {found}{guise}", EMPTY if is_empty(cell) else f"finite{guise}")
-    return found
+        return EMPTY["a number"] if is_empty(cell) else NOT_A_NUMBER
+    if math.isfinite(found):
+        return found
+    return NAN["a finite number"] if is_empty(cell) else NOT_FINITE
 
 
-def day_of(cell: object, form: FileForm) -> datetime.date:
-    """The date in a cell; CellError for anything else."""
+def day_of(cell: object, form: FileForm) -> datetime.date | Fault:
+    """Return the date in a cell, or the fault of any other cell."""
     if is_empty(cell):
-        raise CellError("wanted a date, the cell is empty", EMPTY)
+        return EMPTY["a date"]
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return cell
     try:
         return form.day(cell if isinstance(cell, str) else "")
     except ValueError:
-        looks = other_dates(cell, form) or of_nothing(cell, form) if isinstance(cell, str) else ""
-        raise CellError(f"wanted a date as {form.dates}, got {shown(cell)}{looks}", f"date{looks}") from None
+        return Fault(
+            "cell.not_a_date",
+            "wanted a date as {dates}, got {got}{hint}",
+            {"dates": form.dates, "got": None, "hint": ""},
+        )
 
 
-def text_in(cell: object) -> str:
-    """The text in a cell, numbers, dates and truth values written out; CellError for anything else."""
+def text_in(cell: object) -> str | Fault:
+    """Return the text in a cell, numbers, dates and truth values written out, or the fault of any other cell."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return cell.isoformat()
     if isinstance(cell, int | float | Decimal):
-        if not math.isfinite(cell):
-            raise CellError(f"wanted a text, got {cell}", EMPTY if is_empty(cell) else "finite")
-        return str(cell)
+        return str(cell) if math.isfinite(cell) else NAN["a text"] if is_empty(cell) else NOT_A_TEXT
     if is_empty(cell):
-        raise CellError("wanted a text, the cell is empty", EMPTY)
-    if isinstance(cell, str):
-        return cell
-    raise CellError(f"wanted a text, got {shown(cell)}", "text")
+        return EMPTY["a text"]
+    return cell if isinstance(cell, str) else NOT_A_TEXT
 
 
 def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:

@@ -10,7 +10,8 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -31,8 +32,8 @@ from smc_dp.data.text_lines import ByteSource
 class Unpacked:
     """The bytes that gzip packed into a file, as long as they are no more than a table's text may be."""
 
-    def __init__(self, file: IO[bytes], source: str, limits: TableLimits) -> None:
-        self._file, self._source, self._limits = gzip.GzipFile(fileobj=file, mode="rb"), source, limits
+    def __init__(self, file: IO[bytes], limits: TableLimits) -> None:
+        self._file, self._limits = gzip.GzipFile(fileobj=file, mode="rb"), limits
 
     def __enter__(self) -> Unpacked:
         return self
@@ -45,8 +46,10 @@ class Unpacked:
         try:
             found = self._file.read(size)
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{self._source}: is packed by gzip and cannot be unpacked: {error}") from None
-        self._limits.check_text(self._source, self._file.tell())
+            raise InputError(
+                "gzip.unreadable", "is packed by gzip and cannot be unpacked: {why}", why=str(error)
+            ) from None
+        self._limits.check_text(self._file.tell())
         return found
 
     def seek(self, position: int) -> int:
@@ -66,23 +69,33 @@ def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: File
     written, if that is said elsewhere than in FILE.toml, which must not say anything else.
     """
     meant = _form(path, source, form)
-    with reading.plain_file(path, source, limits.bytes) as file:
+    with reading.plain_file(path, source, limits.bytes) as file, _placed(source):
         start = _start(file)
         if foreign := of_another_program(path, start):
-            raise InputError(f"{source}: {foreign}")
+            raise InputError(foreign)
         if path.suffix.lower() in _PARQUET or start.startswith(_PARQUET_MAGIC):
             return _parquet(file, source, limits, meant)
         if not start.startswith(_GZIP_MAGIC):
             return _csv(file, source, meant, limits, path.suffix.lower() in _TABS)
-        with Unpacked(file, source, limits) as unpacked:
+        with Unpacked(file, limits) as unpacked:
             if _start(unpacked).startswith(_PARQUET_MAGIC):
-                raise InputError(f"{source}: is a Parquet file packed by gzip, wanted it unpacked: gunzip it")
+                raise InputError("gzip.parquet", "is a Parquet file packed by gzip, wanted it unpacked: gunzip it")
             return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in _TABS)
 
 
 def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
     """A CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
-    return _csv(io.BytesIO(content), source, FileForm(delimiter, encoding="utf-8"), LIMITS)
+    with _placed(source):
+        return _csv(io.BytesIO(content), source, FileForm(delimiter, encoding="utf-8"), LIMITS)
+
+
+@contextmanager
+def _placed(source: str) -> Iterator[None]:
+    """Say of every refusal inside that it is of this table: what reads cells does not know where they are from."""
+    try:
+        yield
+    except InputError as error:
+        raise error.within(source) from None
 
 
 def form_file(path: Path) -> Path:
@@ -96,7 +109,12 @@ def _form(path: Path, source: str, said: FileForm | None) -> FileForm:
         return replace(PLAIN, place=str(beside)) if said is None else said
     found = replace(read_document(FormDocument, beside, "file").file.form, place=str(beside))
     if said is not None and said != found:
-        raise InputError(f"{source}: [file] of {said.place} and {beside} say different things, wanted one of them")
+        raise InputError(
+            "form.two_forms",
+            "[file] of {place} and {beside} say different things, wanted one of them",
+            place=said.place,
+            beside=str(beside),
+        ).within(source)
     return found if said is None else said
 
 
@@ -107,27 +125,34 @@ def _start(file: ByteSource) -> bytes:
 
 
 def _csv(file: ByteSource, source: str, form: FileForm, limits: TableLimits, tabs: bool = False) -> Table:
-    header, columns, rows = read_csv(file, source, form, limits, tabs)
-    return Table(source, dict(zip(_header(header, source), columns, strict=True)), range(1, rows + 1), form)
+    header, columns, rows = read_csv(file, form, limits, tabs)
+    return Table(source, dict(zip(_header(header), columns, strict=True)), range(1, rows + 1), form)
 
 
 def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileForm) -> Table:
     for setting in ("separator", "decimal", "encoding"):
         if setting in form.said():
-            raise InputError(f"{source}: is a Parquet file, wanted no {setting} in [file] of {form.place}")
-    names, cells, rows = read_parquet(file, source, limits, form.missing)
-    columns = dict(zip(_header(names, source), cells, strict=True))
+            raise InputError(
+                "form.not_for_parquet",
+                "is a Parquet file, wanted no {setting} in [file] of {place}",
+                setting=setting,
+                place=form.place,
+            )
+    names, cells, rows = read_parquet(file, limits, form.missing)
+    columns = dict(zip(_header(names), cells, strict=True))
     return Table(source, columns, range(1, rows + 1), replace(form, is_text=False))
 
 
-def _header(cells: Sequence[str], source: str) -> list[str]:
+def _header(cells: Sequence[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     if not names or "" in names:
         at = f"column {names.index('') + 1} of {len(names)} has no name in the header" if names else "has no columns"
-        raise InputError(f"{source}: {at}, wanted one for each column (pandas: to_csv(index=False))")
+        raise InputError(
+            "header.no_name", "{which}, wanted one for each column (pandas: to_csv(index=False))", which=at
+        )
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"{source}: column {shown(name)} occurs twice in the header")
+            raise InputError("header.same_name", "column {name} occurs twice in the header", name=shown(name))
         seen.add(name)
     return names

@@ -6,7 +6,7 @@ What is found quotes cells and counts rows. It is private, for the party's own m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from smc_dp.core.errors import InputError, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.cells import without_left_out
+from smc_dp.data.federation import NO_ROWS
 from smc_dp.data.file_form import FileForm
 from smc_dp.data.partition import check_letters
 from smc_dp.data.preprocess import class_numbers, encoded, faults
@@ -23,7 +24,7 @@ from smc_dp.data.tables import read_table
 from smc_dp.data.validation_errors import TableFault, naming
 
 PRIVATE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
-_OUTSIDE = "outside"  # how a fault is called that is none unless bounds are strict
+_OUTSIDE = "cell.outside_bounds"  # code of what is no fault unless bounds are strict
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,10 @@ class CheckedFile:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        told = {name: value for name, value in asdict(self).items() if name != "source"}
-        return {"fits": self.fits, **told, "warnings": list(self.warnings()), "private": PRIVATE}
+        told = {name: getattr(self, name) for name in ("left_out", "clipped", "classes")}
+        found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
+        warnings = list(self.warnings())
+        return {"fits": self.fits, "rows": self.rows, **found, **told, "warnings": warnings, "private": PRIVATE}
 
     def warnings(self) -> Iterator[str]:
         """What a run takes and its owner should know."""
@@ -83,18 +86,18 @@ def check_file(
     check_letters(name)
     column = label or bounds.label
     if column is None:
-        raise InputError("bounds: wanted [label] column, or a `label`")
+        raise InputError("bounds.no_label", "wanted [label] column, or a `label`").within("bounds")
     public = replace(bounds, label=column)
     source = f"party {name} ({path})"
     try:
         table = read_table(path, source, form=form)
     except InputError as error:
-        return CheckedFile(source, None, (TableFault("", str(error).removeprefix(f"{source}: ")),))
+        return CheckedFile(source, None, (_of_file(source, error),))
     if not table.rows:
-        return CheckedFile(source, 0, (TableFault("", "has no rows, wanted at least one"),))
+        return CheckedFile(source, 0, (TableFault("", NO_ROWS),))
     found = faults(table, public, column, strict=True)
-    outside = tuple(fault for fault in found if fault.kind == _OUTSIDE)
-    wrong = tuple(fault for fault in found if fault.kind != _OUTSIDE)
+    outside = tuple(fault for fault in found if fault.code == _OUTSIDE)
+    wrong = tuple(fault for fault in found if fault.code != _OUTSIDE)
     if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
         wrong = (naming(column), *wrong)
     if wrong:
@@ -102,7 +105,12 @@ def check_file(
     try:
         return _measured(table, public, column, outside)
     except InputError as error:
-        return CheckedFile(source, table.rows, (TableFault("", str(error).removeprefix(f"{source}: ")),), outside)
+        return CheckedFile(source, table.rows, (_of_file(source, error),), outside)
+
+
+def _of_file(source: str, error: InputError) -> TableFault:
+    """Return what is wrong with the file of this name as a whole."""
+    return TableFault("", replace(error.fault, place=error.fault.place.removeprefix(f"{source}: ")))
 
 
 def _measured(table: Table, bounds: Bounds, label: str, outside: tuple[TableFault, ...]) -> CheckedFile:

@@ -5,14 +5,18 @@ A fault tells a party's own people what their cells hold: it is for them alone, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.core.toml import on_one_line
+from smc_dp.data.cells import ReadCells
 from smc_dp.data.columns import (
     CATEGORY,
     INDICATOR,
@@ -23,19 +27,20 @@ from smc_dp.data.columns import (
     BinnedColumn,
     CategoricalColumn,
     Column,
+    DateColumn,
     NumericColumn,
     canonical,
 )
-from smc_dp.data.format_hints import A_DATE, A_TRUTH
-from smc_dp.data.table import EMPTY, CellError, Table
+from smc_dp.data.format_hints import Refused, explain
+from smc_dp.data.table import NOTHING, Table, text_in
 
 FIRST_ROWS = 5
 """How many rows a fault names."""
-_MOST_KINDS, _MORE = 20, "more"  # of a column that are named one by one, and what the others are called
+_MOST_KINDS = 20  # of a column that are named one by one
+_SEVERAL = frozenset({"cell.more_values", "classes.many_numbers"})  # codes of faults of more than one kind
 _LONGEST_ALIAS = 1000  # characters of a text that is advised as one
 _OF_ANOTHER_NUMBER = "where the guarantee is for one record more or less (`adjacency` addremove) or for whole parties"
 _MANY_NUMBERS = 10  # different ones, in a column of classes
-_BLANK = "the whole row is empty, wanted none that is"
 _POSSIBLE = "with the first and the last day that are possible"
 _DATES, _TRUTHS = "[2000-01-01, 2029-12-31]", "[false, true]"
 _NO = ("0", "false", "no", "f", "n")
@@ -46,14 +51,13 @@ _YES = ("1", "true", "yes", "t", "y")
 class TableFault:
     """Cells of a column that are mended alike.
 
-    what: what came and what was wanted, of the first of them. kind: what tells them from other faults. rows: the first
-    of their numbers, of `count` in all; none where the whole column is missing. line: what to write into `section` of
-    the bounds, None where nothing there would help. note: what to know before it is written.
+    fault: that of the first of them. rows: the first of their numbers, of `count` in all; none where the whole column
+    is missing. line: what to write into `section` of the bounds, None where nothing there would help. note: what to
+    know before it is written.
     """
 
     column: str
-    what: str
-    kind: str = ""
+    fault: Fault
     count: int = 0
     rows: tuple[int, ...] = ()
     example: str = ""
@@ -62,79 +66,140 @@ class TableFault:
     note: str | None = None
 
     @property
-    def advice(self) -> str:
-        """Which line mends it, in a clause; nothing where none does."""
-        if self.line is None:
-            return ""
-        rest = "" if self.note is None else f", {self.note},"
-        return f"; write {self.line}{rest} into [{self.section}] of the bounds"
+    def what(self) -> str:
+        """Sentence of the fault, without its place in the table."""
+        return str(self.fault)
 
-    def said(self, source: str, *, released: bool = False) -> str:
-        """One line about the first of these cells, of a table that messages call so; of bounds that are `released`
-        nobody writes a line any more.
+    @property
+    def code(self) -> str:
+        """Stable code of the fault."""
+        return self.fault.code
+
+    def placed(self, source: str, *, released: bool = False) -> Fault:
+        """Return the fault of the first of these cells in the table `source`, with the line that mends it.
+
+        Nobody writes a line into bounds that are `released` any more.
         """
-        place = f"column {shown(self.column)}, row {self.rows[0]}: " if self.rows else ""
-        advice = self.advice
-        if released and self.line is not None:
-            advice = f"; the bounds of the release have no such line as {self.line} in [{self.section}]"
-        return f"{source}: {place}{self.what}{advice}"
+        fault = self.fault
+        if self.line is not None:
+            note = "" if self.note is None else f", {self.note},"
+            advice = f"; write {self.line}{note} into [{self.section}] of the bounds"
+            if released:
+                advice = f"; the bounds of the release have no such line as {self.line} in [{self.section}]"
+            fault = replace(fault, template=fault.template + "{advice}", fields={**fault.fields, "advice": advice})
+        return (fault.within(f"column {shown(self.column)}, row {self.rows[0]}") if self.rows else fault).within(source)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        said = {"column": self.column, "what": self.what, "code": self.code, "fields": self.fault.as_dict()["fields"]}
+        names = ("count", "rows", "example", "section", "line", "note")
+        return said | {name: getattr(self, name) for name in names}
 
 
 class UnfitTableError(InputError):
     """Something in a table does not fit the bounds; `table_fault` is the first of it."""
 
     def __init__(self, source: str, fault: TableFault) -> None:
-        self.table_fault = fault
-        super().__init__(fault.said(source))
+        self.source, self.table_fault = source, fault
+        super().__init__(fault.placed(source))
+
+    @override
+    def within(self, place: str) -> UnfitTableError:
+        return UnfitTableError(f"{place}: {self.source}", self.table_fault)
 
 
-def faults_of_cells(
-    table: Table, name: str, kinds: NDArray[np.int64], at: Callable[[int], tuple[object, object]]
-) -> list[TableFault]:
-    """A fault for each kind of cells that do not fit, in the order of their first rows; of very many kinds the last as
-    one, but for empty cells.
+def column_faults(table: Table, column: Column, read: ReadCells, *, is_label: bool = False) -> tuple[TableFault, ...]:
+    """Return a fault for each kind of cells that do not fit, explained, with the lines of the bounds that mend them.
 
-    kinds: of each row, below 0 for a cell that fits, 0 for an empty one. at: what is wrong in a row, and the cell.
+    All lines may be written down together.
     """
-    rows = np.flatnonzero(kinds >= 0)
-    each, first, counts = np.unique(kinds[rows], return_index=True, return_counts=True)
+    if not read.faults:
+        return ()
+    found = _kinds(table, column, read)
+    if is_label:
+        found = _as_numbers(found)
+    if isinstance(column, CategoricalColumn):
+        found = _with_aliases(found, column.categories, column.aliases)
+    bounds = next((other for fault in found if (other := _other_bounds(fault, column))), None)
+    return tuple(fault if fault.line else _with_line(fault, column, bounds, is_label) for fault in found)
+
+
+def outside_bounds(table: Table, column: Column, values: NDArray[np.float64]) -> tuple[TableFault, ...]:
+    """The numbers or dates of a column outside its bounds, as a fault of strict bounds; none where all are inside."""
+    if isinstance(column, CategoricalColumn):
+        return ()
+    number = column.days if isinstance(column, DateColumn) else column
+    low, high = (number.edges[0], number.edges[-1]) if isinstance(number, BinnedColumn) else (number.low, number.high)
+    rows = np.flatnonzero((values < low) | (values > high))
+    if not len(rows):
+        return ()
+    got = float(values[rows[0]])
+    fields: dict[str, float | str] = {"got": got, "low": low, "high": high}
+    if isinstance(column, DateColumn):
+        days = {"got": column.first + timedelta(got), "low": column.first, "high": column.last}
+        fields = {name: day.isoformat() for name, day in days.items()}
+    fault = Fault("cell.outside_bounds", "{got} is outside its bounds [{low}, {high}]", fields)
+    return (_table_fault(table, column.name, fault, rows, fields["got"]),)
+
+
+def _kinds(table: Table, column: Column, read: ReadCells) -> list[TableFault]:
+    """A fault for each kind of cells, in the order of their first rows; of very many kinds the last as one.
+
+    Empty cells are of one kind, and never among the last.
+    """
+    levels = [canonical(level) for level in column.categories] if isinstance(column, CategoricalColumn) else []
+    kinds, numbers = np.full(len(read.cells), -1, dtype=np.int64), {"": 0}
+    for i, fault in read.faults.items():  # explained again for the first row of its kind: all would fill the memory
+        kinds[i] = numbers.setdefault(_kind(fault, read.cells[i], table, levels), len(numbers))
+    of_rows = kinds[read.codes]
+    rows = np.flatnonzero(of_rows >= 0)
+    each, first, counts = np.unique(of_rows[rows], return_index=True, return_counts=True)
     order = np.argsort(first).tolist()
     late = [k for k in order[_MOST_KINDS:] if each[k]]
     found = []
     for k in [*order[:_MOST_KINDS], *(k for k in order[_MOST_KINDS:] if not each[k]), *late[:1]]:
-        error, cell = at(int(rows[first[k]]))
-        found.append(fault_in(table, name, error, rows[kinds[rows] == each[k]], cell))
+        place = int(read.codes[rows[first[k]]])
+        fault = _explained(read.faults[place], read.cells[place], table, levels)
+        found.append(_table_fault(table, column.name, fault, rows[of_rows[rows] == each[k]], read.cells[place]))
     if len(late) > 1:
-        what = f"{found[-1].what}, and {len(late) - 1:,} more such values"
-        found[-1] = replace(found[-1], what=what, kind=_MORE, count=int(counts[late].sum()))
+        more = Fault(
+            "cell.more_values",
+            "{first}, and {more:,} more such values",
+            {"first": found[-1].what, "more": len(late) - 1},
+        )
+        found[-1] = replace(found[-1], fault=more, count=int(counts[late].sum()))
     return found
 
 
-def fault_in(table: Table, name: str, error: object, rows: NDArray[np.int64], example: object) -> TableFault:
+def _kind(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> str:
+    """Return what cells that are mended alike have in common, nothing for empty ones."""
+    if fault.code in NOTHING:
+        return ""
+    if fault.code == "cell.unknown_level":
+        return f"level {canonical(str(text_in(cell)))}"
+    return f"{fault.code}{_explained(fault, cell, table, levels).fields.get('hint', '')}"
+
+
+def _explained(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> Fault:
+    text = canonical(str(text_in(cell))) if fault.code == "cell.unknown_level" else ""
+    return explain(fault, Refused(table.form, cell, text, levels))
+
+
+def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64], example: object) -> TableFault:
     """The fault of these rows, counted from 0."""
     first = tuple(int(table.row_numbers[i]) for i in rows[:FIRST_ROWS].tolist())
-    kind = error.kind if isinstance(error, CellError) else ""
-    if kind == EMPTY and table.blank_rows()[rows].all():
-        return TableFault(name, _BLANK, _BLANK, len(rows), first)
-    return TableFault(name, str(error), kind, len(rows), first, "" if example is None else str(example))
+    if fault.code in NOTHING and table.blank_rows()[rows].all():
+        return TableFault(name, Fault("row.empty", "the whole row is empty, wanted none that is"), len(rows), first)
+    return TableFault(name, fault, len(rows), first, "" if example is None else str(example))
 
 
-def with_lines(faults: Iterable[TableFault], column: Column) -> tuple[TableFault, ...]:
-    """The faults of a column, with the lines of the bounds that would mend them: all may be written down together."""
-    found = list(faults)
-    if isinstance(column, CategoricalColumn):
-        found = with_aliases(found, column.categories, column.aliases)
-    bounds = next((other for fault in found if (other := _other_bounds(fault, column))), None)
-    return tuple(fault if fault.line else _with_line(fault, column, bounds) for fault in found)
-
-
-def with_aliases(faults: Sequence[TableFault], levels: Sequence[str], aliases: Aliases) -> list[TableFault]:
+def _with_aliases(faults: Sequence[TableFault], levels: Sequence[str], aliases: Aliases) -> list[TableFault]:
     """The faults of a column of levels: those of unknown texts that are levels in other words with the line for them.
 
     The line of a level has all of its texts, for a key stands only once in TOML.
     """
     said, found = dict(aliases), []
-    named = [fault.example for fault in faults if fault.kind != _MORE]
+    named = [fault.example for fault in faults if fault.code not in _SEVERAL]
     meant = {text: level for text in named if (level := _alike(text, levels)) is not None}
     for fault in faults:
         level = meant.get(fault.example)
@@ -145,14 +210,18 @@ def with_aliases(faults: Sequence[TableFault], levels: Sequence[str], aliases: A
     return found
 
 
-def as_numbers(faults: Sequence[TableFault]) -> Sequence[TableFault]:
+def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     """The faults of a column of classes; those of unknown texts as one where they are many different numbers."""
-    unknown = [fault for fault in faults if fault.kind != EMPTY]
+    unknown = [fault for fault in faults if fault.code not in NOTHING]
     if len(unknown) < _MANY_NUMBERS or not all(_is_number(fault.example) for fault in unknown):
         return faults
-    what = f"{NO_REGRESSION}, got numbers of many values, for one {shown(unknown[0].example)}"
-    numbers = replace(unknown[0], what=what, kind=_MORE, count=sum(fault.count for fault in unknown))
-    return [numbers, *(fault for fault in faults if fault.kind == EMPTY)]
+    numbers = Fault(
+        "classes.many_numbers",
+        "{why}, got numbers of many values, for one {got}",
+        {"why": NO_REGRESSION, "got": shown(unknown[0].example)},
+    )
+    together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
+    return [together, *(fault for fault in faults if fault.code in NOTHING)]
 
 
 def key(name: str) -> str:
@@ -162,32 +231,32 @@ def key(name: str) -> str:
     return on_one_line(tomlkit.key(name).as_string())
 
 
-def with_rule(fault: TableFault, rule: str) -> TableFault:
-    """The fault of empty cells, with the line of the bounds that makes this rule for them."""
-    note = _OF_ANOTHER_NUMBER if rule == LEAVE_OUT else None
-    return replace(fault, section="missing", line=f'{key(fault.column)} = "{rule}"', note=note)
-
-
 def naming(column: str) -> TableFault:
     """That lines about the column of classes want its name in the bounds, with the line that says it."""
-    what = f"the bounds do not name {shown(column)} as the column of classes, which lines about it want"
-    return TableFault(column, what, section="label", line=f"column = {_quoted([column])[1:-1]}")
+    fault = Fault(
+        "label.not_named",
+        "the bounds do not name {column} as the column of classes, which lines about it want",
+        {"column": shown(column)},
+    )
+    return TableFault(column, fault, section="label", line=f"column = {_quoted([column])[1:-1]}")
 
 
 def _other_bounds(fault: TableFault, column: Column) -> str | None:
     """What the bounds of a number would have to be for such cells."""
     if not isinstance(column, NumericColumn | BinnedColumn):
         return None
-    return _DATES if A_DATE in fault.what else _TRUTHS if A_TRUTH in fault.what else None
+    return {"date": _DATES, "truth": _TRUTHS}.get(str(fault.fault.fields.get("looks")))
 
 
-def _with_line(fault: TableFault, column: Column, bounds: str | None) -> TableFault:
+def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: bool) -> TableFault:
     """The fault with the line that mends it; `bounds`: what the column's are to become, where they are to."""
-    if fault.kind == EMPTY:
-        if isinstance(column, CategoricalColumn) and _is_ambiguous(column):
+    if fault.code in NOTHING:
+        if isinstance(column, CategoricalColumn) and _is_ambiguous(column) and not is_label:
             return fault
         is_levels = bounds == _TRUTHS if bounds else isinstance(column, CategoricalColumn | BinnedColumn)
-        return with_rule(fault, CATEGORY if is_levels else INDICATOR)
+        rule = LEAVE_OUT if is_label else CATEGORY if is_levels else INDICATOR
+        note = _OF_ANOTHER_NUMBER if is_label else None
+        return replace(fault, section="missing", line=f'{key(fault.column)} = "{rule}"', note=note)
     if bounds is not None and _other_bounds(fault, column) == bounds:
         note = _POSSIBLE if bounds == _DATES else None
         return replace(fault, section="columns", line=f"{key(column.name)} = {bounds}", note=note)

@@ -22,7 +22,6 @@ from smc_dp.deploy.release import (
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.status_message import Notice
-from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite
 
@@ -55,8 +54,7 @@ class KeeperBusiness:
             content = b"".join(self._record(site, approvals, notices).chunks())
             site.store.commit(sending=as_parcels(site.study, content))
         found = read(content, site.session)
-        study = self.member.study
-        released_from(found, self.out, site, self._agreement, as_documents(study, approvals), study.content)
+        released_from(found, self.out, site, self.member, as_documents(self.member.study, approvals))
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
 
@@ -67,11 +65,9 @@ class KeeperBusiness:
         others = [(name, notice.marks) for name, notice in notices.items() if name != site.name]
         known = (*site.marks, *(mark for name, marks in others for mark in told(site.session, name, marks)))
         marks = (*known, *owed(site.session, kept, known, done))
-        return record_of(site.session, kept, marks, as_documents(self.member.study, approvals), self._agreement.marks)
-
-    @property
-    def _agreement(self) -> Agreement:
-        return self.member.study.agreement(self.member.auxiliary)
+        return record_of(
+            site.session, kept, marks, as_documents(self.member.study, approvals), self.member.agreement.marks
+        )
 
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
         """Charlie has no budget."""

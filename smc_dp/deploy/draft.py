@@ -37,7 +37,12 @@ def draft(agreement: Agreement, around: Around) -> str:
     """The text of `study.toml`; InputError where the identity of a participant is missing, or one is of nobody."""
     missing = [name for name in agreement.participants if name not in around.identities]
     if missing:
-        raise InputError(f"{'curator' if CURATOR_NAME in missing else 'party'}: wanted the public key of {missing[0]}")
+        raise InputError(
+            "study.no_public_key",
+            "{value}: wanted the public key of {missing}",
+            value="curator" if CURATOR_NAME in missing else "party",
+            missing=missing[0],
+        )
     document = tomlkit.document()
     for line in _TOP:
         document.add(tomlkit.comment(line))

@@ -15,16 +15,16 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Rows
-from smc_dp.deploy import paths
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.curator_site import KeeperBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
 from smc_dp.deploy.party_site import PartyBusiness
-from smc_dp.deploy.preflight import Fit, OwnFiles, look
-from smc_dp.deploy.session_driver import Business, Hear, Member, Participation
+from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
+from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
+from smc_dp.deploy.session_driver import Hear, Member, Participation
 from smc_dp.deploy.site import charge_in
 from smc_dp.deploy.status_message import Notice
-from smc_dp.deploy.store import DATABASE, StoreError
+from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run import folder as run_folder
@@ -44,12 +44,18 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     """
     scheme = study.relay.partition("://")[0]
     if scheme == "flare":
-        raise InputError("relay: FLARE starts the site's program itself: follow the page of its kit")
+        raise InputError("relay.of_flare", "relay: FLARE starts the site's program itself: follow the page of its kit")
     if scheme not in _NATS:
-        raise InputError(f"relay: wanted an address that begins with nats:// or tls://, got {shown(study.relay)}")
+        raise InputError(
+            "relay.unknown_scheme",
+            "relay: wanted an address that begins with nats:// or tls://, got {got}",
+            got=shown(study.relay),
+        )
     if credentials is None:
         raise InputError(
-            "relay: wanted the folder of credentials that its operator made, as `credentials` or in the terms, got none"
+            "relay.no_credentials",
+            "relay: wanted the folder of credentials that its operator made, as `credentials` or in the terms, got "
+            "none",
         )
     from smc_dp.deploy.nats.carrier import NatsCarrier
     from smc_dp.deploy.nats.subjects import RelayPlaces
@@ -63,13 +69,12 @@ _LONGEST_PASSPHRASE = 1 << 12
 
 @dataclass(frozen=True)
 class SiteFiles:
-    """All that a site has of a study, by where it is; what is None has its usual place, or is not there.
+    """Files of a site in a study, beside the study; what is None has its usual place, or is not there.
 
-    A party has a `ledger` and `terms`, and `data` unless the terms name them. Charlie has none of these, and an `out`.
-    `views`: a folder to make for the own view.
+    A party has a `ledger` and `terms`, and `data` unless the terms name them. The curator has none of these, and an
+    `out`. `views`: a folder to make for the own view.
     """
 
-    study: Path
     key: Path
     terms: Path | None = None
     data: Path | None = None
@@ -86,15 +91,16 @@ class SiteFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """How the part of a site in a study ended: "released" or a code, why if it was not; `out` is its run folder.
+    """How the part of a site in a study ended: "released", or how else, with the sentence why and its code.
 
-    `rows`: those of the site, where it has some.
+    `out` is the site's run folder; `rows` are those of the site, where it has some.
     """
 
     name: str
     study: str
     end: str
     why: str
+    code: str
     charged: bool
     out: Path
     rows: Rows | None = field(default=None, repr=False, compare=False)
@@ -115,34 +121,43 @@ class Part:
         """Plain values for JSON."""
         out = str(self.out) if self.end == "released" else None
         return {
-            **{"name": self.name, "study": self.study, "end": self.end, "why": self.why},
+            **{"name": self.name, "study": self.study, "end": self.end, "why": self.why, "code": self.code},
             **{"charged": self.charged, "run": out},
             **({} if self.compared is None else {"own_rows": self.compared.as_dict()}),
         }
 
 
-def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier) -> Part:
-    """Everything from the first look at the files to the settled book; begun again, it goes on where it stood.
+def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier) -> Part:
+    """Take part in a study from the first look at the files to the settled ledger; called again, go on from there.
 
     Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
     """
-    study, signer = JointStudy.read(files.study), identities.read_key(files.key)
+    study, signer = JointStudy.read(study_file), identities.read_key(files.key)
     terms = None if files.terms is None else OwnTerms.read(files.terms)
-    name, folder = _participant(study, signer, files)
+    name = participant(study, signer.public)
+    if (name in study.parties) != (files.ledger is not None):
+        raise InputError(
+            "key.other_command",
+            "key: {key} is that of {name}, who takes part by `smc-dp {command}`",
+            key=str(files.key),
+            name=name,
+            command="join" if name in study.parties else "serve",
+        )
+    folder = files.state or state_folder(study_file, name)
     begun = (folder / DATABASE).exists()
-    fit = look(study, signer.public, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
+    fit = look(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
     credentials = files.credentials or (None if terms is None else terms.credentials_path)
     with closing(carrier(study, name, credentials)) as way:
         try:
-            fit.require(f"study {files.study}")
-            member = _member(study, fit, name, signer, files)
-            out = files.out or folder / "run"
-            business = _business(member, fit, files, out)
+            agreement = fit.require(f"study {study_file}")
+            approval = _own_approval(files.approval or approval_file(study_file, name), study, name)
+            member = Member(study, name, signer, approval, agreement)
+            business = _business(member, fit.own, files, folder)
         except InputError:
             _say_refused(study, name, signer, way, hear)
             raise
-        counters = files.counters or paths.counters()
-        with closing(paths.opened(folder, member.approval, signer, counters, _first_line(files.passphrase))) as store:
+        counters = files.counters or counter_folder()
+        with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
             hear(f"{name} takes part in study {study.digest}; its state is in {folder}")
             taking_part = Participation(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
             try:
@@ -154,36 +169,32 @@ def take_part(files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier)
             facts = store.facts()
     charged = bool(charge_in(facts).standing)
     rows = None if fit.own is None else fit.own.rows
-    return Part(name, study.digest, end, facts.get("why", ""), charged, out, rows)
+    why, code = facts.get("why", ""), facts.get("code", "")
+    return Part(name, study.digest, end, why, code, charged, business.out, rows)
 
 
-def _participant(study: JointStudy, signer: Signer, files: SiteFiles) -> tuple[str, Path]:
-    """Who this site is in the study, and where its state is."""
-    names = [name for name, key in study.identities.items() if key == signer.public]
-    if not names:
-        raise InputError(f"key: {files.key} is of nobody in the study, wanted that of {', '.join(study.names)}")
-    if (names[0] in study.parties) != (files.ledger is not None):
-        command = "join" if names[0] in study.parties else "serve"
-        raise InputError(f"key: {files.key} is that of {names[0]}, who takes part by `smc-dp {command}`")
-    return names[0], files.state or paths.state_folder(files.study, names[0])
-
-
-def _member(study: JointStudy, fit: Fit, name: str, signer: Signer, files: SiteFiles) -> Member:
-    """Who takes part, with its own approval of the study."""
-    path = files.approval or paths.approval_file(files.study, name)
+def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:
+    """Return the participant's own approval of the study."""
     own = Approval.read(path)
     own.check(study)
     if own.name != name:
-        raise InputError(f"approval {path}: is that of {own.name}, wanted that of {name}")
-    return Member(study, name, signer, own, None if fit.agreement is None else fit.agreement.auxiliary)
+        raise InputError(
+            "approval.of_another",
+            "approval {path}: is that of {got}, wanted that of {wanted}",
+            path=str(path),
+            got=own.name,
+            wanted=name,
+        )
+    return own
 
 
-def _business(member: Member, fit: Fit, files: SiteFiles, out: Path) -> Business:
+def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Path) -> KeeperBusiness | PartyBusiness:
+    out = files.out or folder / "run"
     if member.name == CURATOR_NAME:
         return KeeperBusiness(member, out, files.views)
-    if fit.own is None or files.ledger is None:
-        raise InputError("data, ledger: a party needs both, got none")
-    return PartyBusiness(member, fit.own.rows, fit.own.table, OwnLedger(files.ledger), out, files.views)
+    if own is None or files.ledger is None:
+        raise InputError("party.no_data_or_ledger", "data, ledger: a party needs both, got none")
+    return PartyBusiness(member, own.rows, own.table, OwnLedger(files.ledger), out, files.views)
 
 
 def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier, hear: Hear) -> None:
@@ -202,5 +213,5 @@ def _first_line(path: Path | None) -> str | None:
         return None
     lines = reading.read_file(path, _LONGEST_PASSPHRASE).decode(errors="replace").splitlines()
     if not lines or not lines[0]:
-        raise InputError(f"passphrase {path}: has no first line")
+        raise InputError("passphrase.empty", "passphrase {path}: has no first line", path=str(path))
     return lines[0]

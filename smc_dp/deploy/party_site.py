@@ -23,7 +23,6 @@ from smc_dp.deploy.release import (
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.status_message import Notice
-from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import GivenUp, OpenCharge
 from smc_dp.run.party import OwnPart
 from smc_dp.run.release import RELEASE
@@ -54,12 +53,14 @@ class PartyBusiness:
         """
         if not resumed and self.ledger.has(session.id):
             raise InputError(
-                f"ledger {self.ledger.path}: was charged for this session before, by a state that is not here: a "
-                "session runs once, and running the study again takes new approvals"
+                "ledger.charged_by_another_state",
+                "ledger {path}: was charged for this session before, by a state that is not here: a session runs "
+                "once, and running the study again takes new approvals",
+                path=str(self.ledger.path),
             )
         as_read = self.rows if self.table is None else self.table
         if not over:
-            self.ledger.reserve(session.id, self._agreement, as_read)
+            self.ledger.reserve(session.id, self.member.agreement, as_read)
         return AtSite(
             lambda coins: self._own(coins).inputs(session),
             lambda coins, inputs: self._own(coins).at_home(session, inputs),
@@ -73,13 +74,13 @@ class PartyBusiness:
         """The record is what this site has seen, byte for byte as it is made; the release follows from it."""
         content = from_parcels(site.store.received())
         if content is None:
-            raise NoReleaseError("record: has not come")
+            raise NoReleaseError("record.missing", "record: has not come")
         said = as_documents(self.member.study, approvals)
         try:
-            found = check_record(content, site.session, own_log(site), said, self._agreement.marks)
+            found = check_record(content, site.session, own_log(site), said, self.member.agreement.marks)
         except InputError as error:
-            raise NoReleaseError(str(error)) from None
-        members = released_from(found, self.out, site, self._agreement, said, self.member.study.content)
+            raise NoReleaseError(error.fault) from None
+        members = released_from(found, self.out, site, self.member, said)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
         member = self.member.name in members
@@ -90,12 +91,8 @@ class PartyBusiness:
         if session_id and not charge.standing:
             self.ledger.void(session_id, GivenUp(charge))
 
-    @property
-    def _agreement(self) -> Agreement:
-        return self.member.study.agreement(self.member.auxiliary)
-
     def _own(self, coins: Stream) -> OwnPart:
-        return OwnPart(self.member.name, self.rows, self._agreement, coins, self.table)
+        return OwnPart(self.member.name, self.rows, self.member.agreement, coins, self.table)
 
 
 def own_log(site: Site) -> OwnLog:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from protocols.crypto.identity import Signer
-from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.store import DATABASE, SiteStore
+from smc_dp.deploy.store import DATABASE
 
 _STATE, _APPROVAL = "state", "approval"
 
@@ -29,14 +26,7 @@ def states(study: Path) -> Iterator[Path]:
     yield from sorted(path.parent for path in study.parent.glob(f"{study.stem}.*.{_STATE}/{DATABASE}"))
 
 
-def counters() -> Path:
+def counter_folder() -> Path:
     """The folder of counters of whoever runs the program; to be left out of backups."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "smc-dp" / "counters"
-
-
-def opened(folder: Path, approval: Approval, signer: Signer, counter_folder: Path, passphrase: str | None) -> SiteStore:
-    """The store of this approval: for no other study, participant or run."""
-    digest = hashlib.sha256(approval.encode()).hexdigest()
-    purpose = {"study": approval.study, "participant": approval.name, "approval": digest}
-    return SiteStore(folder, counter_folder, purpose, signer, passphrase)

@@ -5,14 +5,14 @@ Nothing that is found leaves the site: an error tells the site's own people what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.documents import UnfitError
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault, InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Rows
 from smc_dp.data.file_form import FileForm
@@ -27,7 +27,9 @@ from smc_dp.run.identities import read_key
 from smc_dp.run.party import OwnPart
 from smc_dp.run.site_ledger import OwnLedger
 
-NO_TERMS = "terms: wanted a file of the site's own terms, without which no party takes part, got none"
+NO_TERMS = Fault(
+    "terms.missing", "terms: wanted a file of the site's own terms, without which no party takes part, got none"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,26 +42,31 @@ class OwnRows:
 
 @dataclass
 class Fit:
-    """What was looked at: every fault, who looks, and what was read on the way; of what was not, None."""
+    """Every fault that was found, who looked, and what was read on the way; of what was not read, None."""
 
-    faults: list[str] = field(default_factory=list)
     name: str | None = None
+    faults: list[Fault] = field(default_factory=list)
     agreement: Agreement | None = None
     own: OwnRows | None = field(default=None, repr=False)
 
     @contextmanager
     def looking(self, where: str = "") -> Iterator[None]:
-        """A step whose faults are kept, and after which others follow. `where`: what each of several begins with."""
+        """Keep the faults of a step after which others follow. `where`: the place of each of several."""
         try:
             yield
         except InputError as error:
-            said = [f"{where}{fault}" for fault in error.faults] if isinstance(error, UnfitError) else [str(error)]
-            self.faults += [fault for fault in said if fault not in self.faults]
+            several = isinstance(error, UnfitError)
+            self.add(fault.within(where) if several else fault for fault in error.faults)
 
-    def require(self, where: str) -> None:
-        """Raises `UnfitError` with every fault, if there is any."""
-        if self.faults:
+    def add(self, faults: Iterable[Fault | str]) -> None:
+        """Keep these faults, each once."""
+        self.faults += [fault for fault in UnfitError("", faults).faults if fault not in self.faults]
+
+    def require(self, where: str) -> Agreement:
+        """Return the agreement; raise `UnfitError` with every fault, if there is any."""
+        if self.faults or self.agreement is None:
             raise UnfitError(where, self.faults)
+        return self.agreement
 
 
 @dataclass(frozen=True)
@@ -76,60 +83,60 @@ class OwnFiles:
 
 
 def look_at_files(study: JointStudy, key: Path, terms: Path | None, files: OwnFiles) -> Fit:
-    """As `look`, where the key and the terms are still to be read: what is wrong with them hides nothing else."""
-    first, public, own = Fit(), None, None
+    """Look as `look` does, and read the key and the terms first: what is wrong with them hides nothing else."""
+    first, own = Fit(), None
     with first.looking():
-        public = read_key(key).public
+        first.name = participant(study, read_key(key).public)
     if terms is not None:
-        with first.looking(f"terms {terms}: "):
+        with first.looking(f"terms {terms}"):
             own = OwnTerms.read(terms)
-    found = look(study, public, own, files)
-    said = [fault for fault in found.faults if fault != NO_TERMS or terms is None]
-    found.faults = first.faults + said
+    found = look(study, first.name, own, files)
+    found.faults = first.faults + [fault for fault in found.faults if fault != NO_TERMS or terms is None]
     return found
 
 
-def look(study: JointStudy, public: bytes | None, terms: OwnTerms | None, files: OwnFiles) -> Fit:
-    """Whether whoever holds this identity can take part with this book, these rows and these terms: it reads, no more.
+def look(study: JointStudy, name: str | None, terms: OwnTerms | None, files: OwnFiles) -> Fit:
+    """Look whether this participant can take part with this ledger, these rows and these terms; write nothing.
 
-    Charlie has neither rows nor a book, and needs no terms. The terms may name a party's data. Without an identity
-    whoever has data or a book is looked at as some party.
+    The curator has neither rows nor a ledger, and needs no terms. The terms may name a party's data. Without a name
+    whoever has data or a ledger is looked at as some party.
     """
-    found = look_at_terms(study, public, terms, files.auxiliary)
-    if found.name in study.parties or (public is None and (files.data or files.ledger)):
-        _look_at_party(found, study.bounds, terms, files.data)
+    found = look_at_terms(study, name, terms, files.auxiliary)
+    if name in study.parties or (name is None and (files.data or files.ledger)):
+        _look_at_rows(found, study.bounds, terms, files.data)
         _look_at_ledger(found, files)
     return found
 
 
-def look_at_terms(
-    study: JointStudy, public: bytes | None, terms: OwnTerms | None, auxiliary: Path | None = None
-) -> Fit:
-    """As `look`, at the key and the terms alone: what an approval needs."""
-    found = Fit()
-    if public is not None:
-        with found.looking():
-            found.name = participant(study, public)
+def look_at_terms(study: JointStudy, name: str | None, terms: OwnTerms | None, auxiliary: Path | None = None) -> Fit:
+    """Look as `look` does, at the terms alone: what an approval needs."""
+    found = Fit(name)
     with found.looking():
         found.agreement = agreement_of(study, auxiliary)
     if terms is not None and found.agreement is not None:
-        found.faults += terms.faults_of(study, found.agreement)
-    if terms is None and found.name in study.parties:
-        found.faults.append(NO_TERMS)
+        beyond = terms.faults_of(study, found.agreement)
+        found.add(beyond)
+    if terms is None and name in study.parties:
+        found.add([NO_TERMS])
     return found
 
 
 def agreement_of(study: JointStudy, auxiliary: Path | None) -> Agreement:
-    """What a run agrees on, with the public rows in this file, if the study has any."""
-    return study.agreement(None if auxiliary is None else read_auxiliary(auxiliary, study.bounds))
+    """Return what a run agrees on, with the public rows in this file, if the study has any."""
+    rows = None if auxiliary is None else read_auxiliary(auxiliary, study.bounds)
+    return study.agreement(rows)
 
 
 def participant(study: JointStudy, public: bytes) -> str:
-    """Who of the study has this identity; InputError when nobody has."""
+    """Return who of the study has this identity; raise InputError when nobody has."""
     for name, key in study.identities.items():
         if key == public:
             return name
-    raise InputError(f"key: belongs to the public key {public.hex()}, which nobody has in the study")
+    raise InputError(
+        "key.not_in_study",
+        "key: belongs to the public key {public_key}, which nobody has in the study",
+        public_key=public.hex(),
+    )
 
 
 def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRows:
@@ -139,28 +146,23 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
     """
     table = read_table(path, f"data {path}", form=form)
     if not table.rows:
-        raise InputError(f"{table.source}: has no rows, wanted at least one")
-    label = _label(bounds)
-    if found := faults(table, bounds, label):
-        raise UnfitError(table.source, [fault.said(table.source) for fault in found])
-    return OwnRows(table, labelled_rows(table, bounds, label, warn=True))
+        raise InputError("table.no_rows", "{source}: has no rows, wanted at least one", source=table.source)
+    if bounds.label is None:
+        raise InputError("bounds.no_label", "bounds: wanted the column of classes as [bounds.label] column, got none")
+    if found := faults(table, bounds, bounds.label):
+        raise UnfitError(table.source, [fault.placed(table.source) for fault in found])
+    return OwnRows(table, labelled_rows(table, bounds, bounds.label, warn=True))
 
 
 def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
-    """The public rows without labels of a file, under these bounds."""
+    """Return the public rows without labels of a file, under these bounds."""
     return AuxiliaryRows(encode(read_table(path, f"file {path}"), bounds), f"file {path}")
 
 
-def _label(bounds: Bounds) -> str:
-    if bounds.label is None:
-        raise InputError("bounds: wanted the column of classes as [bounds.label] column, got none")
-    return bounds.label
-
-
-def _look_at_party(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
+def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
     path = data if data is not None or terms is None else terms.data_path
     if path is None:
-        found.faults.append("data: wanted a file of rows, here or in the terms, got none")
+        found.add([Fault("data.missing", "data: wanted a file of rows, here or in the terms, got none")])
         return
     with found.looking():
         found.own = read_rows(path, bounds, None if terms is None else terms.form)
@@ -172,8 +174,7 @@ def _look_at_party(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Pat
 
 def _look_at_ledger(found: Fit, files: OwnFiles) -> None:
     if files.ledger is None:
-        found.faults.append("ledger: wanted the party's book of what it has released, got none")
-        return
-    if found.agreement is not None and not files.begun:
+        found.add([Fault("ledger.none_given", "ledger: wanted the party's book of what it has released, got none")])
+    elif found.agreement is not None and not files.begun:
         with found.looking():
             OwnLedger(files.ledger).check(found.agreement)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from protocols.errors import PeerError, ProtocolError, shown, somebody_between
+from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.channel import GREETING
 from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_signed
 from protocols.runtime.mailbox import Absent
@@ -51,8 +51,12 @@ class Record:
         """
         check_place(self.session, e)
         if e.is_public and not is_signed(self.session.identities[e.sender], e):
-            rule = f"{shown(e.kind)} (public): not signed by the pinned identity for this session"
-            raise PeerError(somebody_between(e.sender), rule)
+            raise PeerError(
+                somebody_between(e.sender),
+                "message.not_signed",
+                "{kind} (public): not signed by the pinned identity for this session",
+                kind=shown(e.kind),
+            )
         there = self._kept.setdefault((e.sender, e.to, e.number), e)
         if there is e:
             return True
@@ -190,30 +194,35 @@ def check_record(
     try:
         made = record_of(session, found.envelopes.values(), found.marks, approvals, insecure)
     except ProtocolError as error:
-        raise InputError(f"record: {error}") from None
+        raise InputError(error.fault.within("record")) from None
     if b"".join(made.chunks()) != content:
-        raise InputError("record: is not written as the record of this session is, with these approvals and messages")
+        raise InputError(
+            "record.other_bytes",
+            "record: is not written as the record of this session is, with these approvals and messages",
+        )
     if fault := next(_differences(found, own), None):
-        raise InputError(f"record: {fault}")
+        raise InputError(fault.within("record"))
     return found
 
 
 def read(content: bytes, session: Session) -> Recorded:
     """What stands in a record of this session, each public message signed; InputError for what is none."""
     if len(content) > MOST_BYTES or not content.isascii():
-        raise InputError(f"record: wanted ASCII text of at most {MOST_BYTES} bytes")
+        raise InputError("record.too_long", "record: wanted ASCII text of at most {most} bytes", most=MOST_BYTES)
     try:
         lines = Lines(content)
         envelopes, absences = parsed(session, lines)
         kept = Record(session, envelopes.values()).envelopes
     except ProtocolError as error:
-        raise InputError(f"record: {error}") from None
+        raise InputError(error.fault.within("record")) from None
     if len(kept) + len(absences) != len(lines):
-        raise InputError("record: has lines that are no messages of this session, or are there twice")
+        raise InputError(
+            "record.unknown_lines", "record: has lines that are no messages of this session, or are there twice"
+        )
     return Recorded(dict(envelopes.items()), tuple(absences.values()))
 
 
-def _differences(found: Recorded, own: OwnLog) -> Iterator[str]:
+def _differences(found: Recorded, own: OwnLog) -> Iterator[Fault]:
     """What a record has otherwise than the site saw it.
 
     A site that the others gave up may have come back when the record was made already: then it has sent more, and knows
@@ -224,22 +233,36 @@ def _differences(found: Recorded, own: OwnLog) -> Iterator[str]:
     vanished = own.name in {absent.sender for absent in found.marks_of(PUBLIC_NAME)}
     sent = {e.digest for e in own.sent}
     if not {e.digest for e in found.envelopes.values() if e.sender == own.name} <= sent:
-        yield f"has other messages of {own.name} than it sent"
+        yield Fault("record.other_messages", "has other messages of {name} than it sent", {"name": own.name})
     if not sent <= there and not given_up:
-        yield f"has not all messages of {own.name}, and says of nobody that it went on without them"
+        yield Fault(
+            "record.lacks_messages",
+            "has not all messages of {name}, and says of nobody that it went on without them",
+            {"name": own.name},
+        )
     if sent <= there and vanished:
-        yield f"says that {own.name} has vanished, and has all that it sent"
+        yield Fault(
+            "record.not_vanished", "says that {name} has vanished, and has all that it sent", {"name": own.name}
+        )
     missed = {absent.sender for absent in own.marks}
     mine = {e.digest for e in own.received}
     for e in found.envelopes.values():
         if e.to == own.name and e.digest not in mine and e.sender not in missed and not given_up:
-            yield f"has a message of {shown(e.sender)} to {own.name}, number {e.number}, that did not come here"
+            yield Fault(
+                "record.unknown_message",
+                "has a message of {sender} to {name}, number {number}, that did not come here",
+                {"sender": shown(e.sender), "name": own.name, "number": e.number},
+            )
     for e in (*own.received, *own.public):
         if e.sender != own.name and e.digest not in there and not _came_late(found, own, e):
-            yield f"lacks {shown(e.kind)} of {shown(e.sender)} to {e.to}, number {e.number}, that came here"
+            yield Fault(
+                "record.lacks_message",
+                "lacks {kind} of {sender} to {to}, number {number}, that came here",
+                {"kind": shown(e.kind), "sender": shown(e.sender), "to": e.to, "number": e.number},
+            )
     marks = set(found.marks_of(own.name))
     if not marks <= own.marks or (marks != own.marks and not given_up):
-        yield f"has others who were absent to {own.name} than it knows of"
+        yield Fault("record.other_marks", "has others who were absent to {name} than it knows of", {"name": own.name})
 
 
 def _came_late(found: Recorded, own: OwnLog, e: Envelope) -> bool:

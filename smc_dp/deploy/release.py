@@ -16,17 +16,17 @@ from protocols.runtime.actor import hold_to_their_word
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import made_afterwards
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault, InputError
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.record import Recorded, record_of
+from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
-from smc_dp.run.agreement import PLAIN, Agreement
+from smc_dp.run.agreement import PLAIN
 from smc_dp.run.protocols import by_protocol
 
 
@@ -44,11 +44,17 @@ def own_view(
     try:
         view = made_afterwards(session, name, signer, seed, inputs, record.envelopes, record.marks_of(name))
     except ProtocolError as error:
-        raise InputError(f"view of {name}: does not follow from its seed, its inputs and the record: {error}") from None
+        raise InputError(
+            "view.does_not_follow",
+            "view of {name}: does not follow from its seed, its inputs and the record: {error}",
+            name=name,
+            error=str(error),
+        ) from None
     return view.dumps(session)
 
 
 _CHUNK = 1 << 19
+_NO_PIECE = Fault("record.no_piece", "record: what came of it is not a part of one")
 
 
 class NoReleaseError(ProtocolError):
@@ -72,7 +78,7 @@ def value_in(site: Site, published: Mapping[str, Any]) -> Any:
     try:
         return by_protocol.value_of(site.session, published)
     except ValueError as error:
-        raise NoReleaseError(f"there is no release: {error}") from None
+        raise NoReleaseError("release.no_value", "there is no release: {why}", why=str(error)) from None
 
 
 def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[dict[str, str]]:
@@ -97,51 +103,41 @@ def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
         try:
             number, count, piece = cbor2.loads(parcel.body, max_depth=2)
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
-            raise NoReleaseError("record: what came of it is not a part of one") from None
+            raise NoReleaseError(_NO_PIECE) from None
         if number != parcel.number or type(count) is not int or total not in (None, count) or type(piece) is not bytes:
-            raise NoReleaseError("record: what came of it is not a part of one")
+            raise NoReleaseError(_NO_PIECE)
         total, pieces[number] = count, piece
     if total is None or len(pieces) < total:
         return None
     return b"".join(pieces[number] for number in range(total))
 
 
-def write_release(
-    folder: Path, site: Site, agreement: Agreement, record: Transcript, published: Mapping[str, Any],
-    gone: Sequence[str], study: bytes,
-) -> tuple[str, ...]:  # fmt: skip
-    """The run folder of this session, and whose parts are in the release.
+def released_from(
+    found: Recorded, folder: Path, site: Site, member: Member, approvals: Sequence[Mapping[str, str]]
+) -> tuple[str, ...]:
+    """Make the run folder of this session from its record, which was read and checked; return who is in the release.
 
-    A folder that is there already has to be that of the same release. `gone`: who had vanished by the end; `study`: its
-    one text, of which everybody approved. `NoReleaseError` where nothing was published, InputError for a folder of
-    anything else.
+    `approvals` are as the record has them. A folder that is there already has to be that of the same release.
+    `NoReleaseError` where nothing was published, InputError for a folder of anything else.
     """
+    agreement, study = member.agreement, member.study.content
+    record = record_of(site.session, found.envelopes.values(), found.marks, approvals, agreement.marks)
+    gone = sorted({absent.sender for _, absent in found.marks})
+    published = published_in(site, found.envelopes.values())
     value = value_in(site, published)
     outcome = by_protocol.published_outcome(site.session, published, value, record, tuple(gone))
     release = run_folder.make(outcome, agreement, PLAIN)
     if outcome.execution is None:
-        raise NoReleaseError("there is no release: nothing was executed")
-    if folder.exists():  # made before a crash
-        if not run_folder.holds(folder, release, outcome.execution, study):
-            raise InputError(f"run folder {folder}: holds another release, wanted a new folder")
-    else:
+        raise NoReleaseError("release.nothing_executed", "there is no release: nothing was executed")
+    if not folder.exists():
         run_folder.write(folder, release, outcome.execution, study)
+    elif not run_folder.holds(folder, release, outcome.execution, study):  # it was made before a crash
+        raise InputError(
+            "folder.other_release",
+            "run folder {folder}: holds another release, wanted a new folder",
+            folder=str(folder),
+        )
     return outcome.execution.members
-
-
-def released_from(
-    found: Recorded,
-    folder: Path,
-    site: Site,
-    agreement: Agreement,
-    approvals: Sequence[Mapping[str, str]],
-    study: bytes,
-) -> tuple[str, ...]:
-    """As `write_release`, of a record that was read and checked; `approvals` as it has them."""
-    record = record_of(site.session, found.envelopes.values(), found.marks, approvals, agreement.marks)
-    gone = sorted({absent.sender for _, absent in found.marks})
-    published = published_in(site, found.envelopes.values())
-    return write_release(folder, site, agreement, record, published, gone, study)
 
 
 def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -> None:
@@ -152,6 +148,6 @@ def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -
     if folder.exists():  # made before a crash
         return
     if site.first_seed is None:
-        raise InputError("views: wanted from the beginning, when the role's first seed could be kept")
+        raise InputError("views.too_late", "views: wanted from the beginning, when the role's first seed could be kept")
     view = own_view(site.session, site.name, signer, site.first_seed, site.actor.inputs, record)
     write_folder(folder, {f"{site.session.names.index(site.name) + 1}.view": [view]}, 0o700)

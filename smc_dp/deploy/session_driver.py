@@ -20,14 +20,14 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
-from smc_dp.deploy.site import Site, charge_in, misfit, sorted_out, told
+from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
 from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
-from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite, SiteCoins
 
@@ -45,18 +45,18 @@ Hear = Callable[[str], None]
 
 @dataclass(frozen=True, repr=False)
 class Member:
-    """Who takes part in a study, with its own approval of it. `auxiliary`: the study's public rows, if it has any."""
+    """Who takes part in a study, with its own approval of it, and what a run of the study agrees on."""
 
     study: JointStudy
     name: str
     signer: Signer
     approval: Approval
-    auxiliary: AuxiliaryRows | None = None
+    agreement: Agreement
 
     @property
     def ends_for_all(self) -> frozenset[str]:
         """Whose word ends the session for everybody: Charlie's, where parties may vanish, and else anybody's."""
-        if self.study.agreement(self.auxiliary).terms.can_lose_parties:
+        if self.agreement.terms.can_lose_parties:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
 
@@ -171,7 +171,7 @@ class Participation:
         try:
             found = self._approved()
         except InputError as error:
-            self._end_before("aborted", str(error))
+            self._end_before("aborted", error.fault)
             return
         missing = [name for name in self.member.study.names if name not in found]
         if not missing:
@@ -193,7 +193,7 @@ class Participation:
             self._reached(partial(self._carrier.taken, parcels))
             self._listen(b"", [parcel for parcel in fresh if parcel.lane == "refusal"])
         if self._has_heard_all(parcels) and self._is_late(patience):
-            self._end_before("deadline", f"no approvals of {', '.join(missing)}")
+            self._end_before("deadline", Fault("approvals.deadline", "no approvals of {names}", {"names": missing}))
 
     def _approved(self) -> dict[str, Approval]:
         """The approvals that are here; InputError for one that its participant did not sign.
@@ -206,12 +206,17 @@ class Participation:
                 approval = Approval.decode(parcel.body)
                 approval.check(self.member.study)
                 if approval.name != parcel.sender:
-                    raise InputError(f"an approval of {approval.name} came as one of {parcel.sender}")
+                    raise InputError(
+                        "approval.other_sender",
+                        "an approval of {name} came as one of {sender}",
+                        name=approval.name,
+                        sender=parcel.sender,
+                    )
                 found[approval.name] = approval
         return found
 
-    def _end_before(self, code: str, why: str) -> None:
-        self._store.commit(facts={"end": code, "why": why, "event": self._clock()})
+    def _end_before(self, code: str, fault: Fault) -> None:
+        self._store.commit(facts={"end": code, **reason(fault), "event": self._clock()})
 
     def _meet_relay(self) -> None:
         """What the relay has of us and we do not: our state is an old one, which may not go on. What the relay lacks, a
@@ -224,8 +229,10 @@ class Participation:
             last = self._reached(partial(self._carrier.last, to, lane))
             if last is not None and have.get(last.key) != last.digest:
                 raise StoreError(
-                    f"the relay has {told(last)}, which this state has not sent: an old state may not go on, and "
-                    "another approval needs a relay that was opened anew"
+                    "state.older_than_relay",
+                    "the relay has {parcel}, which this state has not sent: an old state may not go on, and "
+                    "another approval needs a relay that was opened anew",
+                    parcel=told(last),
                 )
             newest = -1 if last is None else last.number
             lost = [p for p in outgoing if (p.to, p.lane) == (to, lane) and p.number > newest]
@@ -244,7 +251,7 @@ class Participation:
 
     def _opened(self, approvals: Mapping[str, Approval]) -> Site:
         study, name = self.member.study, self.member.name
-        session = study.session(approvals, self.member.auxiliary)
+        session = study.session(approvals, self.member.agreement.auxiliary)
         facts = self._store.facts()
         over, resumed = bool(facts.get("end") or facts.get("done")), facts.get("session") == session.id.hex()
         if not resumed:
@@ -256,7 +263,9 @@ class Participation:
             keeps_seed=self._keeps_seed, clock=self._clock, observer=self._observer,
         )  # fmt: skip
         if self._keeps_seed and site.first_seed is None:
-            raise InputError("views: wanted from the beginning, when the role's first seed could be kept")
+            raise InputError(
+                "views.too_late", "views: wanted from the beginning, when the role's first seed could be kept"
+            )
         self._listen(session.id, self._store.received())
         self._end_with_others(site)
         site.step()
@@ -286,20 +295,21 @@ class Participation:
             if over:
                 self._business.released(site, self._given, self.notices)
         except ProtocolError as error:
-            site.close("deadline" if late else "aborted", str(error))
+            site.close("deadline" if late else "aborted", error.fault)
             return
         if over:
             self._store.commit(facts={"end": "released", "stage": "over", "waiting": []})
             _LOG.info("%s has the release", self.member.name)
         elif late:
             self._lapsed = True
-            self._store.commit(facts={"why": "the record has not come: the same command looks for it again"})
+            fault = Fault("record.not_here_yet", "the record has not come: the same command looks for it again")
+            self._store.commit(facts=reason(fault))
 
     def _end_with_others(self, site: Site) -> None:
         """Where others have ended the session, it ends here before the role goes on: what has not left stays here."""
         for name, notice in self.notices.items():
             if notice.code != "done" and name in self.member.ends_for_all and site.end is None:
-                site.ended_by_others(f"{name} ended the session: {notice.code}")
+                site.ended_by_others(name, notice.code)
 
     def _give_up_leavers(self, site: Site) -> None:
         """Charlie need not wait for a party that says itself that it goes on no longer."""
@@ -349,7 +359,11 @@ class Participation:
     def _is_late(self, patience: float) -> bool:
         event, now = float(self._store.facts()["event"]), self._clock()
         if now < event - _CLOCK_SLACK:
-            raise StoreError(f"the clock stands {event - now:.0f} seconds before the last commit: set it right")
+            raise StoreError(
+                "clock.set_back",
+                "the clock stands {seconds:.0f} seconds before the last commit: set it right",
+                seconds=event - now,
+            )
         return now - event > patience
 
     def _exchange(self, patience: float) -> list[Parcel]:

@@ -20,7 +20,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
-from protocols.errors import PeerError, ProtocolError, shown, somebody_between
+from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
@@ -120,12 +120,12 @@ class Site:
         fresh, other = sorted_out(self._committed, parcels)
         try:
             if fault := misfit(fresh, other, self.study, self.session.names, self.name):
-                raise PeerError("somebody", fault)
+                raise PeerError("somebody", str(fault))
             delivered = self._deliver((*self._left, *fresh))
             self._left = ()
             out = self._advanced()
         except ProtocolError as error:
-            self._close("aborted", str(error), [*fresh, *other])
+            self.close("aborted", error.fault, [*fresh, *other])
             return True
         spoken = any(parcel.lane == "record" or is_first_word(parcel) for parcel in fresh)
         moved = bool(delivered or out or self.actor.counter == 0 or spoken)
@@ -139,18 +139,23 @@ class Site:
             self.actor.miss(*names)
             out = self._advanced()
         except ProtocolError as error:
-            self._close("aborted", str(error))
+            self.close("aborted", error.fault)
             return
         self._commit((), out, code, moved=True)
 
-    def close(self, code: Code, why: str) -> None:
-        """End the session here, and tell all others with this code; `why` stays here."""
-        self._close(code, why)
+    def close(self, code: Code, fault: Fault, evidence: Sequence[Parcel] = ()) -> None:
+        """End the session here, and tell all others with this code; the fault stays here.
 
-    def ended_by_others(self, why: str) -> None:
-        """End the session here because others have, and said so."""
+        What the actor made of it is not kept, so that the last state stays what was true before.
+        """
+        self.end = code
+        self.store.commit((), [self._notice(code)], None, {**self._facts(), **reason(fault)}, evidence)
+
+    def ended_by_others(self, name: str, code: Code) -> None:
+        """End the session here because somebody else has, and said so."""
         self.end = "ended"
-        self.store.commit(facts={**self._facts(), "why": why})
+        fault = Fault("session.ended_by_others", "{name} ended the session: {notice}", {"name": name, "notice": code})
+        self.store.commit(facts={**self._facts(), **reason(fault)})
 
     def envelopes(self) -> Iterator[Envelope]:
         """Every envelope of the session that was sent from here or has come, in no order."""
@@ -185,8 +190,11 @@ class Site:
         envelope = Envelope.decode(parcel.body)
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
-            rule = "what came is of another session, or not the envelope that it came as"
-            raise PeerError(somebody_between(parcel.sender), rule)
+            raise PeerError(
+                somebody_between(parcel.sender),
+                "parcel.another_envelope",
+                "what came is of another session, or not the envelope that it came as",
+            )
         return envelope
 
     # The actor.
@@ -220,20 +228,15 @@ class Site:
     # What is kept.
 
     def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code, *, moved: bool = True) -> None:
-        sending = [self._parcel(envelope) for envelope in out]
+        sending = [Parcel(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
         if self.actor.end == "stopped":
             self.end = code
             sending.append(self._notice(code))
         elif self.actor.done and not self._notices:
             sending.append(self._notice("done"))
-        facts = {**self._facts(moved=moved), "why": self.actor.why}
+        facts = {**self._facts(moved=moved), "why": self.actor.why, "code": ""}
         self.store.commit(fresh, sending, self._state, facts)
         self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
-
-    def _close(self, code: Code, why: str, evidence: Sequence[Parcel] = ()) -> None:
-        """What the actor made of it is not kept, so that the last state stays what was true before."""
-        self.end = code
-        self.store.commit((), [self._notice(code)], None, {**self._facts(), "why": why}, evidence)
 
     def _facts(self, *, moved: bool = True) -> dict[str, Any]:
         return {
@@ -256,9 +259,6 @@ class Site:
         self._notices += 1
         return Parcel(self.study, self.name, PUBLIC_NAME, "notice", self._notices - 1, notice.encode())
 
-    def _parcel(self, envelope: Envelope) -> Parcel:
-        return Parcel(self.study, self.name, envelope.to, "mail", envelope.number, envelope.encode())
-
 
 def sorted_out(
     known: Mapping[tuple[str, str, str, int], bytes], parcels: Sequence[Parcel]
@@ -274,22 +274,25 @@ def sorted_out(
     return fresh, other
 
 
-def misfit(fresh: Sequence[Parcel], other: Sequence[Parcel], study: str, names: Sequence[str], name: str) -> str | None:
-    """What is wrong with parcels that came to this participant of this study, whatever is in them; None if nothing.
+def misfit(
+    fresh: Sequence[Parcel], other: Sequence[Parcel], study: str, names: Sequence[str], name: str
+) -> Fault | None:
+    """Return what is wrong with parcels that came to this participant of this study, whatever is in them.
 
     `other` differ from what is known under their keys. Nobody is blamed: whoever carries parcels can make them.
     """
     for parcel in other:
-        return f"two parcels are {told(parcel)}"
+        return Fault("parcel.twice", "two parcels are {parcel}", {"parcel": told(parcel)})
     for parcel in fresh:
+        fields = {"parcel": told(parcel), "name": name}
         if parcel.study != study:
-            return f"{told(parcel)} is of another study"
+            return Fault("parcel.of_another_study", "{parcel} is of another study", fields)
         if parcel.sender not in names:
-            return f"{told(parcel)} is of nobody who takes part"
+            return Fault("parcel.of_nobody", "{parcel} is of nobody who takes part", fields)
         if parcel.sender == name:
-            return f"{told(parcel)} has not been sent from here"
+            return Fault("parcel.not_from_here", "{parcel} has not been sent from here", fields)
         if parcel.to not in (name, PUBLIC_NAME) and (parcel.lane, name) != ("mail", CURATOR_NAME):
-            return f"{told(parcel)} is not for {name}"
+            return Fault("parcel.not_for_us", "{parcel} is not for {name}", fields)
     return None
 
 
@@ -301,6 +304,11 @@ def is_first_word(parcel: Parcel) -> bool:
 def charge_in(facts: Mapping[str, Any]) -> OpenCharge:
     """What has left of this participant, as its store has it."""
     return OpenCharge(frozenset(facts.get("left", ())), frozenset(facts.get("taken back", ())))
+
+
+def reason(fault: Fault) -> dict[str, str]:
+    """Return the facts that say why a study ended here."""
+    return {"why": str(fault), "code": fault.code}
 
 
 def told(parcel: Parcel) -> str:

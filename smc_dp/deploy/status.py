@@ -15,7 +15,10 @@ from smc_dp.deploy.study import JointStudy
 
 @dataclass(frozen=True)
 class SiteStatus:
-    """One site's stage; whom it waits for, and until when (UTC, ISO 8601), if for anybody; how it ended, if it did."""
+    """One site's stage; whom it waits for, and until when (UTC, ISO 8601), if for anybody; how it ended, if it did.
+
+    `why` is a sentence, and `code` its code where it has one.
+    """
 
     name: str
     study: str
@@ -24,6 +27,7 @@ class SiteStatus:
     until: str | None
     end: str | None
     why: str
+    code: str
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -42,7 +46,13 @@ def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     """How the study stands by what is in this folder; `StoreError` where that is of another study."""
     facts = standing(folder)
     if facts.get("study") != study.digest:
-        raise StoreError(f"state {folder}: is of another study, {facts.get('study')}, wanted {study.digest}")
+        raise StoreError(
+            "state.of_another_study",
+            "state {folder}: is of another study, {got}, wanted {wanted}",
+            folder=str(folder),
+            got=facts.get("study"),
+            wanted=study.digest,
+        )
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
     deadlines = study.deadlines
     patience = deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
@@ -52,6 +62,5 @@ def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
     until = datetime.fromtimestamp(float(facts.get("event", 0)) + patience, UTC).isoformat(timespec="seconds")
-    return SiteStatus(
-        name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), str(facts.get("why", ""))
-    )
+    why, code = str(facts.get("why", "")), str(facts.get("code", ""))
+    return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

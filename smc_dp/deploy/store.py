@@ -10,6 +10,7 @@ written after the commit and before anything leaves, so a state may be one ahead
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -27,8 +28,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from protocols.crypto.identity import Signer
-from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.database import open_database
+from smc_dp.core.errors import Fault, InputError, one_line
 from smc_dp.core.writing import sync
+from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
 
 SALT_BYTES = 32
@@ -57,7 +60,9 @@ class Seal:
         try:
             return self._aead.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
         except (InvalidTag, ValueError):
-            raise InputError("does not open: it was sealed under another key or passphrase, or changed") from None
+            raise InputError(
+                "state.does_not_open", "does not open: it was sealed under another key or passphrase, or changed"
+            ) from None
 
 
 def _stretched(passphrase: str, salt: bytes) -> bytes:
@@ -66,7 +71,7 @@ def _stretched(passphrase: str, salt: bytes) -> bytes:
 
 DATABASE, LOCK, COUNTER_ENDING = "site.db", "site.lock", ".counter"
 _WAIT = 30.0
-_SECOND = "another process works on this state: stop one of them"
+_SECOND = Fault("state.in_use", "another process works on this state: stop one of them")
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE seal (salt BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
@@ -221,7 +226,12 @@ class SiteStore:
     def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
         """The new state for the one that this process knows as the newest, and for no other."""
         if kept.counter != self._counter + 1:
-            raise StoreError(f"state {kept.counter} does not follow {self._counter}")
+            raise StoreError(
+                "state.does_not_follow",
+                "state {counter} does not follow {newest}",
+                counter=kept.counter,
+                newest=self._counter,
+            )
         sealed = self._seal.seal(kept.content, self._bound + b" %d" % kept.counter)
         execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
 
@@ -242,8 +252,12 @@ class SiteStore:
         if found not in (counted, counted + 1):
             said = f"says that {counted} is the newest" if self._counter_file.exists() else "is not there"
             raise StoreError(
-                f"the state has number {found}, and {self._counter_file} {said}: an old state may not go on, for it "
-                "would answer the same question twice"
+                "state.not_the_newest",
+                "the state has number {number}, and {file} {said}: an old state may not go on, for it would answer "
+                "the same question twice",
+                number=found,
+                file=str(self._counter_file),
+                said=said,
             )
         if found > counted:
             self._count(found)
@@ -254,13 +268,12 @@ class SiteStore:
             return 0
         text = self._counter_file.read_text().strip()
         if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise StoreError(f"{self._counter_file}: wanted the number of a state")
+            raise StoreError("state.no_counter", "{file}: wanted the number of a state", file=str(self._counter_file))
         return int(text)
 
     def _prepare(self, purpose: Mapping[str, str], signer: Signer, passphrase: str | None) -> None:
         connection = self._connection
-        for setting in ("trusted_schema = OFF", "journal_mode = DELETE", "synchronous = EXTRA", "secure_delete = ON"):
-            connection.execute(f"PRAGMA {setting}")
+        connection.execute("PRAGMA secure_delete = ON")
         if not connection.execute("SELECT name FROM sqlite_master WHERE name = 'seal'").fetchone():
             salt = secrets.token_bytes(SALT_BYTES)
             connection.executescript(f"BEGIN; {_SCHEMA}")
@@ -269,11 +282,12 @@ class SiteStore:
             for name, value in purpose.items():
                 connection.execute("INSERT INTO facts VALUES (?, ?)", (name, json.dumps(value)))
             connection.execute("COMMIT")
-            sync(self.path.parent)
         for name, value in purpose.items():
             row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
             if row is None or json.loads(row[0]) != value:
-                raise StoreError(f"belongs to another {name}: give another folder for the state")
+                raise StoreError(
+                    "state.of_another", "belongs to another {purpose}: give another folder for the state", purpose=name
+                )
 
     def _parcels(self, statement: str) -> list[Parcel]:
         with self._reported():
@@ -293,26 +307,40 @@ class SiteStore:
     def _reported(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError, InputError) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise StoreError(f"state {self.path}: {one_line(why)}") from None
+        except InputError as error:
+            raise StoreError(error.fault.within(f"state {self.path}")) from None
+        except (sqlite3.Error, OSError) as error:
+            raise _unusable(self.path, error) from None
+
+
+def open_store(folder: Path, approval: Approval, signer: Signer, counters: Path, passphrase: str | None) -> SiteStore:
+    """Open the store of this approval: for no other study, participant or run."""
+    digest = hashlib.sha256(approval.encode()).hexdigest()
+    purpose = {"study": approval.study, "participant": approval.name, "approval": digest}
+    return SiteStore(folder, counters, purpose, signer, passphrase)
+
+
+def _unusable(path: Path, error: Exception) -> StoreError:
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return StoreError("state.unusable", "state {path}: {why}", path=str(path), why=one_line(why))
 
 
 def _connected(path: Path, wait: float) -> sqlite3.Connection:
-    """The database in this file, which nobody else may read if it is new."""
+    """Open the database in this file, which nobody else may read if it is new."""
     if not path.exists():
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    return sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    return open_database(path, wait)
 
 
 def _locked(path: Path) -> sqlite3.Connection:
     """An empty database that nobody else can lock while this connection lives; the system frees it by itself."""
-    connection = _connected(path, 0)
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        connection.close()
-        raise StoreError(_SECOND) from None
+    with ExitStack() as opened:
+        try:
+            connection = opened.enter_context(closing(_connected(path, 0)))
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            raise StoreError(_SECOND) from None
+        opened.pop_all()
     return connection
 
 
@@ -328,12 +356,9 @@ def standing(folder: Path) -> dict[str, Any]:
     """The facts that a site's folder holds, while its program runs or not; nothing secret is among them."""
     path = folder / DATABASE
     if not path.is_file():
-        raise StoreError(f"state {folder}: there is none")
+        raise StoreError("state.missing", "state {folder}: there is none", folder=str(folder))
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_WAIT)
-        try:
+        with closing(open_database(path, _WAIT)) as connection:
             return {name: json.loads(value) for name, value in connection.execute("SELECT name, value FROM facts")}
-        finally:
-            connection.close()
     except (sqlite3.Error, ValueError) as error:
-        raise StoreError(f"state {path}: {one_line(str(error))}") from None
+        raise _unusable(path, error) from None

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
@@ -21,20 +21,12 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Session
 from smc_dp.core.documents import Document, UnfitError, canonical_text, read_document
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.kinds import DigestText, Term
+from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
 from smc_dp.data.bounds import Bounds, bounds_of
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
 from smc_dp.deploy.approval import Approval, nonce
-from smc_dp.deploy.fields import (
-    Duration,
-    MethodSetting,
-    OneLine,
-    PositiveRatio,
-    PublicKeyText,
-    RelayAddress,
-    SiteName,
-)
+from smc_dp.deploy.fields import Duration, PublicKeyText, RelayAddress, SiteName
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import (
     PLAIN,
@@ -49,6 +41,7 @@ from smc_dp.run.agreement import (
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols.registry import Terms, terms_of
+from smc_dp.run.settings import MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
 from smc_dp.run.transcript_header import refuse_beyond
 
 _FOLLOWS = ("ring_bits", "fraction_bits")
@@ -57,29 +50,24 @@ _UNSAID = ("exponents",)
 """Settings that a study need not state: exponents are full then, as they were before there was a choice."""
 
 
-class MethodSettings(Document):
+class StudyMethod(MethodSettings):
     """A method and all of its settings, called as in a release; numbers become the fractions that they are."""
 
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
-    name: OneLine
+    name: OneLine = required(MethodSettings, "name")
 
 
-class ProtocolSettings(Document):
-    """A protocol and all of its settings, called as in a release."""
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Term] = Field(init=False)
-    name: OneLine
-
-
-class TargetSettings(Document):
+class StudyTarget(TargetSettings):
     """What the release guarantees, or under calibration paper the printed figure."""
 
-    epsilon: PositiveRatio
-    delta: PositiveRatio | None = None
-    noise: OneLine
-    calibration: OneLine
+    epsilon: PositiveRatio = required(TargetSettings, "epsilon")
+    noise: OneLine = required(TargetSettings, "noise")
+    calibration: OneLine = required(TargetSettings, "calibration")
+
+
+class StudyProtocol(ProtocolSettings):
+    """A protocol and all of its settings, called as in a release."""
+
+    name: OneLine = required(ProtocolSettings, "name")
 
 
 class PinnedParty(Document):
@@ -104,21 +92,22 @@ class Deadlines(Document):
 
 def _bounds(said: BoundsFile) -> BoundsFile:
     if bounds_of(said).label is None:
-        raise InputError("wanted the name of the column of classes as [bounds.label] column, got none")
+        raise InputError(
+            "bounds.no_label", "wanted the name of the column of classes as [bounds.label] column, got none"
+        )
     return said
 
 
-class JointStudy(Document):
+class JointStudy(RunSettings):
     """One study; see the module. `bounds` is the whole content of a file of bounds, `auxiliary` a digest of rows."""
 
     title: OneLine
     purpose: OneLine
     relay: RelayAddress
-    insecure_test_keys: bool = False
     auxiliary: DigestText | None = None
-    method: MethodSettings
-    target: TargetSettings
-    protocol: ProtocolSettings
+    method: StudyMethod
+    target: StudyTarget
+    protocol: StudyProtocol
     deadlines: Deadlines
     parties_pinned: Annotated[list[PinnedParty], Field(alias="parties")]
     curator: PinnedCurator
@@ -149,7 +138,9 @@ class JointStudy(Document):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, each in its one form."""
-        return {**self.model_dump(by_alias=True), "bounds": self.bounds.as_dict()}
+        sections: dict[str, StudyMethod | StudyProtocol] = {"method": self.method, "protocol": self.protocol}
+        stated = {key: {"name": section.name, **section.said()} for key, section in sections.items()}
+        return {**self.model_dump(by_alias=True), **stated, "bounds": self.bounds.as_dict()}
 
     @property
     def parties(self) -> tuple[str, ...]:
@@ -177,7 +168,9 @@ class JointStudy(Document):
         came = None if auxiliary is None else auxiliary.digest
         if came != self.auxiliary:
             wanted = "no public rows" if self.auxiliary is None else f"public rows of digest {self.auxiliary}"
-            raise InputError(f"auxiliary: wanted {wanted}, got {came or 'none'}")
+            raise InputError(
+                "study.other_auxiliary", "auxiliary: wanted {wanted}, got {got}", wanted=wanted, got=came or "none"
+            )
         if auxiliary is not None:
             return self._agreement(auxiliary)
         return self._without_rows
@@ -190,11 +183,16 @@ class JointStudy(Document):
         """The session that these approvals make; InputError unless they are those of all, each signed by its own."""
         for name in self.names:
             if name not in approvals:
-                raise InputError(f"approvals: that of {name} is missing")
+                raise InputError("approvals.missing", "approvals: that of {name} is missing", name=name)
         for name, approval in approvals.items():
             approval.check(self)
             if approval.name != name:
-                raise InputError(f"approvals: wanted that of {name}, got that of {approval.name}")
+                raise InputError(
+                    "approvals.of_another",
+                    "approvals: wanted that of {name}, got that of {name_2}",
+                    name=name,
+                    name_2=approval.name,
+                )
         agreement = self.agreement(auxiliary)
         program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN)
         made_of_all = nonce([approvals[name] for name in self.names])
@@ -213,14 +211,13 @@ class JointStudy(Document):
         return *self._method_and_target(), self.protocol.name, self._terms()
 
     def _method_and_target(self) -> tuple[Any, Target]:
-        target = self.target.model_dump(exclude_none=True)
-        stated = {**self.method.__pydantic_extra__, **target}
+        stated = {**self.method.said(), **self.target.said()}
         stated |= {"method": self.method.name, "protocol": self.protocol.name}
         method, wanted, _ = method_and_target(stated)
         return method, wanted
 
     def _terms(self) -> Terms:
-        made: Terms = terms_of(self.protocol.name).from_dict(self.protocol.__pydantic_extra__)
+        made: Terms = terms_of(self.protocol.name).from_dict(self.protocol.said())
         return made
 
     def _faults(self) -> Iterator[str]:
@@ -237,7 +234,7 @@ class JointStudy(Document):
 
     def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[str]:
         wanted = dict.fromkeys(_FOLLOWS, False) | {f.name: f.name not in _UNSAID for f in fields(terms)}
-        stated, in_protocol = self.method.__pydantic_extra__, self.protocol.__pydantic_extra__
+        stated, in_protocol = self.method.said(), self.protocol.said()
         yield from (*_unknown("method", stated, settings_wanted(kind)), *_unknown("protocol", in_protocol, wanted))
         missing = [*_missing("method", stated, settings_wanted(kind)), *_missing("protocol", in_protocol, wanted)]
         unreadable = [] if missing else list(self._unreadable())
@@ -261,7 +258,7 @@ class JointStudy(Document):
             return
         if self.insecure_test_keys and not terms.weak(protocol):
             yield "insecure_test_keys: the keys are long enough, wanted false"
-        if self.protocol.__pydantic_extra__.get("left_out"):
+        if self.protocol.said().get("left_out"):
             yield "protocol: left_out: a study begins with all of its parties, wanted none"
         if self.auxiliary is None:
             yield from self._faults_without_rows()
@@ -295,7 +292,7 @@ class JointStudy(Document):
         if CURATOR_NAME not in participants:
             yield f"protocol: {self.protocol.name} with these settings has no Charlie, who keeps the record of a study"
         for name, wanted in agreement.parameters.items():
-            stated = self.protocol.__pydantic_extra__.get(name, wanted)
+            stated = self.protocol.said().get(name, wanted)
             if stated != wanted or type(stated) is not type(wanted):
                 yield f"protocol: {name}: wanted {shown(wanted)}, got {shown(stated)}"
         if self.target.delta is not None and "delta" not in agreement.parameters:

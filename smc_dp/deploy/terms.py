@@ -14,9 +14,9 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import InputError, shown
+from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_form import FileForm, FileSection
-from smc_dp.deploy.fields import OneLine, PositiveRatio, Ratio
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.privacy.statement import Adjacency, round_up
@@ -27,7 +27,7 @@ from smc_dp.run.budget_charge import price_of
 
 def _not_negative(value: int) -> int:
     if value < 0:
-        raise InputError(f"wanted 0 or more, got {value}")
+        raise InputError("terms.negative", "wanted 0 or more, got {got}", got=value)
     return value
 
 

@@ -6,8 +6,7 @@ All of it is public, or said by whoever plans: the sizes of the parties are figu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,41 +16,43 @@ from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import Outlook, outlook
 from smc_dp.methods.method import NeedsRows, SecureForm
-from smc_dp.methods.registry import find
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.target import DEFAULT_DELTA, Target
+from smc_dp.privacy.target import Target
 from smc_dp.run import agreement as agreements
-from smc_dp.run.protocols.registry import Terms, settled, terms_of
-from smc_dp.run.run_protocol import LAMBDA
+from smc_dp.run.protocols.registry import Terms
+from smc_dp.run.settings import RunSettings
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """Who would take part with how many rows, on how many columns and classes, and how much privacy is wanted.
+    """Who would take part with how many rows, on how many columns and classes, and under which settings.
 
-    `dimension`: the columns of features, the constant one among them. `colluders` and `dropouts` are those of a secure
-    sum, None for what a run takes; so is `delta`. `lam`: of the methods that have a lambda. Raises InputError for what
-    no run has.
+    `dimension`: the columns of features, the constant one among them. `settings`: each method takes those that it has.
+    Raises InputError for what no run has.
     """
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     dimension: int
     classes: int = 2
-    epsilon: Fraction = Fraction(1)
-    delta: Fraction | None = None
-    colluders: int | None = None
-    dropouts: int | None = None
-    lam: float = LAMBDA
+    settings: RunSettings = RunSettings()  # noqa: RUF009
 
     def __post_init__(self) -> None:
         if len(self.sizes) < 2:
-            raise InputError(f"sizes: wanted those of at least 2 parties, got {len(self.sizes)}")
+            raise InputError(
+                "plan.too_few_parties", "sizes: wanted those of at least 2 parties, got {got}", got=len(self.sizes)
+            )
         check_names(self.names)
         for name, n in zip(self.names, self.sizes, strict=True):
             if type(n) is not int or not 1 <= n <= LARGEST_N:
-                raise InputError(f"sizes: {name}: wanted a number of rows from 1 to {LARGEST_N}, got {shown(n)}")
+                raise InputError(
+                    "plan.no_rows",
+                    "sizes: {name}: wanted a number of rows from 1 to {largest_n}, got {got}",
+                    name=name,
+                    largest_n=LARGEST_N,
+                    got=shown(n),
+                )
 
     def among(self, places: Iterable[int]) -> Circumstances:
         """The same with these parties alone."""
@@ -74,17 +75,17 @@ class Prospect:
         """With the settings that a run takes which is told no others."""
         known = circumstances
         by = protocol or agreements.usual_protocol(name, len(known.names))
-        settings = {"lam": known.lam} if hasattr(find(name), "lam") else {}
-        method: Any = agreements.method_for(name, by, settings)
+        agreed = known.settings.suiting(name, by).settled(len(known.names), known.classes)
+        method: Any = agreed.method
         if getattr(method, "on_public_rows", False):
-            raise InputError(f"method: {name} needs public rows without labels, of which a plan is told nothing")
+            raise InputError(
+                "plan.no_public_rows",
+                "method: {name} needs public rows without labels, of which a plan is told nothing",
+                name=name,
+            )
         if isinstance(method, NeedsRows):
             method = method.knowing(known.sizes)
-        noise = terms_of(by).noise(method, has_delta=known.delta is not None)
-        target = Target(known.epsilon, noise=noise, delta=DEFAULT_DELTA if known.delta is None else known.delta)
-        terms = settled(by, method, _of_a_sum(by, known))
-        agreements.check(method, target, by, terms, test_keys=False)
-        found = cls(known, method, target, by, terms)
+        found = cls(known, method, agreed.target, by, agreed.terms)
         found.session  # noqa: B018 - which refuses what shows only there
         return found
 
@@ -140,10 +141,3 @@ class Prospect:
     def among(self, places: Iterable[int]) -> Prospect:
         """The same method by the same protocol, with these parties alone."""
         return Prospect.made(self.method.name, self.circumstances.among(places), self.protocol)
-
-
-def _of_a_sum(protocol: str, known: Circumstances) -> dict[str, int | None]:
-    """The settings of a secure sum that somebody named, where it is one."""
-    has = {field.name for field in fields(terms_of(protocol))}
-    given = {"colluders": known.colluders, "dropouts": known.dropouts}
-    return {name: value for name, value in given.items() if name in has}

@@ -32,10 +32,22 @@ def check_limits(protocol: str, parties: int, dimension: int) -> None:
     """Raise InputError for more parties or columns (the constant one among them) than the protocol allows."""
     limits = PROTOCOLS[protocol].limits
     if parties > limits.parties:
-        raise InputError(f"sizes: {protocol} is for at most {limits.parties} parties, got {parties}")
+        raise InputError(
+            "plan.too_many_parties",
+            "sizes: {protocol} is for at most {most} parties, got {got}",
+            protocol=protocol,
+            most=limits.parties,
+            got=parties,
+        )
     most = limits.largest.get("dimension")
     if most is not None and dimension > most:
-        raise InputError(f"columns: {protocol} is for at most {most - 1} columns, got {dimension - 1}")
+        raise InputError(
+            "plan.too_many_columns",
+            "columns: {protocol} is for at most {most} columns, got {got}",
+            protocol=protocol,
+            most=most - 1,
+            got=dimension - 1,
+        )
 
 
 @dataclass(frozen=True)
@@ -89,12 +101,14 @@ def session_cost(spec: SessionSpec, *, measure: bool = False) -> SessionCost:
     """
     protocol, p = spec
     if protocol.conversation is None:
-        raise InputError(f"protocol: {protocol.program.name} does not say what is sent in it")
+        raise InputError(
+            "plan.no_conversation", "protocol: {name} does not say what is sent in it", name=protocol.program.name
+        )
     conversation = protocol.conversation(p)
     try:
         foreseen = foresee(protocol.program, p, conversation)
     except LocalError as error:
-        raise InputError(str(error)) from None
+        raise InputError(error.fault) from None
     by_stage = tuple(StageTraffic(name, t.messages, t.bytes, t.rounds) for name, t in foreseen.by_stage.items())
     return SessionCost(
         protocol.program.name,

@@ -30,7 +30,12 @@ def kind_of(path: PurePath) -> str:
     """The format that the name of a file asks for; InputError for another."""
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
-        raise InputError(f"plot: wanted a file that ends in .{', .'.join(FORMATS)}, got {shown(path.name)}")
+        raise InputError(
+            "plan.no_picture",
+            "plot: wanted a file that ends in .{formats}, got {got}",
+            formats=", .".join(FORMATS),
+            got=shown(path.name),
+        )
     return kind
 
 

@@ -15,9 +15,8 @@ from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Circumstances, Prospect
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
-from smc_dp.privacy.target import exact
 from smc_dp.run.agreement import BY_PROTOCOL, secure_form, usual_method
-from smc_dp.run.run_protocol import LAMBDA
+from smc_dp.run.settings import RunSettings
 
 
 @dataclass(frozen=True)
@@ -178,16 +177,29 @@ def plan(
     (53, 15)
 
     """
+    asked = RunSettings.asking(
+        epsilon=epsilon, delta=delta, colluders=colluders, dropouts=dropouts, method=method, protocol=protocol, lam=lam
+    )
+    return plan_for(sizes, columns, asked, classes=classes, bounds=bounds, cost=cost)
+
+
+def plan_for(
+    sizes: Sequence[int] | Mapping[str, int],
+    columns: int | None,
+    settings: RunSettings,
+    *,
+    classes: int | None = None,
+    bounds: str | PathLike[str] | Bounds | None = None,
+    cost: bool = False,
+) -> Plan:
+    """Plan a run with these settings; the other parameters are those of `plan`."""
     public = read_bounds(Path(bounds)) if isinstance(bounds, str | PathLike) else bounds
-    known = _circumstances(sizes, columns, classes, public)
-    known = replace(
-        known, epsilon=exact("epsilon", epsilon), delta=None if delta is None else exact("delta", delta),
-        colluders=colluders, dropouts=dropouts, lam=LAMBDA if lam is None else lam,
-    )  # fmt: skip
+    known = replace(_circumstances(sizes, columns, classes, public), settings=settings)
+    method, protocol = settings.method.name, settings.protocol.name
     if method is not None:
         secure_form(method, protocol or BY_PROTOCOL.get(method, ("",))[0])
     elif protocol is not None:
-        raise InputError("protocol: goes with `method`, and none was given")
+        raise InputError("plan.protocol_alone", "protocol: goes with `method`, and none was given")
     found = _planned(known, method, protocol, cost)
     return found if public is None else replace(found, leaving=public.leaving)
 
@@ -205,14 +217,18 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
     best = recommendation.advised(list(found.values()))
     name = method or (best.method.name if best else "")
     if not name:
-        raise InputError(f"method: none can be among these parties: {refused[usual_method(known.classes)]}")
+        raise InputError(
+            "plan.no_method",
+            "method: none can be among these parties: {refused}",
+            refused=refused[usual_method(known.classes)],
+        )
     looked = {one: _look(prospect) for one, prospect in found.items()}
     stay = looked[name][1]
     return Plan(
         parties=dict(zip(known.names, known.sizes, strict=True)),
         dimension=known.dimension,
         classes=known.classes,
-        epsilon=float(known.epsilon),
+        epsilon=float(stay.target.wanted),
         method=name,
         advised=best.method.name if best else None,
         why=recommendation.reason(best, list(found.values())),
@@ -269,12 +285,18 @@ def _circumstances(
         names, rows = party_names(len(sizes)), tuple(sizes)
     if bounds is None:
         if type(columns) is not int or columns < 1:
-            raise InputError(f"columns: wanted a number of features from 1 on, or `bounds`, got {shown(columns)}")
+            raise InputError(
+                "plan.no_columns",
+                "columns: wanted a number of features from 1 on, or `bounds`, got {got}",
+                got=shown(columns),
+            )
         k = 2 if classes is None else classes
         if type(k) is not int or k < 2:
-            raise InputError(f"classes: wanted a number from 2 on, got {shown(k)}")
+            raise InputError("plan.no_classes", "classes: wanted a number from 2 on, got {got}", got=shown(k))
         return Circumstances(names, rows, columns + 1, k)
     for name, value in (("columns", columns), ("classes", classes)):
         if value is not None:
-            raise InputError(f"{name}: the file of bounds says so, wanted none beside `bounds`")
+            raise InputError(
+                "plan.said_by_bounds", "{name}: the file of bounds says so, wanted none beside `bounds`", name=name
+            )
     return Circumstances(names, rows, bounds.dimension, len(bounds.classes))

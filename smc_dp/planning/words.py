@@ -9,6 +9,7 @@ from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.methods.method import Foreseeable
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.run.settings import RunSettings
 
 if TYPE_CHECKING:
     from smc_dp.planning.cost import SessionCost
@@ -139,7 +140,8 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[str]:
     yield f"What to expect: {lost(ahead, _formula(agreement, sum(rows)))}"
     if not agreement.form.smallest_sets_noise:
         return
-    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), agreement.target.epsilon)
+    asked = RunSettings.asking(epsilon=agreement.target.epsilon)
+    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
     prospect = Prospect(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
     if places := recommendation.left_out(prospect):
         stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])

@@ -24,6 +24,7 @@ from protocols.crypto.identity import Identity
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from smc_dp.core import reading
+from smc_dp.core.documents import FaultCollector
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
@@ -47,11 +48,13 @@ from smc_dp.run.protocols.registry import TERMS, Terms, preferred_of, terms_of
 from smc_dp.run.protocols.settings import one_of
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
+SIMULATED_STUDY = "simulation of a study"
 REASONS = MappingProxyType(
     {
         SEEDED: "the run was made from a seed: whoever knows the seed knows every secret",
         TEST_KEYS: "the keys are test keys, too short to protect anything",
         AS_PRINTED: "the steps were run exactly as printed in the paper, leaks included",
+        SIMULATED_STUDY: "SIMULATION: one process played all participants of a study, whose rows need not be real",
     }
 )
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
@@ -101,18 +104,26 @@ class Agreement:
         if self.auxiliary is not None:
             self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
-            raise InputError(f"insecure: wanted known marks in their order, got {shown(list(self.marks))}")
+            raise InputError(
+                "marks.unknown", "insecure: wanted known marks in their order, got {got}", got=shown(list(self.marks))
+            )
         if (AS_PRINTED in self.marks) != as_printed(self.protocol):
-            raise InputError(f"insecure: wanted the mark {AS_PRINTED!r} for the steps as printed, and for no others")
+            raise InputError(
+                "marks.of_printed_steps",
+                "insecure: wanted the mark {as_printed!r} for the steps as printed, and for no others",
+                as_printed=AS_PRINTED,
+            )
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError(
-                f"bias: {self.method.name} learns a bias, and a release has weights for rows as they are: wanted rows "
-                "with a constant, `bias` above 0"
+                "bounds.no_constant",
+                "bias: {name} learns a bias, and a release has weights for rows as they are: wanted rows with a "
+                "constant, `bias` above 0",
+                name=self.method.name,
             )
         try:
             self.program_parameters("")
         except LocalError as error:
-            raise InputError(str(error)) from None
+            raise InputError(error.fault) from None
         self._check_left_out()
 
     def _check_left_out(self) -> None:
@@ -126,9 +137,13 @@ class Agreement:
         left_out = self.bounds.leaving
         if left_out and self.statement.adjacency == "replace":
             raise InputError(
-                f'missing: "{LEAVE_OUT}" of column {shown(left_out[0])} would change the number of rows, which the '
-                f"guarantee of {self.method.name} takes to be the same: wanted another rule, or a guarantee for one "
-                "record more or less (`adjacency` addremove, or a method that has it) or for whole parties"
+                "bounds.rows_left_out",
+                'missing: "{leave_out}" of column {left_out} would change the number of rows, which the guarantee '
+                "of {name} takes to be the same: wanted another rule, or a guarantee for one record more or less "
+                "(`adjacency` addremove, or a method that has it) or for whole parties",
+                leave_out=LEAVE_OUT,
+                left_out=shown(left_out[0]),
+                name=self.method.name,
             )
 
     @property
@@ -213,12 +228,25 @@ class Agreement:
         )
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
-            raise InputError(f"fraction_bits: wanted {wanted}, got {shown(came)}")
+            raise InputError(
+                "agreement.other_fraction_bits",
+                "fraction_bits: wanted {wanted}, got {got}",
+                wanted=wanted,
+                got=shown(came),
+            )
         for key, value in made.parameters.items():
             if type(stated.get(key)) is not type(value) or stated[key] != value:
-                raise InputError(f"parameters: {key}: wanted {shown(value)}, got {shown(stated.get(key))}")
+                raise InputError(
+                    "agreement.other_parameter",
+                    "parameters: {key}: wanted {wanted}, got {got}",
+                    key=key,
+                    wanted=shown(value),
+                    got=shown(stated.get(key)),
+                )
         if unknown := set(stated) - set(made.parameters):
-            raise InputError(f"parameters: unknown key {shown(min(unknown))}")
+            raise InputError(
+                "agreement.unknown_parameter", "parameters: unknown key {unknown}", unknown=shown(min(unknown))
+            )
         return made
 
     @cached_property
@@ -272,7 +300,9 @@ class Agreement:
         if isinstance(model, BiasedModel):
             model = model.with_constant(self.bounds.constant)
         if not isinstance(model, LinearModel):
-            raise InputError(f"method: {self.method.name} does not release a linear model")
+            raise InputError(
+                "method.not_linear", "method: {name} does not release a linear model", name=self.method.name
+            )
         W = model.W
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
@@ -294,7 +324,9 @@ def usual_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
 def refuse_earlier(stated: Mapping[str, Any]) -> None:
     """Raises InputError for parameters of a time when the method was called what the protocol is called now."""
     if "protocol" not in stated and stated.get("method") in tuple(PROTOCOLS):
-        raise InputError("made by an earlier version, which named the protocol as the method: run again")
+        raise InputError(
+            "release.earlier_version", "made by an earlier version, which named the protocol as the method: run again"
+        )
 
 
 def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
@@ -312,12 +344,25 @@ def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
     return method_for(name, protocol, _settings_in(stated, secure_form(name, protocol))), target, protocol
 
 
+def method_stated(name: str, protocol: str, stated: Mapping[str, Any]) -> Any:
+    """Return the method of this name with these settings, written as in a release, and its defaults for all others.
+
+    Raises an InputError with every setting that the method does not have.
+    """
+    found, kind = FaultCollector(), secure_form(name, protocol)
+    known = settings_wanted(kind)
+    for setting in stated:
+        if setting not in known:
+            with found.step():
+                text = "{setting}: method {method} has none"
+                raise InputError("method.no_such_setting", text, setting=setting, method=name)
+    found.require()
+    return method_for(name, protocol, _settings_in(stated, kind, complete=False))
+
+
 def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
-    """The method of this name with these settings, for this protocol; InputError where it does not compute it."""
+    """Return the method of this name with these settings, for this protocol that computes it."""
     kind = secure_form(name, protocol)
-    for setting in settings:
-        if setting not in _names(kind):
-            raise InputError(f"{_STATED.get(setting, setting)}: {name} has no such setting, wanted none")
     if not as_printed(protocol):
         return kind(**settings)
     return kind(**settings, as_printed=True)  # no other method is computed by the steps as printed
@@ -348,8 +393,8 @@ def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatemen
     if SEEDED in marks:
         return nothing(privacy.unit, privacy.adjacency, *reasons)
     if TEST_KEYS in marks:
-        return replace(privacy, adversary=ONLY_THE_RELEASE, caveats=(*privacy.caveats, *reasons))
-    return privacy
+        privacy = replace(privacy, adversary=ONLY_THE_RELEASE)
+    return replace(privacy, caveats=(*privacy.caveats, *reasons))
 
 
 def as_printed(protocol: str) -> bool:
@@ -366,15 +411,30 @@ def check(method: Method, target: Target, protocol: str, terms: Terms, *, test_k
     """Raises InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
     secure_form(method.name, protocol)
     if type(terms) is not TERMS[protocol]:
-        raise InputError(f"terms: wanted those of {protocol}, got {type(terms).__name__}")
+        raise InputError(
+            "terms.of_another_protocol",
+            "terms: wanted those of {protocol}, got {got}",
+            protocol=protocol,
+            got=type(terms).__name__,
+        )
     if getattr(method, "as_printed", False) != as_printed(protocol):
-        raise InputError(f"method: wanted {method.name} made for the steps of {protocol}, got one made for others")
+        raise InputError(
+            "method.made_for_others",
+            "method: wanted {wanted} made for the steps of {protocol}, got one made for others",
+            wanted=method.name,
+            protocol=protocol,
+        )
     if getattr(method, "learner", None) is not None:
-        raise InputError(f"learner: a run of {method.name} has logistic regression, wanted none")
+        raise InputError(
+            "method.with_learner", "learner: a run of {name} has logistic regression, wanted none", name=method.name
+        )
     if target.epsilon is None:
-        raise InputError("epsilon: wanted a finite number, a run without noise protects nobody")
+        raise InputError("epsilon.infinite", "epsilon: wanted a finite number, a run without noise protects nobody")
     if as_printed(protocol) and target.calibration != "paper":
-        raise InputError("calibration: the steps as printed go with the noise as printed, `calibration` paper")
+        raise InputError(
+            "calibration.of_printed_steps",
+            "calibration: the steps as printed go with the noise as printed, `calibration` paper",
+        )
     terms.check(protocol, method, target, test_keys=test_keys)
 
 
@@ -391,10 +451,12 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
     if getattr(method, "on_public_rows", False) == given:
         return
     if given:
-        raise InputError(f"auxiliary: {method.name} uses no public rows, wanted none")
+        raise InputError("auxiliary.not_used", "auxiliary: {name} uses no public rows, wanted none", name=method.name)
     raise InputError(
-        f"auxiliary: {method.name} needs public rows without labels that all parties have: wanted a file of them, or "
-        "how many rows of a data set become public, got none"
+        "auxiliary.missing",
+        "auxiliary: {name} needs public rows without labels that all parties have: wanted a file of them, or how "
+        "many rows of a data set become public, got none",
+        name=method.name,
     )
 
 
@@ -402,12 +464,27 @@ def secure_form(method: str, protocol: str) -> Any:
     """The class of the method, if the protocol computes it; InputError otherwise."""
     known = ", ".join(name for name, by in BY_PROTOCOL.items() if method in by)
     if method in PROTOCOLS and known:
-        raise InputError(f"method: {method} is the name of a protocol, the method is called {known}")
+        raise InputError(
+            "method.is_a_protocol",
+            "method: {method} is the name of a protocol, the method is called {known}",
+            method=method,
+            known=known,
+        )
     if method not in BY_PROTOCOL:
         find(method)
-        raise InputError(f"method: wanted one that a protocol computes ({', '.join(BY_PROTOCOL)}), got {method}")
+        raise InputError(
+            "method.without_protocol",
+            "method: wanted one that a protocol computes ({by_protocol}), got {got}",
+            by_protocol=list(BY_PROTOCOL),
+            got=method,
+        )
     if protocol not in BY_PROTOCOL[method]:
-        raise InputError(f"protocol: wanted one of {', '.join(BY_PROTOCOL[method])}, got {shown(protocol)}")
+        raise InputError(
+            "protocol.not_of_method",
+            "protocol: wanted one of {known}, got {got}",
+            known=BY_PROTOCOL[method],
+            got=shown(protocol),
+        )
     return find(method)
 
 
@@ -441,12 +518,15 @@ def _declared(kind: Any) -> Iterator[tuple[str, Any, bool]]:
         yield name, declared, get_origin(declared) in (Union, UnionType) and NoneType in get_args(declared)
 
 
-def _settings_in(stated: Mapping[str, Any], kind: Any) -> dict[str, Any]:
-    """A method's settings, as `settings_of` wrote them, each of the type that the method declares."""
+def _settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
+    """Return a method's settings, as `settings_of` wrote them, each of the type that the method declares.
+
+    `complete`: whether all that the method needs must be stated.
+    """
     found: dict[str, Any] = {}
     for name, declared, optional in _declared(kind):
         known = _STATED.get(name, name)
-        if known not in stated and optional:
+        if known not in stated and (optional or not complete):
             continue
         types = {declared, *get_args(declared)}
         if float in types:
@@ -467,4 +547,9 @@ def _rational(name: str, stated: Mapping[str, Any]) -> Fraction:
     text = stated.get(name)
     if isinstance(text, str) and _RATIONAL.fullmatch(text) and str(Fraction(text)) == text:
         return Fraction(text)
-    raise InputError(f"{name}: wanted a positive fraction in lowest terms as a text, got {shown(text)}")
+    raise InputError(
+        "setting.no_fraction",
+        "{name}: wanted a positive fraction in lowest terms as a text, got {got}",
+        name=name,
+        got=shown(text),
+    )

@@ -17,7 +17,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.session import Session
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.run.agreement import Agreement, marks, method_and_target
 from smc_dp.run.protocols.registry import terms_of
 from smc_dp.run.release import STUDY
@@ -48,12 +48,14 @@ def joint_nonce(approvals: Iterable[bytes]) -> bytes:
     return digest.digest()
 
 
-def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session) -> str | None:
+def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session) -> Fault | None:
     """What is wrong with the approvals on line 0 and the study beside a release; None also where there is neither."""
     if APPROVALS not in head:
-        return None if study is None else f"there is a {STUDY}, and line 0 has no approvals of it"
+        if study is None:
+            return None
+        return Fault("approvals.missing", "there is a study.json, and line 0 has no approvals of it")
     if study is None:
-        return f"line 0 has approvals of a study, and there is no {STUDY}"
+        return Fault("study.missing", "line 0 has approvals of a study, and there is no study.json")
     return _study_fault(study, approved_study(head, session), agreement, session)
 
 
@@ -67,18 +69,28 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
     names = [approval["name"] for approval in approvals]
     if names != list(session.names):
         raise InputError(
-            f"approvals: wanted one of each of {', '.join(session.names)}, in this order, got {shown(names)}"
+            "approvals.other_names",
+            "approvals: wanted one of each of {names}, in this order, got {got}",
+            names=session.names,
+            got=shown(names),
         )
     study = approvals[0]["study"]
     for found in approvals:
         name = found["name"]
         if found["study"] != study:
-            raise InputError(f"approvals: {name} approved of another study than {names[0]}")
+            raise InputError(
+                "approvals.another_study",
+                "approvals: {name} approved of another study than {names}",
+                name=name,
+                names=names[0],
+            )
         signed = to_sign(study, name, found["random"])
         if not verify(session.identities[name], signed, bytes.fromhex(found["signature"])):
-            raise InputError(f"approvals: that of {name} is not signed by its pinned identity")
+            raise InputError(
+                "approvals.not_signed", "approvals: that of {name} is not signed by its pinned identity", name=name
+            )
     if joint_nonce(map(canonical, approvals)) != session.nonce:
-        raise InputError("approvals: the nonce of the session is not made of them")
+        raise InputError("approvals.other_nonce", "approvals: the nonce of the session is not made of them")
     return study
 
 
@@ -91,24 +103,25 @@ def _read(approval: object) -> dict[str, str]:
     return found
 
 
-def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Session) -> str | None:
+def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Session) -> Fault | None:
     """Whether the study in a run folder is the one of which everybody approved, and says what the release says.
 
     The parameters, bounds and public rows that it states are those of the agreement, its participants and their keys
     are those of the session.
     """
     if hashlib.sha256(content).hexdigest() != digest:
-        return f"{STUDY} is not the study of which everybody approved"
+        return Fault("study.not_approved", "study.json is not the study of which everybody approved")
     stated = reading.parse_object(content, STUDY)
     reading.keys(STUDY, stated, _STUDY | _AGREED)
     if _identities(stated) != [(name, session.identities[name].hex()) for name in session.names]:
-        return f"{STUDY} has other participants or keys than line 0"
+        return Fault("study.other_participants", "study.json has other participants or keys than line 0")
     if stated["bounds"] != json.loads(json.dumps(agreement.bounds.as_dict())):
-        return f"{STUDY} has other bounds than the release"
+        return Fault("study.other_bounds", "study.json has other bounds than the release")
     if stated["auxiliary"] != (agreement.auxiliary.digest if agreement.auxiliary else None):
-        return f"{STUDY} has other public rows than the release"
-    same = _agreement(stated, agreement).digest == agreement.digest
-    return None if same else f"{STUDY} has other parameters than the release"
+        return Fault("study.other_public_rows", "study.json has other public rows than the release")
+    if _agreement(stated, agreement).digest == agreement.digest:
+        return None
+    return Fault("study.other_parameters", "study.json has other parameters than the release")
 
 
 def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -132,7 +145,7 @@ def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
             released.auxiliary,
         )  # fmt: skip
     except LocalError as error:
-        raise InputError(f"{STUDY}: {error}") from None
+        raise InputError(error.fault.within(STUDY)) from None
 
 
 def _without_name(section: Mapping[str, Any]) -> dict[str, Any]:

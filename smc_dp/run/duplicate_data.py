@@ -37,7 +37,13 @@ def read_key(folder: Path) -> bytes | None:
         return None
     key = reading.read_file(path, _KEY_BYTES)
     if len(key) != _KEY_BYTES:
-        raise InputError(f"{path}: wanted a key of {_KEY_BYTES} bytes, got {len(key)}")
+        raise InputError(
+            "ledger.bad_key",
+            "{path}: wanted a key of {key_bytes} bytes, got {got}",
+            path=str(path),
+            key_bytes=_KEY_BYTES,
+            got=len(key),
+        )
     return key
 
 
@@ -53,12 +59,14 @@ def made_key(folder: Path) -> bytes:
     except FileExistsError:  # another process was faster
         pass
     except OSError as error:
-        raise InputError(f"{path}: cannot be made: {error.strerror}") from None
+        raise InputError(
+            "ledger.key_not_made", "{path}: cannot be made: {strerror}", path=str(path), strerror=error.strerror
+        ) from None
     finally:
         partial.unlink(missing_ok=True)
     found = read_key(folder)
     if found is None:
-        raise InputError(f"{path}: is gone again, wanted the key that was there")
+        raise InputError("ledger.key_gone", "{path}: is gone again, wanted the key that was there", path=str(path))
     return found
 
 
@@ -78,8 +86,12 @@ def refuse_elsewhere(folder: Path, own: Mapping[str, Path], called: Mapping[str,
             if name in data_sets and path.name != own[party].name:
                 other = plain_name(unquote(path.name.removesuffix(ENDING)))
                 raise InputError(
-                    f"party {plain_name(party)}: ledger {path} is charged for the same rows already, and another name "
-                    f"or other bounds make no new budget: take part as {other}"
+                    "ledger.same_rows",
+                    "party {party}: ledger {path} is charged for the same rows already, and another name or other "
+                    "bounds make no new budget: take part as {other}",
+                    party=plain_name(party),
+                    path=str(path),
+                    other=other,
                 )
 
 
@@ -93,7 +105,12 @@ def _charged(folder: Path) -> Iterator[tuple[Path, frozenset[str]]]:
     try:
         files = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(ENDING))
     except OSError as error:
-        raise InputError(f"folder {folder}: cannot be read: {error.strerror}") from None
+        raise InputError(
+            "ledger.folder_unreadable",
+            "folder {folder}: cannot be read: {strerror}",
+            folder=str(folder),
+            strerror=error.strerror,
+        ) from None
     for name in files:
         with Ledger.open(folder / name) as ledger:
             yield folder / name, ledger.history().data_sets

@@ -18,7 +18,7 @@ from typing import Any
 
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
-from smc_dp.core.errors import InputError, warn_ignored
+from smc_dp.core.errors import Fault, InputError, warn_ignored
 from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
@@ -63,9 +63,11 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError(f"agreement: cannot be published: {error}") from None
+        raise InputError("agreement.not_publishable", "agreement: cannot be published: {why}", why=str(error)) from None
     if found.digest != agreement.digest:
-        raise InputError("agreement: cannot be published: what would be read back is another one")
+        raise InputError(
+            "agreement.reads_back_otherwise", "agreement: cannot be published: what would be read back is another one"
+        )
 
 
 def _release(weights: Weights, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
@@ -88,7 +90,8 @@ def write(folder: Path, release: PublishedRelease, execution: Execution, study: 
 
     `study`: the document of which everybody approved, where there is one.
     """
-    write_folder(folder, _contents(release, execution, study), 0o777)
+    files = _contents(release, execution, study)
+    write_folder(folder, files, 0o777)
 
 
 def write_views(folder: Path, execution: Execution) -> None:
@@ -110,7 +113,7 @@ def read(folder: RunPlace) -> PublishedRelease:
     try:
         return _checked(folder, document)
     except InputError as error:
-        raise InputError(f"run folder {folder}: {error}") from error
+        raise error.within(f"run folder {folder}") from error
 
 
 def holds(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> bool:
@@ -181,7 +184,8 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
 def warn_of_page(folder: RunPlace) -> None:
     """Warn of a page that an earlier version wrote into a run folder: it is ignored."""
     if os.path.lexists(page := path_of(folder, PAGE)):
-        warn_ignored(f"{page}: ignored. An earlier version wrote it, and nothing verifies it. Delete it.")
+        fault = Fault("page.ignored", "ignored. An earlier version wrote it, and nothing verifies it. Delete it.")
+        warn_ignored(fault.within(str(page)))
 
 
 def read_document(folder: RunPlace) -> ReleaseFile:
@@ -218,7 +222,7 @@ def beside(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
     """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
     content = content_of(folder, name)
     if document.digests.named.get(name) != hashlib.sha256(content).hexdigest():
-        raise InputError(f"{name} does not have the digest that {RELEASE} states")
+        raise InputError("release.other_digest", "{name} does not have the digest that release.json states", name=name)
     return content
 
 
@@ -254,7 +258,9 @@ def opened(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None
     """
     found = stated(document, rows, shares.fraction_bits)
     if found.agreement.weights(shares.total(found.agreement)) != found.weights:
-        raise InputError(f"the weights in {RELEASE} are not the sum of the shares in {SHARES}")
+        raise InputError(
+            "release.weights_not_of_shares", "the weights in release.json are not the sum of the shares in shares.json"
+        )
     return found
 
 
@@ -267,7 +273,12 @@ def stated(
     agreement = document.agreement(rows, fraction_bits)
     if (SHARES in document.digests.named) != agreement.publishes_shares:
         some = "one" if agreement.publishes_shares else "none"
-        raise InputError(f"digests: wanted {some} of {SHARES} for what {agreement.protocol} publishes")
+        raise InputError(
+            "release.other_files",
+            "digests: wanted {wanted} of shares.json for what {protocol} publishes",
+            wanted=some,
+            protocol=agreement.protocol,
+        )
     return PublishedRelease(
         document.weights(agreement.bounds),
         agreement,

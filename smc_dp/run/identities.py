@@ -45,9 +45,16 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
         document = json.dumps({name: key.hex() for name, key in public.items()}, indent=2)
         write_file(folder / PUBLIC_FILE, f"{document}\n".encode(), 0o644)
     except FileExistsError:
-        raise InputError(f"identities {folder}: exists already, wanted a new folder") from None
+        raise InputError(
+            "identities.folder_exists", "identities {folder}: exists already, wanted a new folder", folder=str(folder)
+        ) from None
     except OSError as error:
-        raise InputError(f"identities {folder}: cannot be made: {error.strerror}") from None
+        raise InputError(
+            "identities.not_made",
+            "identities {folder}: cannot be made: {strerror}",
+            folder=str(folder),
+            strerror=error.strerror,
+        ) from None
     return public
 
 
@@ -61,14 +68,23 @@ def create_one(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]
     key, public = folder / f"{name}{_ENDING}", folder / f"{name}{_PUBLIC_ENDING}"
     for path in (key, public):
         if os.path.lexists(path):
-            raise InputError(f"identities {path}: exists already, wanted a new file")
+            raise InputError(
+                "identities.file_exists", "identities {path}: exists already, wanted a new file", path=str(path)
+            )
     try:
         write_file(key, _secret(identity), 0o600)
         write_file(public, f"{name} {identity.public.hex()}\n".encode(), 0o644)
     except FileExistsError as error:
-        raise InputError(f"identities {error.filename}: exists already, wanted a new file") from None
+        raise InputError(
+            "identities.file_exists", "identities {path}: exists already, wanted a new file", path=error.filename
+        ) from None
     except OSError as error:
-        raise InputError(f"identities {key}: cannot be made: {error.strerror}") from None
+        raise InputError(
+            "identities.not_made",
+            "identities {folder}: cannot be made: {strerror}",
+            folder=str(key),
+            strerror=error.strerror,
+        ) from None
     return key, public, identity.public
 
 
@@ -98,7 +114,9 @@ def read_public(path: Path) -> tuple[str, bytes]:
     content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
     if not space:
-        raise InputError(f"{path}: wanted one line of a name and a public key")
+        raise InputError(
+            "identities.no_public_key", "{path}: wanted one line of a name and a public key", path=str(path)
+        )
     check_letters(name)
     return name, reading.hexadecimal(f"{path}: {name}", key, PUBLIC_BYTES)
 
@@ -117,7 +135,12 @@ def pinned_curator(text: str) -> dict[str, bytes]:
     is_key = len(text) == 2 * PUBLIC_BYTES and not Path(text).exists()
     name, key = pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
     if name != CURATOR_NAME:
-        raise InputError(f"curator: wanted the public key of {CURATOR_NAME}, got that of {name}")
+        raise InputError(
+            "identities.not_the_curator",
+            "curator: wanted the public key of {curator_name}, got that of {name}",
+            curator_name=CURATOR_NAME,
+            name=name,
+        )
     return {name: key}
 
 
@@ -132,11 +155,21 @@ def load(folder: Path) -> dict[str, Identity]:
         identity = read_key(path)
         name = names.get(identity.public)
         if name is None:
-            raise InputError(f"{path}: belongs to nobody in {PUBLIC_FILE}")
+            raise InputError(
+                "identities.of_nobody",
+                "{path}: belongs to nobody in {public_file}",
+                path=str(path),
+                public_file=PUBLIC_FILE,
+            )
         found[name] = identity
     for name in public(folder):
         if name not in found:
-            raise InputError(f"identities {folder}: there is no key of {plain_name(name)}, or it shares one")
+            raise InputError(
+                "identities.no_own_key",
+                "identities {folder}: there is no key of {name}, or it shares one",
+                folder=str(folder),
+                name=plain_name(name),
+            )
     return found
 
 
@@ -148,10 +181,20 @@ def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     found = load(folder)
     for name in participants:
         if name not in found:
-            raise InputError(f"identities {folder}: there is no key of {plain_name(name)}, who takes part in the run")
+            raise InputError(
+                "identities.no_key",
+                "identities {folder}: there is no key of {name}, who takes part in the run",
+                folder=str(folder),
+                name=plain_name(name),
+            )
     for name in found:
         if name not in (*participants, CURATOR_NAME):
-            raise InputError(f"identities {folder}: {plain_name(name)} does not take part in the run")
+            raise InputError(
+                "identities.not_taking_part",
+                "identities {folder}: {name} does not take part in the run",
+                folder=str(folder),
+                name=plain_name(name),
+            )
     return found
 
 
@@ -167,7 +210,12 @@ def key_files(folder: Path) -> list[Path]:
     try:
         return sorted(folder / entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))
     except OSError as error:
-        raise InputError(f"identities {folder}: cannot be read: {error.strerror}") from None
+        raise InputError(
+            "identities.unreadable",
+            "identities {folder}: cannot be read: {strerror}",
+            folder=str(folder),
+            strerror=error.strerror,
+        ) from None
 
 
 def _secret(identity: Identity) -> bytes:
@@ -181,14 +229,21 @@ def _seed(path: Path) -> bytes:
     except ValueError:
         seed = b""
     if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
-        raise InputError(f"{path}: wanted one line of {2 * SEED_BYTES} hexadecimal digits")
+        raise InputError(
+            "identities.no_secret_key",
+            "{path}: wanted one line of {value} hexadecimal digits",
+            path=str(path),
+            value=2 * SEED_BYTES,
+        )
     return seed
 
 
 def _public_key(value: object) -> str:
     key = reading.hexadecimal("a public key", value, PUBLIC_BYTES)
     if has_small_order(key):
-        raise InputError(f"wanted a public key, got {shown(value)}, for which anybody can sign")
+        raise InputError(
+            "identities.small_order", "wanted a public key, got {got}, for which anybody can sign", got=shown(value)
+        )
     return key.hex()
 
 

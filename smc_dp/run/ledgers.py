@@ -35,7 +35,7 @@ from protocols.errors import ProtocolError
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.privacy.ledger.guarantee import Guarantee
-from smc_dp.privacy.ledger.history import Account, History, Limit, OverBudgetError, Standing, account_of
+from smc_dp.privacy.ledger.history import Account, History, Limit, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run import duplicate_data
 from smc_dp.run.budget_charge import OpenCharge
@@ -67,7 +67,9 @@ class Ledgers:
         """
         name = "".join(chr(b) if b in _AS_THEY_ARE else f"%{b:02X}" for b in party.encode())
         if not 0 < len(name) <= _LONGEST_FILE_NAME:
-            raise InputError(f"party {plain_name(party)}: its name is too long to name a ledger")
+            raise InputError(
+                "ledger.name_too_long", "party {party}: its name is too long to name a ledger", party=plain_name(party)
+            )
         return self.folder / f"{name}{duplicate_data.ENDING}"
 
     def check(self, parties: Mapping[str, AsRead], guarantee: Guarantee) -> None:
@@ -119,13 +121,30 @@ class Ledgers:
             with Ledger.open(path) as ledger:
                 held = ledger.history().limit
                 if self.limit not in (None, held):
-                    raise InputError(f"ledger {path}: has a limit of {held} already, wanted no `limit` or the same")
+                    raise InputError(
+                        "ledger.other_limit",
+                        "ledger {path}: has a limit of {held} already, wanted no `limit` or the same",
+                        path=str(path),
+                        held=str(held),
+                    )
                 yield ledger
 
     def _make(self, path: Path) -> None:
         if self.limit is None:
-            raise InputError(f"ledger {path}: there is none, wanted one, or a `limit` to make it with")
-        _make_folder(self.folder)
+            raise InputError(
+                "ledger.missing",
+                "ledger {path}: there is none, wanted one, or a `limit` to make it with",
+                path=str(path),
+            )
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                "folder.cannot_be_made",
+                "folder {folder}: cannot be made: {why}",
+                folder=str(self.folder),
+                why=error.strerror,
+            ) from None
         try:
             Ledger.create(path, *self.limit).close()
         except InputError:
@@ -207,13 +226,6 @@ class Reserved:
         return standings
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"folder {folder}: cannot be made: {error.strerror}") from None
-
-
 @contextmanager
 def accounted(reserved: Reserved | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
     """Add to any error what it costs: if it is of a `harmless` kind, nothing to those whose share has not left."""
@@ -246,7 +258,12 @@ def _refuse_known(ledger: Ledger, run: str) -> None:
     """A reservation that was there before is not this run's to make void."""
     known = [entry.number for entry in ledger.history().entries if entry.state == "reserved" and entry.run == run]
     if known:
-        raise InputError(f"ledger {ledger.path}: entry {known[0]} is of the same run already, wanted a new session")
+        raise InputError(
+            "ledger.run_known",
+            "ledger {path}: entry {entry} is of the same run already, wanted a new session",
+            path=str(ledger.path),
+            entry=known[0],
+        )
 
 
 @contextmanager
@@ -254,5 +271,4 @@ def _named(party: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        kind = OverBudgetError if isinstance(error, OverBudgetError) else InputError
-        raise kind(f"party {plain_name(party)}: {error}") from None
+        raise error.within(f"party {plain_name(party)}") from None

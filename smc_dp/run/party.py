@@ -48,7 +48,7 @@ class OwnPart:
         try:
             self.agreement.form.check(len(self.rows))
         except InputError as error:
-            raise InputError(f"party {plain_name(self.name)}: {error}") from None
+            raise error.within(f"party {plain_name(self.name)}") from None
 
     @cached_property
     def part(self) -> Any:

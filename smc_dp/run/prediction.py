@@ -57,7 +57,11 @@ class Predictions:
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
         if called in ("prediction", *heading):
-            raise InputError(f"id_column: {shown(called)} is what another column of the file is called, wanted another")
+            raise InputError(
+                "prediction.column_twice",
+                "id_column: {called} is what another column of the file is called, wanted another",
+                called=shown(called),
+            )
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         if any("\r" in cell for cell in (called, *self.ids)):  # of itself it quotes no mark that ends others' lines
@@ -69,9 +73,16 @@ class Predictions:
         try:
             write_file(Path(out), text.getvalue().encode(), 0o644)
         except FileExistsError:
-            raise InputError(f"out: {out} exists already, wanted a new file") from None
+            raise InputError(
+                "prediction.file_exists", "out: {out} exists already, wanted a new file", out=str(out)
+            ) from None
         except OSError as error:
-            raise InputError(f"out: {out}: cannot be written: {error.strerror}") from None
+            raise InputError(
+                "prediction.not_written",
+                "out: {out}: cannot be written: {strerror}",
+                out=str(out),
+                strerror=error.strerror,
+            ) from None
 
 
 def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: str | None = None) -> Predictions:
@@ -85,11 +96,16 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     if isinstance(rows, np.ndarray):
         found_rows, ids = Encoded(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
         if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
-            raise InputError(f"rows: wanted an array of width {bounds.dimension}, got shape {rows.shape}")
+            raise InputError(
+                "prediction.other_width",
+                "rows: wanted an array of width {dimension}, got shape {shape}",
+                dimension=bounds.dimension,
+                shape=rows.shape,
+            )
     else:
         table = read_table(Path(rows), f"data file {rows}")
         if not table.rows:
-            raise InputError(f"{table.source}: has no rows, wanted at least one")
+            raise InputError("prediction.no_rows", "{source}: has no rows, wanted at least one", source=table.source)
         ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
         found_rows, known = _encoded(table, bounds)
     classes = classify(published.weights, found_rows.X)
@@ -111,7 +127,7 @@ def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] |
         kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
         return found, class_numbers(kept, bounds, bounds.label, some=True)
     except UnfitTableError as error:
-        raise InputError(error.table_fault.said(table.source, released=True)) from None
+        raise InputError(error.table_fault.placed(table.source, released=True)) from None
 
 
 def _placed(made: Sequence[Any], found: Encoded, rows: int, left_out: Any) -> tuple[Any, ...]:

@@ -35,7 +35,13 @@ class Lines(Sequence[Any]):
     def __init__(self, content: bytes) -> None:
         """Raises InputError for a record of lines so short that no record has them."""
         if (count := content.count(b"\n")) > len(content) // LEAST_LINE + 100:
-            raise InputError(f"has {count} lines in {len(content)} bytes, wanted at least {LEAST_LINE} bytes a line")
+            raise InputError(
+                "transcript.short_lines",
+                "has {count} lines in {size} bytes, wanted at least {least} bytes a line",
+                count=count,
+                size=len(content),
+                least=LEAST_LINE,
+            )
         self._content = content
         self._starts = array("Q", [0])
         while (end := content.find(b"\n", self._starts[-1])) >= 0:

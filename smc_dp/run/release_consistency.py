@@ -1,7 +1,7 @@
 """What ties a release to the record that its participants signed: each rule once, for `predict` and for audits.
 
 A record ties only those identities down that its line 0 states: whose they are, an audit with pinned identities asks.
-Each function gives what is wrong in a sentence that names the field, or None.
+Each function gives what is wrong as a fault that names the field, or None.
 """
 
 from __future__ import annotations
@@ -10,26 +10,27 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from protocols.errors import DecodeError
+from protocols.errors import DecodeError, Fault
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import shown
 from smc_dp.run.documents import SIMULATED
 from smc_dp.run.protocols import by_protocol
-from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
+from smc_dp.run.release import PublishedRelease
 
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
 FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
 """What a line that holds something published has in it, as a record writes it."""
-_BOUNDS = "columns, categories, bounds, clip, bias, classes"
 
 
-def session_fault(head: Mapping[str, Any], session: Session) -> str | None:
+def session_fault(head: Mapping[str, Any], session: Session) -> Fault | None:
     """Whether line 0 states the id of the session that it describes."""
     if head["session"] == session.id.hex():
         return None
-    return "the session id is not that of the stated protocol, parameters, identities and nonce"
+    return Fault(
+        "session.other_id", "the session id is not that of the stated protocol, parameters, identities and nonce"
+    )
 
 
 def published(envelopes: Iterable[tuple[int, Envelope]]) -> dict[str, tuple[int, Envelope]]:
@@ -37,7 +38,7 @@ def published(envelopes: Iterable[tuple[int, Envelope]]) -> dict[str, tuple[int,
     return {e.sender: (n, e) for n, e in envelopes if _is_published(e)}
 
 
-def published_twice(envelopes: Iterable[tuple[int, Envelope]]) -> str | None:
+def published_twice(envelopes: Iterable[tuple[int, Envelope]]) -> Fault | None:
     """Whether somebody published a second message: a protocol here has one of each, and none says which would count.
 
     In an audit it stands out as what does not follow its sender's chain, or the protocol.
@@ -45,7 +46,11 @@ def published_twice(envelopes: Iterable[tuple[int, Envelope]]) -> str | None:
     first: dict[str, int] = {}
     for n, envelope in envelopes:
         if _is_published(envelope) and first.setdefault(envelope.sender, n) != n:
-            return f"{shown(envelope.sender)} published on line {first[envelope.sender]}, and again on line {n}"
+            return Fault(
+                "transcript.published_twice",
+                "{sender} published on line {first}, and again on line {again}",
+                {"sender": shown(envelope.sender), "first": first[envelope.sender], "again": n},
+            )
     return None
 
 
@@ -53,7 +58,9 @@ def published_message(session: Session, envelope: Envelope) -> Any:
     """What somebody published; raises `DecodeError` when it is nothing that this participant may publish."""
     kind = session.kinds.get(envelope.kind)
     if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
-        raise DecodeError(f"{shown(envelope.kind)} is not published in this protocol")
+        raise DecodeError(
+            "message.not_published", "{kind} is not published in this protocol", kind=shown(envelope.kind)
+        )
     return messages.decode(kind, signed_payload(envelope), session.layout, {})
 
 
@@ -62,30 +69,37 @@ def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
     return tuple(published_message(session, envelope).y)
 
 
-def weights_fault(found: PublishedRelease, session: Session, published: Mapping[str, Envelope]) -> str | None:
+def weights_fault(found: PublishedRelease, session: Session, published: Mapping[str, Envelope]) -> Fault | None:
     """Whether the weights of a release are made of what was published in the session."""
     try:
         said = {name: published_message(session, envelope) for name, envelope in published.items()}
         value = by_protocol.value_of(session, said)
     except (DecodeError, ValueError) as error:
-        return f"what the record has as the result is none: {error}"
-    same = found.agreement.weights(value) == found.weights
-    return None if same else f"the weights in {RELEASE} are not those of the sum that was published"
+        return Fault("transcript.no_result", "what the record has as the result is none: {why}", {"why": str(error)})
+    if found.agreement.weights(value) == found.weights:
+        return None
+    return Fault("release.other_weights", "the weights in release.json are not those of the sum that was published")
 
 
-def share_fault(session: Session, name: str, stated: object, envelope: Envelope | None) -> str | None:
+def share_fault(session: Session, name: str, stated: object, envelope: Envelope | None) -> Fault | None:
     """Whether the share that shares.json states of somebody is the one that it published."""
     if envelope is None:
-        return f"the record holds no share of {name}"
+        return Fault("transcript.share_missing", "the record holds no share of {name}", {"name": name})
     try:
         signed = [str(y) for y in share_numbers(session, envelope)]
     except DecodeError as error:
-        return f"what the record has as the share of {name} is none: {error}"
-    same = stated == signed
-    return None if same else f"the shares of {name} in {SHARES} are not those that were published as its own"
+        fields = {"name": name, "why": str(error)}
+        return Fault("transcript.no_share", "what the record has as the share of {name} is none: {why}", fields)
+    if stated == signed:
+        return None
+    return Fault(
+        "release.other_shares",
+        "the shares of {name} in shares.json are not those that were published as its own",
+        {"name": name},
+    )
 
 
-def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: Session) -> str | None:
+def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: Session) -> Fault | None:
     """Whether the session is bound to all that the release states, and line 0 states the same."""
     stated = session.parameters.as_dict()
     agreement, agreed = found.agreement, found.parameters.get("agreed")
@@ -95,30 +109,44 @@ def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: S
     for name, value in said.items():
         got = follows.get(name)
         if type(got) is not type(value) or got != value:
-            return f"{name}: line 0 has {shown(value)}, the release {shown(got)}"
+            fields = {"name": name, "line_0": shown(value), "release": shown(got)}
+            return Fault("release.other_parameter", "{name}: line 0 has {line_0}, the release {release}", fields)
     if head["insecure"] != list(agreement.marks):
-        return "insecure: the release gives other reasons than the marks on line 0"
+        return Fault("release.other_marks", "insecure: the release gives other reasons than the marks on line 0")
     if agreement.bound({name: found.parameters[name] for name in SIMULATED}) != stated["agreed"]:
         names = ", ".join(sorted(set(found.parameters) - set(said)))
-        what = f"parameters ({names}), {_BOUNDS} and marks of the release, and the grid of its shares"
-        return f"the session was bound to something else than the {what}"
+        return Fault(
+            "session.bound_to_another",
+            "the session was bound to something else than the parameters ({names}), columns, categories, bounds, clip, "
+            "bias, classes and marks of the release, and the grid of its shares",
+            {"names": names},
+        )
     return None
 
 
-def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> str | None:
+def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fault | None:
     """Whether a claimed statement is the one that follows: every figure the same, but the last digits of a pure one."""
     claimed = {"mu": None, **stated}  # releases of before it was stated have none
     slack = _SLACK if follows["kind"] == "pure" else 0
     for field in (*follows, *claimed):
         if field not in claimed or field not in follows:
-            return f"privacy: {shown(field)} is {'missing' if field in follows else 'unknown'}"
+            what = "missing" if field in follows else "unknown"
+            return Fault("privacy.other_fields", "privacy: {field} is {what}", {"field": shown(field), "what": what})
         got, wanted = claimed[field], follows[field]
         if field == "epsilon" and type(got) in (int, float) and wanted is not None:
             if not abs(Fraction(got) - Fraction(wanted)) <= Fraction(wanted) * slack:
                 word = "below" if got < wanted else "not"
-                return f"privacy: epsilon: the release claims {shown(got)}, {word} the {wanted:g} that follows"
+                return Fault(
+                    "privacy.other_epsilon",
+                    "privacy: epsilon: the release claims {got}, {word} the {wanted:g} that follows",
+                    {"got": shown(got), "word": word, "wanted": wanted},
+                )
         elif type(got) is not type(wanted) or got != wanted:
-            return f"privacy: {field}: the release claims {shown(got)}, what follows is {shown(wanted)}"
+            return Fault(
+                "privacy.other_value",
+                "privacy: {field}: the release claims {got}, what follows is {wanted}",
+                {"field": field, "got": shown(got), "wanted": shown(wanted)},
+            )
     return None
 
 

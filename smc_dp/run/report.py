@@ -97,10 +97,6 @@ class Report:
         }
 
     @property
-    def _simulation_only(self) -> list[str]:
-        return [*SIMULATION_ONLY, *([] if self.signal is None else [SIGNAL])]
-
-    @property
     def privacy(self) -> PrivacyStatement:
         """What the release guarantees."""
         return self.agreement.statement
@@ -113,6 +109,7 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; `simulation_only` names the fields that no party of a real run could know."""
         compared = self.comparison
+        fields = [*SIMULATION_ONLY, *([] if self.signal is None else [SIGNAL])]
         budgets = {name: standing.as_dict() for name, standing in self.standings.items()}
         return {
             "method": self.agreement.method.name,
@@ -129,7 +126,7 @@ class Report:
             },
             "loss": self._loss,
             **({SIGNAL: self.signal} if self.signal is not None else {}),
-            "simulation_only": {"fields": self._simulation_only, "caveat": CAVEAT},
+            "simulation_only": {"fields": fields, "caveat": CAVEAT},
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),

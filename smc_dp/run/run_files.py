@@ -46,8 +46,15 @@ def read_run_file(place: RunPlace, name: str, limit: int) -> bytes:
     if not isinstance(place, RunFiles):
         return reading.read_file(place / name, limit)
     if name not in place.contents:
-        raise InputError(f"{path_of(place, name)}: cannot be read: {os.strerror(errno.ENOENT)}")
+        raise InputError(
+            "file.cannot_be_read",
+            "{place}: cannot be read: {why}",
+            place=str(path_of(place, name)),
+            why=os.strerror(errno.ENOENT),
+        )
     content = place.contents[name]
     if len(content) > limit:
-        raise InputError(f"{path_of(place, name)}: is larger than {limit:,} bytes")
+        raise InputError(
+            "file.too_large", "{place}: is larger than {limit:,} bytes", place=str(path_of(place, name)), limit=limit
+        )
     return content

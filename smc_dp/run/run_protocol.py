@@ -8,10 +8,11 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
+from protocols.programs import PROTOCOLS
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import fresh_folder
@@ -21,18 +22,17 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
-from smc_dp.methods.registry import find
 from smc_dp.methods.sums.among import RowCounts
 from smc_dp.privacy.target import Target
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName, settled, terms_of
+from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName
 from smc_dp.run.report import Report
+from smc_dp.run.settings import RunSettings
 from smc_dp.run.simulation import HearProgress, simulate_run
 
 AnyPath: TypeAlias = str | PathLike[str]
-LAMBDA = 0.1  # of a method that is named and not made, if it has one: what suits a few hundred rows
 
 
 def run_protocol(
@@ -159,38 +159,30 @@ def run_protocol(
 
     """
     prepared = _prepared(data, bounds, label, test, auxiliary)
-    method = agreements.usual_method(prepared.federation.classes) if method is None else method
-    name = method if isinstance(method, str) else method.name
-    named: dict[str, Any] = {
-        **{"key_bits": key_bits, "comparison": comparison, "exponents": exponents},
-        **{"colluders": colluders, "dropouts": dropouts},
-        **{"most_rows": most_rows, "sizes": sizes, "verifiable": verifiable, "output": output},
-    }
-    given = [setting for setting, value in named.items() if value is not None]
-    protocol = protocol or agreements.usual_protocol(name, len(prepared.federation.parties), given)
-    agreements.secure_form(name, protocol)
-    made: Any = agreements.method_for(method, protocol, _usual(method)) if isinstance(method, str) else method
-    usual = terms_of(protocol).noise(made, has_delta=False)
-    wanted = target if isinstance(target, Target) else Target(target, noise=usual)  # type: ignore[arg-type]
-    terms = settled(protocol, made, named)
-    agreements.check(made, wanted, protocol, terms, test_keys=insecure_test_keys)
-    rows = agreements.on_auxiliary(made, prepared.federation, given=auxiliary is not None)
-    seeded = insecure_seed is not None
-    made = agreements.in_a_simulation(made, prepared.federation)
-    agreed = Agreement(
-        made, wanted, prepared.federation.names, prepared.bounds, protocol, terms,
-        agreements.marks(protocol, terms, seeded=seeded), rows,
+    parties, classes = prepared.federation.names, prepared.federation.classes
+    stated = isinstance(target, Target)
+    asked = RunSettings.asking(
+        method=method if isinstance(method, str) else None, protocol=protocol, calibration="proven",
+        epsilon=None if stated else target, key_bits=key_bits, comparison=comparison, exponents=exponents,
+        colluders=colluders, dropouts=dropouts, most_rows=most_rows, sizes=sizes, verifiable=verifiable, output=output,
+        insecure_test_keys=insecure_test_keys,
     )  # fmt: skip
+    settled = asked.settled(
+        len(parties), classes, seeded=insecure_seed is not None,
+        as_printed=protocol in PROTOCOLS and agreements.as_printed(protocol or ""),
+        made=None if isinstance(method, str | None) else method, target=target if isinstance(target, Target) else None,
+    )  # fmt: skip
+    rows = agreements.on_auxiliary(settled.method, prepared.federation, given=auxiliary is not None)
+    made = agreements.in_a_simulation(settled.method, prepared.federation)
+    agreed = Agreement(
+        made, settled.target, parties, prepared.bounds, settled.protocol, settled.terms, settled.marks, rows
+    )
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
         topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
         ledgers=ledgers, vanish=vanish, workers=workers,
     )  # fmt: skip
-
-
-def _usual(method: str) -> dict[str, Any]:
-    return {"lam": LAMBDA} if hasattr(find(method), "lam") else {}
 
 
 def _prepared(
@@ -202,23 +194,34 @@ def _prepared(
 ) -> Prepared:
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
-            raise InputError("bounds: a file goes with files; rows of a federation are encoded already")
+            raise InputError(
+                "bounds.file_for_rows", "bounds: a file goes with files; rows of a federation are encoded already"
+            )
         if label is not None:
-            raise InputError("label: goes with files; rows of a federation have their classes")
+            raise InputError("label.for_rows", "label: goes with files; rows of a federation have their classes")
         if isinstance(test, str | PathLike):
-            raise InputError("test: wanted rows, because those of a federation are encoded already, got a file")
+            raise InputError(
+                "test.file_for_rows", "test: wanted rows, because those of a federation are encoded already, got a file"
+            )
         if isinstance(auxiliary, str | PathLike):
-            raise InputError("auxiliary: wanted rows, because those of a federation are encoded already, got a file")
+            raise InputError(
+                "auxiliary.file_for_rows",
+                "auxiliary: wanted rows, because those of a federation are encoded already, got a file",
+            )
         if auxiliary is not None and data.unlabelled is not None:
-            raise InputError("auxiliary: the federation has public rows already, wanted none besides")
+            raise InputError(
+                "auxiliary.twice", "auxiliary: the federation has public rows already, wanted none besides"
+            )
         known = data if auxiliary is None else replace(data, unlabelled=auxiliary)
         return _as_announced(known, bounds, test)
     if isinstance(test, Rows):
-        raise InputError("test: wanted a file, as the parties' rows are, got rows")
+        raise InputError("test.rows_for_files", "test: wanted a file, as the parties' rows are, got rows")
     if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
-        raise InputError("auxiliary: wanted a file, as the parties' rows are, got rows")
+        raise InputError("auxiliary.rows_for_files", "auxiliary: wanted a file, as the parties' rows are, got rows")
     if bounds is None:
-        raise InputError("bounds: is missing, wanted a TOML file of public bounds for the parties' files")
+        raise InputError(
+            "bounds.missing", "bounds: is missing, wanted a TOML file of public bounds for the parties' files"
+        )
     files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
     named = [(name, Path(path)) for name, path in files]
     public = None if auxiliary is None else Path(auxiliary)
@@ -233,13 +236,23 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0)
     announced = announced if announced.label is not None else replace(announced, label="class")
     if announced.dimension != data.dimension:
-        raise InputError(f"bounds: wanted those of {data.dimension} features, got {announced.dimension}")
+        raise InputError(
+            "bounds.other_dimension",
+            "bounds: wanted those of {dimension} features, got {got}",
+            dimension=data.dimension,
+            got=announced.dimension,
+        )
     if len(announced.classes) != data.classes:
-        raise InputError(f"bounds: wanted those of {data.classes} classes, got {len(announced.classes)}")
+        raise InputError(
+            "bounds.other_classes",
+            "bounds: wanted those of {classes} classes, got {got}",
+            classes=data.classes,
+            got=len(announced.classes),
+        )
     names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
     if not all(isinstance(name, str) for name in names):
-        raise InputError("names: wanted texts, one for each party")
+        raise InputError("parties.no_names", "names: wanted texts, one for each party")
     check_names(list(names))
     if test is not None and not isinstance(test, Rows):
-        raise InputError(f"test: wanted Rows, got {type(test).__name__}")
+        raise InputError("test.no_rows", "test: wanted Rows, got {got}", got=type(test).__name__)
     return Prepared(replace(data, names=names), test, announced)

@@ -16,12 +16,12 @@ from protocols.runtime.envelope import Envelope, is_signed
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import read_envelope
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.errors import Fault, InputError, one_line
 from smc_dp.run import approvals, release_consistency
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile
 from smc_dp.run.folder import auxiliary, beside, opened, read, read_document, shares, stated, study, warn_of_page
-from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
 
@@ -74,7 +74,7 @@ def _held(folder: RunPlace, document: ReleaseFile, missing: Container[str]) -> P
             return stated(document, rows)
         return _beside_record(folder, document, rows, SHARES in missing)
     except InputError as error:
-        raise InputError(f"run folder {folder}: {error}") from None
+        raise error.within(f"run folder {folder}") from None
 
 
 def _beside_record(
@@ -92,13 +92,13 @@ def _beside_record(
         published = _shares(found, record) if no_shares else shares(folder, document)
         found = opened(document, published, rows)
     if fault := next(filter(None, _faults(found, published, record, said)), None):
-        raise InputError(f"{RELEASE} and {TRANSCRIPT} differ: {fault}")
+        raise InputError(fault.within("release.json and transcript.jsonl differ"))
     return found
 
 
 def _faults(
     found: PublishedRelease, published: SharesFile | None, record: PublishedRecord, said: bytes | None
-) -> Iterator[str | None]:
+) -> Iterator[Fault | None]:
     yield release_consistency.session_fault(record.head, record.session)
     yield release_consistency.agreement_fault(found, record.head, record.session)
     if published is None:
@@ -117,7 +117,11 @@ def _shares(found: PublishedRelease, record: PublishedRecord) -> SharesFile:
     try:
         numbers = {name: release_consistency.share_numbers(record.session, e) for name, e in record.published.items()}
     except DecodeError as error:
-        raise InputError(f"{TRANSCRIPT}: what somebody published is no share: {error}") from None
+        raise InputError(
+            "transcript.no_share_published",
+            "transcript.jsonl: what somebody published is no share: {why}",
+            why=str(error),
+        ) from None
     grid = found.agreement.grid
     texts = {name: [str(y) for y in share] for name, share in numbers.items()}
     return SharesFile(modulus=str(1 << grid.ring_bits), fraction_bits=grid.fraction_bits, shares=texts)
@@ -129,11 +133,15 @@ def read_record(content: bytes) -> PublishedRecord:
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
     envelopes = list(_for_everybody(content, session))
     if fault := release_consistency.published_twice(envelopes):
-        raise InputError(f"{TRANSCRIPT}: {fault}")
+        raise InputError(fault.within(TRANSCRIPT))
     said = {name: e for name, (_, e) in release_consistency.published(envelopes).items()}
     for name, envelope in said.items():
         if name not in session.identities or not is_signed(session.identities[name], envelope):
-            raise InputError(f"{TRANSCRIPT}: what was published for {name[:100]!r} does not have its signature")
+            raise InputError(
+                "transcript.not_signed",
+                "transcript.jsonl: what was published for {name!r} does not have its signature",
+                name=name[:100],
+            )
     return PublishedRecord(head, session, said)
 
 
@@ -149,14 +157,22 @@ def _for_everybody(content: bytes, session: Session) -> Iterator[tuple[int, Enve
         line = _line(content, start)
         end = start + len(line)
         yield number, _envelope(session, line, f"{TRANSCRIPT} line {number}")
-    raise InputError(f"{TRANSCRIPT}: has more messages for everybody than a run of {len(session.names)}")
+    raise InputError(
+        "transcript.too_many_messages",
+        "transcript.jsonl: has more messages for everybody than a run of {parties}",
+        parties=len(session.names),
+    )
 
 
 def _line(content: bytes, start: int) -> bytes:
     """The line that begins here, without its end."""
     end = content.find(b"\n", start, start + _LONGEST_LINE)
     if end < 0 and len(content) - start > _LONGEST_LINE:
-        raise InputError(f"{TRANSCRIPT}: has a line longer than {_LONGEST_LINE} bytes")
+        raise InputError(
+            "transcript.long_line",
+            "transcript.jsonl: has a line longer than {most} bytes",
+            most=_LONGEST_LINE,
+        )
     return content[start : end if end >= 0 else len(content)]
 
 
@@ -167,5 +183,5 @@ def _envelope(session: Session, line: bytes, where: str) -> Envelope:
     except InputError:
         raise
     except (ArithmeticError, ValueError) as error:
-        raise InputError(f"{where}: {one_line(str(error))}") from None
+        raise InputError("transcript.no_message", "{where}: {why}", where=where, why=one_line(str(error))) from None
     return made

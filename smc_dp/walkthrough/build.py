@@ -58,13 +58,20 @@ def of_protocol(
     parties = usual_parties(protocol) if parties is None else parties
     most = most_parties(protocol)
     if not LEAST_PARTIES <= parties <= most:
-        raise InputError(f"parties: of {protocol.program.name} wanted {LEAST_PARTIES} to {most}, got {parties}")
+        raise InputError(
+            "parties.too_few_or_many",
+            "parties: of {protocol} wanted {wanted} to {most}, got {got}",
+            protocol=protocol.program.name,
+            wanted=LEAST_PARTIES,
+            most=most,
+            got=parties,
+        )
     p, start = protocol.model.sample(parties), time.process_time()
     try:
         pattern = None if stays else drop_out(protocol, p)
         found = course(protocol, parties, progress=progress, **({"pattern": pattern} if pattern else {}))
     except LocalError as error:
-        raise InputError(f"protocol: {error}") from None
+        raise InputError(error.fault.within("protocol")) from None
     if progress:
         progress("a toy run")
     watched = toy_run(protocol, found.p, found.pattern)
@@ -85,7 +92,12 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
         _check_parties(evidence.session)
         allowance.spend(lambda: _check_views(evidence, views))
     except TakesTooLongError:
-        raise InputError(f"{folder}: its views take more than {_SECONDS:g} s of processor time to replay") from None
+        raise InputError(
+            "views.replay_takes_too_long",
+            "{folder}: its views take more than {seconds:g} s of processor time to replay",
+            folder=str(folder),
+            seconds=_SECONDS,
+        ) from None
     watched = watch(evidence.session, evidence.envelopes, evidence.recomputed, gone(evidence))
     found = _course_of(watched, progress)
     return page(watched, found, attacks_on.sections(found.protocol.program.name, seconds=0), secret=True)
@@ -94,8 +106,10 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
 def _check_parties(session: Session) -> None:
     if len(session.parties) > MOST_SHOWN:
         raise InputError(
-            f"RUN: wanted at most {MOST_SHOWN} parties, for a page on which lanes can be told apart, got "
-            f"{len(session.parties)}"
+            "run.too_many_parties",
+            "RUN: wanted at most {most} parties, for a page on which lanes can be told apart, got {got}",
+            most=MOST_SHOWN,
+            got=len(session.parties),
         )
 
 
@@ -104,7 +118,7 @@ def _check_views(evidence: Evidence, views: Path) -> None:
     for check in replay.CHECKS:
         outcome = check.run(evidence)
         if outcome.status == "failed":
-            raise InputError(f"{views}: {outcome.detail}")
+            raise InputError(outcome.fault.within(str(views)))
 
 
 @dataclass(frozen=True)
@@ -125,7 +139,11 @@ def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> Prot
     kinds = {letter.kind.__name__ for letter in watched.letters}
     case = min(_cases(session, parties), key=lambda case: len(case.kinds ^ kinds), default=None)
     if case is None:
-        raise InputError(f"RUN: {session.program.name} cannot run over symbols, and has no walkthrough")
+        raise InputError(
+            "run.no_walkthrough",
+            "RUN: {name} cannot run over symbols, and has no walkthrough",
+            name=session.program.name,
+        )
     pattern = pattern_of(watched, case.protocol, case.p) if count == parties else None
     more = {"pattern": pattern} if pattern else {}
     return course(case.protocol, parties, progress=progress, p=case.p, **more)

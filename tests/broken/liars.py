@@ -79,12 +79,12 @@ class Liar(Endpoint):
 
 @dataclass(frozen=True)
 class Lie:
-    """Who lies, in which kind of message, how, and what the accusation says. `shown` is the kind that shows it."""
+    """Who lies, in which kind of message, how, and the code of the accusation. `shown` is the kind that shows it."""
 
     who: str
     kind: type[Any]
     twist: Twist
-    rule: str
+    code: str
     shown: str | None = None
     program: Program = PROGRAM
 
@@ -200,80 +200,91 @@ C, P1, P2 = CURATOR_NAME, "P1", "P2"
 PRINTED = as_printed.PROGRAM
 
 LIES = {
-    "cover for share": Lie(P2, Relay, cover, "cover where its share was due"),
-    "share for cover": Lie(P2, Relay, share, "share where a cover was due"),
-    "relay non-unit": Lie(P2, Relay, bad("b", lambda n: n), "Relay.b: not a unit"),
-    "relay Jacobi -1": Lie(P2, Relay, bad("b", minus), "Relay.b: Jacobi"),
-    "another coin": Lie(P2, Opening, swapped("seed", lambda m: bytes(32)), "another coin"),
-    "another opening": Lie(P1, Opening, swapped("opening", lambda m: bytes(32)), "another coin"),
-    "small key of P1": Lie(P1, PaillierKey, small_key, "wanted a modulus of 512 bits, got 496"),
-    "small key of Charlie": Lie(C, PaillierKey, small_key, "wanted a modulus of 512 bits, got 496"),
-    "even modulus": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 1), "unusable Paillier key: n must"),
-    "zero modulus": Lie(C, PaillierKey, swapped("n", lambda m: 0), "unusable Paillier key"),
-    "modulus 3 mod 4": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 2), "unusable Paillier key: n must be 1 mod 4"),
-    "small factor": Lie(C, PaillierKey, swapped("n", small_factor), "prime factor up to 4194304"),
-    "prime modulus": Lie(P1, PaillierKey, prime_key, "proof that n is no prime"),
-    "wrong proof": Lie(P1, PaillierKey, swapped("proof", lambda m: m.proof[::-1]), "gcd.n, phi.n.. = 1 fails"),
-    "zero proof": Lie(C, PaillierKey, swapped("proof", lambda m: (0,) * len(m.proof)), "needs 6 units"),
-    "shared key composite": Lie(P1, SharedKey, swapped("p", lambda m: m.p + 4), "unusable shared key"),
-    "shared key square": Lie(P1, SharedKey, swapped("p", lambda m: m.q), "unusable shared key"),
-    "comparison key g": Lie(C, ComparisonKey, swapped("g", lambda m: 1), "unusable comparison key"),
-    "comparison key zero": Lie(C, ComparisonKey, swapped("n", lambda m: 0), "unusable comparison key"),
-    "comparison key even": Lie(C, ComparisonKey, swapped("n", lambda m: m.n - 1), "comparison key"),
-    "comparison key small": Lie(C, ComparisonKey, swapped("n", lambda m: m.n >> 9 | 1), "comparison key"),
-    "slot zero": Lie(P2, Slot, bad("a", lambda n: 0), "Slot.a: not a unit"),
-    "slot multiple of n": Lie(P2, Slot, bad("b", lambda n: 2 * n), "Slot.b: not a unit"),
-    "slot too large": Lie(P2, Slot, bad("a", lambda n: n * n + 1), "Slot.a: not a unit"),
-    "slot Jacobi -1": Lie(P1, Slot, bad("b", minus), "Slot.b: Jacobi symbol -1"),
-    "blinded Jacobi -1": Lie(C, Blinded, bad("a", minus), "Blinded.a: Jacobi"),
-    "half for reshare": Lie(P2, Half, garbled(bytes, "Reshare"), "sent Reshare to P1, wanted Half", "Reshare"),
-    "match out of range": Lie(C, Match, swapped("right", lambda m: 3), "places that are not there"),
-    "match far out of range": Lie(C, Match, swapped("left", lambda m: 2**32 - 1), "places that are not there"),
-    "match with itself": Lie(C, Match, swapped("right", lambda m: m.left), "places that are not there"),
-    "bits non-unit": Lie(C, Bits, bad("y", lambda n: 0), "Bits.y: not a unit"),
-    "bits too large": Lie(C, Bits, bad("y", lambda n: n + 1), "Bits.y: not a unit"),
-    "differences non-unit": Lie(P1, Differences, bad("c", lambda n: 0), "Differences.c: not a unit"),
-    "delta of two": Lie(P1, Differences, garbled(lambda b: b[:-1] + b"\x02"), "delta: wanted a bit, got 2"),
-    "indicator non-unit": Lie(C, Indicator, bad("u", lambda n: n), "Indicator.u: not a unit"),
-    "selected Jacobi -1": Lie(P2, Selected, bad("psi", minus), "Selected.psi: Jacobi"),
-    "masked non-unit": Lie(P1, Masked, bad("psi", lambda n: 0), "Masked.psi: not a unit"),
-    "payload short": Lie(P2, Reshare, garbled(lambda b: b[:-1]), r"wanted \d+ bytes, got"),
-    "payload long": Lie(P2, Reshare, garbled(lambda b: b + b"\x00"), r"wanted \d+ bytes, got"),
-    "payload empty": Lie(C, Reshare, garbled(lambda b: b""), r"wanted \d+ bytes, got 0"),
-    "payload not canonical": Lie(C, Reshare, garbled(lambda b: b"\xa1" + b[1:]), "not the canonical encoding"),
-    "payload tagged": Lie(P2, Half, garbled(lambda b: b"\xc2" + b[1:]), "not the canonical encoding"),
-    "unknown kind": Lie(P2, Ready, garbled(bytes, "Pickle"), "sent Pickle to P1, wanted Ready", "Pickle"),
-    "greets twice": Lie(P2, Ready, garbled(bytes, HELLO), "sent Hello to P1, wanted Ready", HELLO),
-    "stage end in private": Lie(P2, Reshare, garbled(bytes, STAGE_END), "wanted Reshare", STAGE_END),
-    "round zero": Lie(P2, Half, stating(0), "states round 0 to P1"),
-    "negative round": Lie(P2, Half, stating(-3), "states round -3 to "),
-    "round too late": Lie(C, Reshare, stating(1 << 32), "states round 4294967296 to "),
-    "one message too many": Lie(C, Ready, also("Ready", b"\x80"), "wanted nothing more", "Ready"),
-    "one message in between": Lie(P2, Half, also("Half", b"\x80"), "sent Half to P1, wanted", "Half"),
-    "mark with content": Lie(P2, PublishedShare, published(mark_with_content), "carries nothing", STAGE_END),
+    "cover for share": Lie(P2, Relay, cover, "relay.not_as_due"),
+    "share for cover": Lie(P2, Relay, share, "relay.not_as_due"),
+    "relay non-unit": Lie(P2, Relay, bad("b", lambda n: n), "paillier.not_a_unit"),
+    "relay Jacobi -1": Lie(P2, Relay, bad("b", minus), "paillier.not_randomised_by_h"),
+    "another coin": Lie(P2, Opening, swapped("seed", lambda m: bytes(32)), "coin.not_as_committed_or_other_keys"),
+    "another opening": Lie(P1, Opening, swapped("opening", lambda m: bytes(32)), "coin.not_as_committed_or_other_keys"),
+    "small key of P1": Lie(P1, PaillierKey, small_key, "paillier_key.of_another_length"),
+    "small key of Charlie": Lie(C, PaillierKey, small_key, "paillier_key.of_another_length"),
+    "even modulus": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 1), "paillier_key.unusable"),
+    "zero modulus": Lie(C, PaillierKey, swapped("n", lambda m: 0), "paillier_key.unusable"),
+    "modulus 3 mod 4": Lie(C, PaillierKey, swapped("n", lambda m: m.n - 2), "paillier_key.unusable"),
+    "small factor": Lie(C, PaillierKey, swapped("n", small_factor), "paillier_key.small_factor"),
+    "prime modulus": Lie(P1, PaillierKey, prime_key, "paillier_key.proof_fails"),
+    "wrong proof": Lie(P1, PaillierKey, swapped("proof", lambda m: m.proof[::-1]), "paillier_key.proof_fails"),
+    "zero proof": Lie(
+        C, PaillierKey, swapped("proof", lambda m: (0,) * len(m.proof)), "paillier_key.proof_of_no_units"
+    ),
+    "shared key composite": Lie(P1, SharedKey, swapped("p", lambda m: m.p + 4), "shared_key.unusable"),
+    "shared key square": Lie(P1, SharedKey, swapped("p", lambda m: m.q), "shared_key.unusable"),
+    "comparison key g": Lie(C, ComparisonKey, swapped("g", lambda m: 1), "comparison_key.unusable"),
+    "comparison key zero": Lie(C, ComparisonKey, swapped("n", lambda m: 0), "comparison_key.unusable"),
+    "comparison key even": Lie(C, ComparisonKey, swapped("n", lambda m: m.n - 1), "comparison_key.unusable"),
+    "comparison key small": Lie(C, ComparisonKey, swapped("n", lambda m: m.n >> 9 | 1), "comparison_key.unusable"),
+    "slot zero": Lie(P2, Slot, bad("a", lambda n: 0), "paillier.not_a_unit"),
+    "slot multiple of n": Lie(P2, Slot, bad("b", lambda n: 2 * n), "paillier.not_a_unit"),
+    "slot too large": Lie(P2, Slot, bad("a", lambda n: n * n + 1), "paillier.not_a_unit"),
+    "slot Jacobi -1": Lie(P1, Slot, bad("b", minus), "paillier.not_randomised_by_h"),
+    "blinded Jacobi -1": Lie(C, Blinded, bad("a", minus), "paillier.not_randomised_by_h"),
+    "half for reshare": Lie(P2, Half, garbled(bytes, "Reshare"), "message.of_another_kind", "Reshare"),
+    "match out of range": Lie(C, Match, swapped("right", lambda m: 3), "comparison.of_no_places"),
+    "match far out of range": Lie(C, Match, swapped("left", lambda m: 2**32 - 1), "comparison.of_no_places"),
+    "match with itself": Lie(C, Match, swapped("right", lambda m: m.left), "comparison.of_no_places"),
+    "bits non-unit": Lie(C, Bits, bad("y", lambda n: 0), "dgk.not_a_unit"),
+    "bits too large": Lie(C, Bits, bad("y", lambda n: n + 1), "dgk.not_a_unit"),
+    "differences non-unit": Lie(P1, Differences, bad("c", lambda n: 0), "dgk.not_a_unit"),
+    "delta of two": Lie(P1, Differences, garbled(lambda b: b[:-1] + b"\x02"), "message.not_a_bit"),
+    "indicator non-unit": Lie(C, Indicator, bad("u", lambda n: n), "paillier.not_a_unit"),
+    "selected Jacobi -1": Lie(P2, Selected, bad("psi", minus), "paillier.not_randomised_by_h"),
+    "masked non-unit": Lie(P1, Masked, bad("psi", lambda n: 0), "paillier.not_a_unit"),
+    "payload short": Lie(P2, Reshare, garbled(lambda b: b[:-1]), "message.another_size"),
+    "payload long": Lie(P2, Reshare, garbled(lambda b: b + b"\x00"), "message.another_size"),
+    "payload empty": Lie(C, Reshare, garbled(lambda b: b""), "message.another_size"),
+    "payload not canonical": Lie(C, Reshare, garbled(lambda b: b"\xa1" + b[1:]), "message.not_canonical"),
+    "payload tagged": Lie(P2, Half, garbled(lambda b: b"\xc2" + b[1:]), "message.not_canonical"),
+    "unknown kind": Lie(P2, Ready, garbled(bytes, "Pickle"), "message.of_another_kind", "Pickle"),
+    "greets twice": Lie(P2, Ready, garbled(bytes, HELLO), "message.of_another_kind", HELLO),
+    "stage end in private": Lie(P2, Reshare, garbled(bytes, STAGE_END), "message.of_another_kind", STAGE_END),
+    "round zero": Lie(P2, Half, stating(0), "message.states_no_round"),
+    "negative round": Lie(P2, Half, stating(-3), "message.states_no_round"),
+    "round too late": Lie(C, Reshare, stating(1 << 32), "message.states_no_round"),
+    "one message too many": Lie(C, Ready, also("Ready", b"\x80"), "message.not_wanted", "Ready"),
+    "one message in between": Lie(P2, Half, also("Half", b"\x80"), "message.of_another_kind", "Half"),
+    "mark with content": Lie(
+        P2, PublishedShare, published(mark_with_content), "board.stage_end_carries_something", STAGE_END
+    ),
     "published in private": Lie(
-        P2, PublishedShare, published(lambda me, m: [("Ready", "stage3", b"\x80")]), "may publish", "Ready"
+        P2, PublishedShare, published(lambda me, m: [("Ready", "stage3", b"\x80")]), "board.not_public", "Ready"
     ),
     "published nothing known": Lie(
-        P2, PublishedShare, published(lambda me, m: [("Pickle", "stage3", b"\x80")]), "may publish", "Pickle"
+        P2, PublishedShare, published(lambda me, m: [("Pickle", "stage3", b"\x80")]), "board.not_public", "Pickle"
     ),
-    "published twice": Lie(C, PublishedShare, published(again), "published before"),
+    "published twice": Lie(C, PublishedShare, published(again), "board.published_before"),
     "published short": Lie(
-        C, PublishedShare, published(lambda me, m: [("PublishedShare", "stage3", me.encoded(m)[:-1])]), "wanted"
+        C,
+        PublishedShare,
+        published(lambda me, m: [("PublishedShare", "stage3", me.encoded(m)[:-1])]),
+        "message.another_size",
     ),
     "index out of range": Lie(
-        P2, as_printed.PrintedCuratorShare, swapped("index", lambda m: 3), "index 3, which is not", program=PRINTED
+        P2, as_printed.PrintedCuratorShare, swapped("index", lambda m: 3), "share.index_unusable", program=PRINTED
     ),
     "index used before": Lie(
-        "P3", as_printed.PrintedCuratorShare, swapped("index", lambda m: (m.index + 1) % 3), "was used", program=PRINTED
+        "P3",
+        as_printed.PrintedCuratorShare,
+        swapped("index", lambda m: (m.index + 1) % 3),
+        "share.index_unusable",
+        program=PRINTED,
     ),
     "printed slot non-unit": Lie(
-        P2, as_printed.PrintedSlot, bad("a", lambda n: n), "PrintedSlot.a: not a unit", program=PRINTED
+        P2, as_printed.PrintedSlot, bad("a", lambda n: n), "paillier.not_a_unit", program=PRINTED
     ),
     "printed noise non-unit": Lie(
-        P2, as_printed.PrintedSelected, bad("psi", lambda n: n), "PrintedSelected.psi: not", program=PRINTED
+        P2, as_printed.PrintedSelected, bad("psi", lambda n: n), "paillier.not_a_unit", program=PRINTED
     ),
     "printed masked Jacobi -1": Lie(
-        P1, as_printed.PrintedMasked, bad("psi", minus), "PrintedMasked.psi: Jacobi", program=PRINTED
+        P1, as_printed.PrintedMasked, bad("psi", minus), "paillier.not_randomised_by_h", program=PRINTED
     ),
 }

@@ -39,7 +39,7 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.core import documents, reading
 from smc_dp.core.errors import InputError
 from smc_dp.data import bounds as bounds_module
-from smc_dp.data import bounds_file, csv_cells, file_form, file_hints, parquet_cells, tables, text_lines
+from smc_dp.data import bounds_file, csv_cells, file_form, format_hints, parquet_cells, tables, text_lines
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.tables import read_table
@@ -344,7 +344,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
         parquet_cells,
         tables,
     )
-    modules += (file_form, file_hints, text_lines)
+    modules += (file_form, format_hints, text_lines)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

@@ -22,6 +22,7 @@ from protocols.runtime.message import PARTY, Message, Times, masked, message
 from protocols.runtime.network import LINKS, traffic
 from protocols.secure_sum.parameters import Block
 from protocols.secure_sum.parameters import Parameters as SumParameters
+from tests.support.refusals import refused
 
 NAMES = sorted(PROTOCOLS)
 DRAWN = range(2, 52)
@@ -147,20 +148,20 @@ def _talk(**fields: Any) -> Conversation:
 
 
 @pytest.mark.parametrize(
-    ("fields", "why"),
+    ("fields", "code"),
     [
-        ({"groups": {"P_1": ("a",), "charlie": ("charlie",)}}, "every participant in one group"),
-        ({"stages": dict.fromkeys(("P_1", "other parties", "charlie"), ("setup",))}, "past stage stage1, or has none"),
-        ({"turns": (Turn((Flow(WideHalf, "stage1", ("P_1",), ("charlie",)),)),)}, "WideHalf is none of its messages"),
+        ({"groups": {"P_1": ("a",), "charlie": ("charlie",)}}, "conversation.groups_do_not_fit"),
+        ({"stages": dict.fromkeys(("P_1", "other parties", "charlie"), ("setup",))}, "conversation.group_past_stage"),
+        ({"turns": (Turn((Flow(WideHalf, "stage1", ("P_1",), ("charlie",)),)),)}, "conversation.message_unknown"),
         (
             {"turns": (Turn((Flow(Half, "stage1", ("P_1",), ("other parties",), 25, {"a": ("b",)}),)),)},
-            "Half comes too late on its links",
+            "conversation.message_too_late",
         ),
     ],
 )
-def test_what_cannot_be_a_conversation_of_the_program_is_refused(fields: dict[str, Any], why: str) -> None:
+def test_what_cannot_be_a_conversation_of_the_program_is_refused(fields: dict[str, Any], code: str) -> None:
     program, p = PROTOCOLS["pathak2010"].program, Parameters(("a", "b"), 1, 512)
-    with pytest.raises(LocalError, match=why):
+    with refused(code, error=LocalError):
         foresee(program, p, _talk(**fields))
     assert foresee(program, p, _talk()).by_stage["stage1"].rounds == 1
 

@@ -81,7 +81,7 @@ class Counted:
         self._carrier.close()
 
 
-def drawn_up(folder: Path, method: str, parties: int, relay: str) -> dict[str, SiteFiles]:
+def drawn_up(folder: Path, method: str, parties: int, relay: str) -> tuple[Path, dict[str, SiteFiles]]:
     """A study that all have approved, and each one's files, which nobody else has."""
     folder.mkdir(parents=True)
     data = dataset("breast_cancer", parties=parties).as_read
@@ -95,7 +95,7 @@ def drawn_up(folder: Path, method: str, parties: int, relay: str) -> dict[str, S
     files = {}
     for name, table in zip((*names, CURATOR_NAME), (*data.values(), None), strict=True):
         files[name] = at_home(folder / name, study, folder / "ids" / f"{name}.key", table)
-    return files
+    return study, files
 
 
 def at_home(home: Path, study: Path, key: Path, table: object) -> SiteFiles:
@@ -108,9 +108,9 @@ def at_home(home: Path, study: Path, key: Path, table: object) -> SiteFiles:
         with (home / "rows.csv").open("w", newline="") as file:
             csv.writer(file).writerows([table.columns, *zip(*map(table.texts, table.columns), strict=True)])
         command("ledger", "init", str(home / "own.ledger"), "--budget", "10", "--delta", "1e-3")
-        found = SiteFiles(study, key, terms, home / "rows.csv", home / "own.ledger", **own)
+        found = SiteFiles(key, terms, home / "rows.csv", home / "own.ledger", **own)
     else:
-        found = SiteFiles(study, key, **own)
+        found = SiteFiles(key, **own)
     command("study", "approve", str(study), "--key", str(key), *(("--terms", str(terms)) if found.terms else ()))
     return found
 
@@ -122,7 +122,7 @@ def command(*words: str) -> None:
         raise RuntimeError(f"{' '.join(words)} ended with {code}")
 
 
-def part(files: SiteFiles, carrier: OpenCarrier, clock: Callable[[], float]) -> SiteCost:
+def part(study_file: Path, files: SiteFiles, carrier: OpenCarrier, clock: Callable[[], float]) -> SiteCost:
     """One site's whole part, timed by this clock."""
     opened: list[Counted] = []
 
@@ -131,14 +131,14 @@ def part(files: SiteFiles, carrier: OpenCarrier, clock: Callable[[], float]) -> 
         return opened[0]
 
     start = clock()
-    ended = take_part(files, lambda line: None, counted)
+    ended = take_part(study_file, files, lambda line: None, counted)
     (way,) = opened
     return SiteCost(ended.name, ended.end, clock() - start, way.sent, way.received, way.sends, way.fetches)
 
 
 def over_memory(folder: Path, method: str, parties: int) -> tuple[float, list[SiteCost]]:
     """Seconds by the clock on the wall, and each site's cost."""
-    files = drawn_up(folder, method, parties, "nats://127.0.0.1:1")
+    study, files = drawn_up(folder, method, parties, "nats://127.0.0.1:1")
     relay, found = RelayStore(), list[SiteCost]()
 
     def carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
@@ -146,7 +146,7 @@ def over_memory(folder: Path, method: str, parties: int) -> tuple[float, list[Si
 
     def whole(own: SiteFiles) -> None:
         try:
-            found.append(part(own, carrier, time.thread_time))
+            found.append(part(study, own, carrier, time.thread_time))
         except BaseException:
             relay.close()  # or the others wait for ever
             raise
@@ -164,8 +164,8 @@ def over_memory(folder: Path, method: str, parties: int) -> tuple[float, list[Si
 
 def over_nats(folder: Path, method: str, parties: int) -> tuple[float, list[SiteCost]]:
     """As `over_memory`, with a nats-server and a process for each site."""
-    files = drawn_up(folder, method, parties, f"tls://127.0.0.1:{free_port()}")
-    study = JointStudy.read(next(iter(files.values())).study)
+    study_file, files = drawn_up(folder, method, parties, f"tls://127.0.0.1:{free_port()}")
+    study = JointStudy.read(study_file)
     make_kit(study, folder / "kit")
     server = served(folder / "kit" / "operator")
     with ExitStack() as stack:
@@ -173,7 +173,7 @@ def over_nats(folder: Path, method: str, parties: int) -> tuple[float, list[Site
         stack.callback(server.kill)
         wait_for(study)
         open_study(study, folder / "kit")
-        sites = [stack.enter_context(process(name, own, folder / "kit")) for name, own in files.items()]
+        sites = [stack.enter_context(process(study_file, name, own, folder / "kit")) for name, own in files.items()]
         for site in sites:
             line(site)  # everything is loaded
         start = time.perf_counter()
@@ -190,34 +190,34 @@ def line(site: subprocess.Popen[str]) -> str:
     return found
 
 
-def process(name: str, files: SiteFiles, kit: Path) -> subprocess.Popen[str]:
+def process(study_file: Path, name: str, files: SiteFiles, kit: Path) -> subprocess.Popen[str]:
     """A process that has loaded everything and waits for a word."""
     stated = {k: None if v is None else str(v) for k, v in vars(files).items()}
     stated["credentials"] = str(kit / "sites" / name)
-    words = [sys.executable, "-m", "support.measured", json.dumps(stated)]
+    words = [sys.executable, "-m", "support.measured", str(study_file), json.dumps(stated)]
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
-def loaded(files: SiteFiles) -> None:
+def loaded(study_file: Path) -> None:
     """Load what a site loads when it first needs it."""
     for name in ("dp_accounting.pld", "encodings.idna", "nats", "scipy.stats", "sklearn.linear_model", "ssl"):
         importlib.import_module(name)
-    if not JointStudy.read(files.study).agreement().statement.plain_words():
+    if not JointStudy.read(study_file).agreement().statement.plain_words():
         raise RuntimeError("a study states nothing")
 
 
-def alone(stated: Mapping[str, str | None]) -> None:
+def alone(study_file: Path, stated: Mapping[str, str | None]) -> None:
     """What such a process does."""
     given = {field.name: stated[field.name] for field in fields(SiteFiles)}
     files = SiteFiles(**{name: None if path is None else Path(path) for name, path in given.items()})  # type: ignore[arg-type]
-    loaded(files)
+    loaded(study_file)
     print("ready", flush=True)
     sys.stdin.readline()
-    cost = part(files, open_carrier, time.process_time)
+    cost = part(study_file, files, open_carrier, time.process_time)
     print(json.dumps(asdict(cost)), flush=True)
 
 
 if __name__ == "__main__":
-    alone(json.loads(sys.argv[1]))
+    alone(Path(sys.argv[1]), json.loads(sys.argv[2]))

@@ -13,12 +13,13 @@ from smc_dp.core.errors import InputError
 
 @contextmanager
 def refused(
-    *codes: str, error: type[FaultError] = InputError, **fields: object
+    *codes: str, error: type[FaultError] = InputError, at: str = "", **fields: object
 ) -> Iterator[pytest.ExceptionInfo[FaultError]]:
-    """Expect an error whose faults have exactly these codes; `fields` are among those of the first one."""
+    """Expect an error whose faults have exactly these codes; `at` is in the place of the first, `fields` are its."""
     with pytest.raises(error) as caught:
         yield caught
     faults = caught.value.faults
     assert tuple(fault.code for fault in faults) == codes, str(caught.value)
+    assert at in faults[0].place
     stated = {name: faults[0].fields.get(name) for name in fields}
     assert stated == fields

@@ -68,7 +68,7 @@ def ready(folder: Path, name: str, study: JointStudy) -> SiteFiles:
     drawn = Stream.from_system().bytes(RANDOM_BYTES)
     approval.write_bytes(Approval.made(study, name, identity(name), drawn).encode())
     found = SiteFiles(
-        folder / "study.toml", key, approval=approval, state=folder / f"study.{name}.state",
+        key, approval=approval, state=folder / f"study.{name}.state",
         counters=folder / "counters", credentials=folder / "credentials", out=folder / "run",
     )  # fmt: skip
     if name == CURATOR_NAME:

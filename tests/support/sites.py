@@ -163,7 +163,7 @@ class AtHand:
 
     @property
     def member(self) -> Member:
-        return Member(self.study, self.name, identity(self.name), self.approval)
+        return Member(self.study, self.name, identity(self.name), self.approval, self.study.agreement())
 
     def participation(
         self, store: Store, carrier: Carrier, business: Business | None = None, **options: Any

@@ -251,4 +251,4 @@ def sum_opening_fault(
 
     greeted = sums.greetings(setup, run.transcript.envelopes)
     found = opening.fault(session.parameters, session.id, greeted, said, attested)
-    return None if found is None else {"why": found.why, "shows": found.shows}
+    return None if found is None else {"why": str(found.fault), "shows": found.shows}

@@ -212,7 +212,8 @@ def admission_prove(shared: Shared, context: str) -> Json:
 @op
 def admission_verify(shared: Shared, bits: int, proof: list[Json], context: str, seed: Json) -> Json:
     key = private(shared).public
-    return admission.verify(key, bits, numbers(proof), bytes.fromhex(context), stream(seed))
+    fault = admission.verify(key, bits, numbers(proof), bytes.fromhex(context), stream(seed))
+    return None if fault is None else str(fault)
 
 
 # The comparison.

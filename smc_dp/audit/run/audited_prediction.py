@@ -80,7 +80,7 @@ def predict(
     if level is None:
         for name, value in {"identities": identities, "views": views, "seconds": seconds}.items():
             if value is not None:
-                raise InputError(f"{name}: goes with `level`, and none was given")
+                raise InputError("level.not_given", "{name}: goes with `level`, and none was given", name=name)
         return predict_rows(Path(run_folder), rows, id_column)
     files = read_files(Path(run_folder))
     reached = _level(files, level, identities, views, SECONDS if seconds is None else seconds, progress)
@@ -102,14 +102,27 @@ def _level(
     from smc_dp.audit.run.levels import NUMBERS
 
     if wanted not in NUMBERS:
-        raise InputError(f"level: wanted one of {', '.join(map(str, NUMBERS))}, got {shown(wanted)}")
+        raise InputError("level.unknown", "level: wanted one of {known}, got {got}", known=NUMBERS, got=shown(wanted))
     found = audit_run(files, identities=identities, views=views, seconds=seconds, progress=progress)
     reached = found.assurance.level
     if not found.passed:
         more = f" {MORE_TIME}." if found.unfinished else ""
-        raise InputError(f"level: the audit of {files} did not pass: {words.verdict(found)}{more}")
+        raise InputError(
+            "level.audit_failed",
+            "level: the audit of {files} did not pass: {found}{more}",
+            files=str(files),
+            found=words.verdict(found),
+            more=more,
+        )
     if reached is None or reached.number < wanted:
         number = reached.number if reached else 0
         missing, *_ = words.assured(found)
-        raise InputError(f"level: wanted level {wanted} of 3, the audit of {files} reached {number}. {missing}")
+        raise InputError(
+            "level.not_reached",
+            "level: wanted level {wanted} of 3, the audit of {files} reached {number}. {missing}",
+            wanted=wanted,
+            files=str(files),
+            number=number,
+            missing=missing,
+        )
     return reached.number

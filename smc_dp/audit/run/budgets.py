@@ -61,11 +61,16 @@ def read(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
     folder has none of any party.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: wanted a folder of ledgers")
+        raise InputError("ledgers.no_folder", "{folder}: wanted a folder of ledgers", folder=str(folder))
     paths = {party: _path(folder, party) for party in audited.parties}
     if not any(paths.values()):
         first = plain_name(audited.parties[0])
-        raise InputError(f"{folder}: has no ledger of any party, and no export of one (of {first}, say)")
+        raise InputError(
+            "ledgers.none",
+            "{folder}: has no ledger of any party, and no export of one (of {first}, say)",
+            folder=str(folder),
+            first=first,
+        )
     return tuple(_budget(party, path, audited) for party, path in paths.items())
 
 
@@ -73,7 +78,12 @@ def _path(folder: Path, party: str) -> Path | None:
     ledger = Ledgers(folder).path(party)
     there = [path for path in (ledger, ledger.with_suffix(_EXPORT)) if os.path.lexists(path)]
     if len(there) > 1:
-        raise InputError(f"{folder}: has a ledger of {plain_name(party)} and an export of one, wanted one of them")
+        raise InputError(
+            "ledgers.ledger_and_export",
+            "{folder}: has a ledger of {party} and an export of one, wanted one of them",
+            folder=str(folder),
+            party=plain_name(party),
+        )
     return there[0] if there else None
 
 
@@ -83,7 +93,7 @@ def _budget(party: str, path: Path | None, audited: AuditedRun) -> PartyBudget:
     try:
         history = export.read(path)
     except InputError as error:
-        raise InputError(f"party {plain_name(party)}: {error}") from None
+        raise error.within(f"party {plain_name(party)}") from None
     return PartyBudget(party, history.head, charged(history, audited))
 
 

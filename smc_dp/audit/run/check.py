@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.core.errors import Fault, FieldValue
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
@@ -19,19 +20,35 @@ OF_VIEWS_AND_CODE = ("hygiene", "replay", "statements", "leakage")
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What a check found. `line` is the first offending line of the wire record, `culprit` who is to blame, if anybody
-    can be named: only a signature makes one.
+    """What a check found, as a fault with a stable code; one that passed has a code too, and figures as its fields.
+
+    `line` is the first offending line of the wire record, `culprit` who is to blame, if anybody can be named: only a
+    signature makes one. `why_nobody` says why nobody is named for what a view shows.
 
     A check that would have taken too long is not `finished`: then it was not possible, and no audit passes with it.
     `by_nature`: it was not possible because what was given has nothing that could be asked; other views may have.
     """
 
     status: Status
-    detail: str
+    fault: Fault
     line: int | None = None
     culprit: Culprit | None = None
+    why_nobody: str | None = None
     finished: bool = True
     by_nature: bool = False
+
+    @property
+    def code(self) -> str:
+        """Stable code of what was found."""
+        return self.fault.code
+
+    @property
+    def detail(self) -> str:
+        """What was found in a sentence, and who answers for it where that takes more than a name."""
+        answers = self.why_nobody
+        if self.culprit is not None and not self.culprit.pinned:
+            answers = f"{self.culprit.said} answers for this; identities known from elsewhere would settle who that is"
+        return f"{str(self.fault).rstrip('.')}; {answers}" if answers else str(self.fault)
 
     @property
     def party(self) -> str | None:
@@ -44,32 +61,39 @@ class CheckOutcome:
         return self.status == "passed"
 
 
-def passed(detail: str) -> CheckOutcome:
-    """The check holds; `detail` says what was looked at, with figures."""
-    return CheckOutcome("passed", detail)
+def passed(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+    """Return that the check holds; the sentence says what was looked at, with figures."""
+    return CheckOutcome("passed", Fault(code, template, fields))
 
 
-def failed(detail: str, line: int | None = None, culprit: Culprit | None = None) -> CheckOutcome:
-    """The check does not hold. A culprit whose key is not known from elsewhere is named as the holder of that key."""
-    if culprit is not None and not culprit.pinned:
-        who = f"{culprit.said} answers for this; identities known from elsewhere would settle who that is"
-        detail = f"{detail.rstrip('.')}; {who}"
-    return CheckOutcome("failed", detail, line, culprit)
+def failed(
+    code: str | Fault,
+    template: str = "",
+    /,
+    *,
+    line: int | None = None,
+    culprit: Culprit | None = None,
+    why_nobody: str | None = None,
+    **fields: FieldValue,
+) -> CheckOutcome:
+    """Return that the check does not hold: a fault, or the code, sentence and fields of one."""
+    fault = code if isinstance(code, Fault) else Fault(code, template, fields)
+    return CheckOutcome("failed", fault, line, culprit, why_nobody)
 
 
-def not_possible(why: str) -> CheckOutcome:
-    """The check needs what was not given, or what is there does not let it be made; `why` says what."""
-    return CheckOutcome("not possible", why)
+def not_possible(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+    """Return that the check needs what was not given, or that what is there does not let it be made."""
+    return CheckOutcome("not possible", Fault(code, template, fields))
 
 
-def nothing_to_ask(why: str) -> CheckOutcome:
-    """This run has nothing that the check is about, whatever is handed over: it keeps no level of assurance away."""
-    return CheckOutcome("not possible", why, by_nature=True)
+def nothing_to_ask(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+    """Return that this run has nothing that the check is about, whatever is handed over: no level is kept away."""
+    return CheckOutcome("not possible", Fault(code, template, fields), by_nature=True)
 
 
-def unfinished(why: str) -> CheckOutcome:
-    """The check was given up; `why` says after what."""
-    return CheckOutcome("not possible", why, finished=False)
+def unfinished(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+    """Return that the check was given up; the sentence says after what."""
+    return CheckOutcome("not possible", Fault(code, template, fields), finished=False)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,13 @@ def audit_run(
     try:
         evidence = allowance.spend(lambda: load(place, known, seen))
     except TakesTooLongError:
-        raise InputError(f"{run_folder}: cannot be read in {seconds / 2:g} s of processor time; {MORE_TIME}") from None
+        raise InputError(
+            "audit.reading_takes_too_long",
+            "{run_folder}: cannot be read in {seconds:g} s of processor time; {more_time}",
+            run_folder=str(run_folder),
+            seconds=seconds / 2,
+            more_time=MORE_TIME,
+        ) from None
     found = audit_evidence(evidence, CHECKS, progress, allowance, on=day)
     return found if ledgers is None else replace(found, budgets=_budgets(Path(ledgers), found, allowance))
 
@@ -95,4 +101,9 @@ def _budgets(ledgers: Path, found: AuditReport, allowance: Allowance) -> tuple[P
     try:
         return allowance.spend(lambda: budgets.read(ledgers, found.audited))
     except TakesTooLongError:
-        raise InputError(f"{ledgers}: cannot be read in the processor time that is left; {MORE_TIME}") from None
+        raise InputError(
+            "ledgers.reading_takes_too_long",
+            "{ledgers}: cannot be read in the processor time that is left; {more_time}",
+            ledgers=str(ledgers),
+            more_time=MORE_TIME,
+        ) from None

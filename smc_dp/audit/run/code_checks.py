@@ -41,7 +41,9 @@ def check_boundary(protocol: Protocol, p: Any) -> CheckOutcome:
     """Try the attacks of the coalitions that are not claimed in the small session p."""
     tried = [sentence for sentence, _ in limitations.attacks(protocol, p)]
     if not tried or protocol.claim is None:
-        return nothing_to_ask("of what is not claimed nothing is for a coalition in such a session to try")
+        return nothing_to_ask(
+            "boundary.nothing_to_try", "of what is not claimed nothing is for a coalition in such a session to try"
+        )
     untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
     return judge_boundary(limitations.boundary(protocol, p, _randomness("boundary", protocol, p)), untried)
 
@@ -56,15 +58,33 @@ def judge(found: law.TestedLaw) -> CheckOutcome:
     """Return the outcome of the check of laws from what came out."""
     worst, said = found.worst, _law_in_words(found)
     if not found.tests and found.p_value == 1:
-        return passed(f"{ABOUT}: no claimed coalition reads anything but what is public")
+        return passed("law.only_public", "{about}: no claimed coalition reads anything but what is public", about=ABOUT)
     if found.p_value < law.REJECT:
-        where = f"{worst.samples} differ for {', '.join(worst.coalition)} at {worst.comparison.place}"
-        return failed(f"{ABOUT}: {where}, p = {found.p_value:.1e}; {said}")
+        return failed(
+            "law.differs",
+            "{about}: {samples} differ for {coalition} at {place}, p = {p_value:.1e}; {said}",
+            about=ABOUT,
+            samples=worst.samples,
+            coalition=worst.coalition,
+            place=worst.comparison.place,
+            p_value=found.p_value,
+            said=said,
+        )
     if found.missed:
         return failed(
-            f"{ABOUT}: a broken twin is not told from the protocol ({found.missed[0]}), so nothing is shown; {said}"
+            "law.twin_not_rejected",
+            "{about}: a broken twin is not told from the protocol ({twin}), so nothing is shown; {said}",
+            about=ABOUT,
+            twin=found.missed[0],
+            said=said,
         )
-    return passed(f"{ABOUT}: p = {found.p_value:.2g} for all tests together; {said}")
+    return passed(
+        "law.holds",
+        "{about}: p = {p_value:.2g} for all tests together; {said}",
+        about=ABOUT,
+        p_value=found.p_value,
+        said=said,
+    )
 
 
 def _law_in_words(found: law.TestedLaw) -> str:
@@ -90,10 +110,22 @@ def judge_boundary(shown: Sequence[limitations.Shown], untried: Sequence[str]) -
     """Return passed if every attack finds what is there in every execution, and never what is there in another one."""
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
-            return failed(f"{ABOUT}: {_counted(one)}, and {one.mistaken} with the truth of another execution")
+            return failed(
+                "boundary.attack_fails",
+                "{about}: {found}, and {mistaken} with the truth of another execution",
+                about=ABOUT,
+                found=_counted(one),
+                mistaken=one.mistaken,
+            )
     said = "".join(f'; said, not tried: "{sentence}"' for sentence in untried)
     succeeded = " ".join(_counted(one) for one in shown)
-    return passed(f"{ABOUT}: {succeeded} Never with the truth of another execution{said}")
+    return passed(
+        "boundary.holds",
+        "{about}: {succeeded} Never with the truth of another execution{said}",
+        about=ABOUT,
+        succeeded=succeeded,
+        said=said,
+    )
 
 
 def _counted(one: limitations.Shown) -> str:

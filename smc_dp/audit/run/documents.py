@@ -15,15 +15,18 @@ from smc_dp.run.documents import DayText
 
 
 class FindingDocument(Document):
-    """A check and its outcome. `line` is the first offending line of the record. `party` is who is to blame, where its
-    identity is known from elsewhere; `pinned` says whether it is, and is null where nobody can be named.
+    """A check and its outcome: a stable `code`, its `fields`, and the sentence `detail`. `line` is the first offending
+    line of the record. `party` is who is to blame, where its identity is known from elsewhere; `pinned` says whether it
+    is, and is null where nobody can be named.
     """
 
     group: Group
     check: str
     asks: str
     status: Status
+    code: str
     detail: str
+    fields: dict[str, str | int | float | bool | list[str] | list[int] | None]
     line: int | None
     party: str | None
     pinned: bool | None
@@ -38,7 +41,9 @@ class FindingDocument(Document):
             check=check.name,
             asks=check.asks,
             status=outcome.status,
+            code=outcome.code,
             detail=outcome.detail,
+            fields=outcome.fault.as_dict()["fields"],
             line=outcome.line,
             party=culprit.name if culprit is not None and culprit.pinned else None,
             pinned=None if culprit is None else culprit.pinned,

@@ -14,10 +14,11 @@ from protocols.runtime.claims import Readings
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.released_results import cited
+from smc_dp.audit.run.view_messages import NO_VIEWS
+from smc_dp.core.errors import Fault
 from smc_dp.leakage.two_samples import shape
 
-NO_CLAIM = "this protocol claims nothing"
-NO_VIEWS = "no views were given"
+NO_CLAIM = nothing_to_ask("claim.none", "this protocol claims nothing")
 WIDTH_ERROR_BITS = 40
 _NAMED = 6  # no more than so many names in a sentence
 
@@ -31,51 +32,68 @@ def structure_together(evidence: Evidence) -> CheckOutcome:
     """All given views together, or all but one where only those are claimed."""
     names = tuple(evidence.views)
     if len(names) < 2:
-        return not_possible(f"wanted two views or more, got {len(names)}")
+        return not_possible("structure_together.too_few_views", "wanted two views or more, got {got}", got=len(names))
     claim, p = evidence.protocol.claim, evidence.session.parameters
     if claim is None:
-        return nothing_to_ask(NO_CLAIM)
-    beyond = "" if claim.claims(p, names) else f"not claimed, because: {' '.join(claim.why_not(p, names))}"
+        return NO_CLAIM
+    is_claimed, reasons = claim.claims(p, names), " ".join(claim.why_not(p, names))
     without = [tuple(name for name in names if name != left_out) for left_out in names]
-    fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if beyond else [names]
+    fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if not is_claimed else [names]
     if not fewer:
-        return nothing_to_ask(beyond)
+        return nothing_to_ask("structure_together.not_claimed", "not claimed, because: {reasons}", reasons=reasons)
     outcome = _structure(evidence, fewer)
-    if beyond and outcome.status == "passed":
-        return passed(f"{outcome.detail}; all {len(names)} together: {beyond}")
+    if not is_claimed and outcome.holds:
+        return passed(
+            "structure_together.holds_in_part",
+            "{detail}; all {count} together: not claimed, because: {reasons}",
+            detail=outcome.detail,
+            count=len(names),
+            reasons=reasons,
+        )
     return outcome
 
 
 def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> CheckOutcome:
     claim, p = evidence.protocol.claim, evidence.session.parameters
     if claim is None or claim.trials is None:
-        return nothing_to_ask(NO_CLAIM)
+        return NO_CLAIM
     if not coalitions:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     if evidence.absences or any(again.doubted for again in evidence.recomputed.values()):
-        return nothing_to_ask("letters were given up, and the simulators of the claim make whole conversations")
+        return nothing_to_ask(
+            "structure.letters_given_up",
+            "letters were given up, and the simulators of the claim make whole conversations",
+        )
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]
     numbers = 0
     for names in whole:
         real = claim.trials.read(p, tuple(evidence.recomputed[name].view for name in names))
-        fault = difference(real, simulate(names))
-        if fault:
-            return failed(f"what {_named(names)} read: {fault}")  # which others sent: nobody is named
+        if fault := difference(real, simulate(names)):
+            return failed(fault.within(f"what {_named(names)} read"))  # which others sent: nobody is named
         numbers += sum(shape(real).values())
     if len(whole) < len(coalitions):
-        return not_possible(f"the role of {stopped[0]} does not reach its end on its view and the record")
+        return not_possible(
+            "structure.role_stopped",
+            "the role of {name} does not reach its end on its view and the record",
+            name=stopped[0],
+        )
     who = "; ".join(_named(names) for names in whole) if len(whole) <= _NAMED else f"each of {len(whole)} participants"
-    return passed(f"{numbers} numbers read by {who}: places, counts and widths are those of the simulator")
+    return passed(
+        "structure.holds",
+        "{numbers} numbers read by {who}: places, counts and widths are those of the simulator",
+        numbers=numbers,
+        who=who,
+    )
 
 
 def _named(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
 
 
-def difference(real: Readings, made: Readings) -> str | None:
-    """How two readings differ in places, counts or widths.
+def difference(real: Readings, made: Readings) -> Fault | None:
+    """Return how two readings differ in places, counts or widths.
 
     A uniform number falls t bits short of its width with probability 2**-t, the widest of m with 2**-(t m). So if the
     laws are the same, the widest differ by more than 40 / m bits (at least one), or any two numbers in the order of
@@ -85,10 +103,18 @@ def difference(real: Readings, made: Readings) -> str | None:
         got, wanted = (sorted(v.bit_length() for v in found.get(place, [])) for found in (real, made))
         m = len(got)
         if m != len(wanted):
-            return f"{m} numbers are read at {place}, and the simulator makes {len(wanted)}"
+            return Fault(
+                "structure.other_count",
+                "{got} numbers are read at {place}, and the simulator makes {wanted}",
+                {"got": m, "place": place, "wanted": len(wanted)},
+            )
         apart = [abs(a - b) for a, b in zip(got, wanted, strict=True)]
         if apart[-1] > -(-WIDTH_ERROR_BITS // m) or max(apart) > WIDTH_ERROR_BITS + m.bit_length():
-            return f"numbers of {_range(got)} bits are read at {place}, and the simulator makes {_range(wanted)} bits"
+            return Fault(
+                "structure.other_widths",
+                "numbers of {got} bits are read at {place}, and the simulator makes {wanted} bits",
+                {"got": _range(got), "place": place, "wanted": _range(wanted)},
+            )
     return None
 
 
@@ -109,7 +135,7 @@ def boundary_of_code(evidence: Evidence) -> CheckOutcome:
 def _cited(evidence: Evidence, check: str) -> CheckOutcome:
     claim = evidence.protocol.claim
     if claim is None or claim.trials is None:
-        return nothing_to_ask(NO_CLAIM)
+        return NO_CLAIM
     return cited(evidence.protocol, claim.trials.small(evidence.session.parameters), check)
 
 

@@ -24,18 +24,51 @@ from smc_dp.core.errors import one_line, shown
 from smc_dp.pages.shortening import some
 
 LevelNumber: TypeAlias = Literal[1, 2, 3]
-NUMBERS: tuple[LevelNumber, ...] = (1, 2, 3)
+
+
+class LevelRule(NamedTuple):
+    """A level of assurance: its name, its meaning and its limits."""
+
+    name: str
+    words: str
+
+
+RULES: Mapping[LevelNumber, LevelRule] = MappingProxyType(
+    {
+        1: LevelRule(
+            "the record is whole",
+            "Nothing in the run folder contradicts the protocol, the other files or the stated guarantee. Whoever made "
+            "the folder could have played all participants.",
+        ),
+        2: LevelRule(
+            "it is authentic",
+            "What was sent is signed by keys that are known from elsewhere. What their owners did at home with rows "
+            "and coins, signatures do not show.",
+        ),
+        3: LevelRule(
+            "every message was replayed",
+            "All participants handed over what they did and saw, and each message was made again from that by the "
+            "program. Whether rows were true and coins drawn at random, no audit sees.",
+        ),
+    }
+)
+
+
+class KeptAway(NamedTuple):
+    """The level that a check keeps away when it fails or is given up, and when it could not be made."""
+
+    failed: LevelNumber
+    undone: LevelNumber
+
+
+OF_VIEWS = KeptAway(3, 3)
+"""The levels of checks that ask of views, or of the protocol's code, whatever they take."""
+BY_WHAT_IT_TAKES: Mapping[Takes, KeptAway] = MappingProxyType(
+    {"folder": KeptAway(1, 1), "identities": KeptAway(2, 2), "views": KeptAway(1, 3)}
+)
+NUMBERS = tuple(RULES)
 NONE = "none of three levels"
-NAMES: dict[LevelNumber, str] = {1: "the record is whole", 2: "it is authentic", 3: "every message was replayed"}
 IDENTITIES = "a file of participants' public identity keys that are known from elsewhere (`identities`)"
-_WORDS: dict[LevelNumber, str] = {
-    1: "Nothing in the run folder contradicts the protocol, the other files or the stated guarantee. Whoever made the "
-    "folder could have played all participants.",
-    2: "What was sent is signed by keys that are known from elsewhere. What their owners did at home with rows and "
-    "coins, signatures do not show.",
-    3: "All participants handed over what they did and saw, and each message was made again from that by the program. "
-    "Whether rows were true and coins drawn at random, no audit sees.",
-}
 _GROUPS = (conformity, privacy, hygiene, replay, statements, leakage)
 _NAMED = 6  # more are counted
 _PARAMETER = re.compile(r" \(`[a-z]+`\)")  # by which a program is given what is missing
@@ -50,9 +83,11 @@ class EverybodysViews:
 
     def __post_init__(self, given: Collection[str]) -> None:
         if missing := [name for name in self.participants if name not in given]:
-            raise LocalError(f"wanted views of all participants, got none of {shown(missing[0])}")
+            raise LocalError(
+                "views.missing", "wanted views of all participants, got none of {name}", name=shown(missing[0])
+            )
         if not self.participants:
-            raise LocalError("wanted participants, got none")
+            raise LocalError("participants.none", "wanted participants, got none")
 
 
 @dataclass(frozen=True)
@@ -64,17 +99,19 @@ class AssuranceLevel:
 
     def __post_init__(self) -> None:
         if (self.number == NUMBERS[-1]) != (self.views is not None):
-            raise LocalError("wanted views of everybody for the last level, and for no other")
+            raise LocalError(
+                "level.views_of_everybody", "wanted views of everybody for the last level, and for no other"
+            )
 
     @property
     def name(self) -> str:
         """In a few words."""
-        return NAMES[self.number]
+        return RULES[self.number].name
 
     @property
     def words(self) -> str:
         """What it says, and what it does not."""
-        return _WORDS[self.number]
+        return RULES[self.number].words
 
 
 @dataclass(frozen=True)
@@ -92,7 +129,7 @@ class Rung:
     @property
     def name(self) -> str:
         """In a few words."""
-        return NAMES[self.number]
+        return RULES[self.number].name
 
     @property
     def missing_in_words(self) -> tuple[str, ...]:
@@ -120,62 +157,42 @@ class Assurance:
 
 def assurance(findings: Sequence[Finding], audited: AuditedRun) -> Assurance:
     """Return the three levels with what keeps each of them away."""
+    lacking = _not_handed_over(audited)
     rungs: list[Rung] = []
     for number in NUMBERS:
-        missing = (*_not_handed_over(number, audited), *_not_held(number, findings, audited))
+        missing = tuple(_missing(number, findings, lacking))
         is_reached = not missing and all(rung.reached for rung in rungs)
-        reached = AssuranceLevel(number, _views(number, audited)) if is_reached else None
+        views = EverybodysViews(audited.participants, audited.viewed) if is_reached and number == NUMBERS[-1] else None
         unasked = (f for f in findings if f.outcome.by_nature and _levels(f.check).undone == number)
-        rungs.append(Rung(number, reached, missing, tuple(map(_unasked, unasked))))
+        said = tuple(f"{f.check.name} ({one_line(f.outcome.detail)})" for f in unasked)
+        rungs.append(Rung(number, AssuranceLevel(number, views) if is_reached else None, missing, said))
     return Assurance(tuple(rungs))
 
 
-class _Levels(NamedTuple):
-    """The level that a check keeps away when it fails or is given up, and when it could not be made."""
-
-    failed: LevelNumber
-    undone: LevelNumber
+def _levels(check: Check) -> KeptAway:
+    return OF_VIEWS if check.group in OF_VIEWS_AND_CODE else BY_WHAT_IT_TAKES[check.takes]
 
 
-_BY_NEED: Mapping[Takes, _Levels] = MappingProxyType(
-    {"folder": _Levels(1, 1), "identities": _Levels(2, 2), "views": _Levels(1, 3)}
-)
+def _not_handed_over(audited: AuditedRun) -> Mapping[Takes, str]:
+    """Return what an audit takes and was not given, in words."""
+    lacking: dict[Takes, str] = {}
+    if audited.pinned is None:
+        lacking["identities"] = IDENTITIES
+    if absent := [shown(name) for name in audited.participants if name not in audited.viewed]:
+        lacking["views"] = f"{'the view' if len(absent) == 1 else 'the views'} of {some(absent, _NAMED)} (`views`)"
+    return lacking
 
 
-def _levels(check: Check) -> _Levels:
-    return _Levels(3, 3) if check.group in OF_VIEWS_AND_CODE else _BY_NEED[check.takes]
-
-
-def _unasked(finding: Finding) -> str:
-    return f"{finding.check.name} ({one_line(finding.outcome.detail)})"
-
-
-def _views(number: LevelNumber, audited: AuditedRun) -> EverybodysViews | None:
-    return EverybodysViews(audited.participants, audited.viewed) if number == NUMBERS[-1] else None
-
-
-def _not_handed_over(number: LevelNumber, audited: AuditedRun) -> Iterator[str]:
-    if number == 2 and audited.pinned is None:
-        yield IDENTITIES
-    if number == 3 and (absent := [name for name in audited.participants if name not in audited.viewed]):
-        yield f"{'the view' if len(absent) == 1 else 'the views'} of {some(list(map(shown, absent)), _NAMED)} (`views`)"
-
-
-def _not_held(number: LevelNumber, findings: Sequence[Finding], audited: AuditedRun) -> Iterator[str]:
-    """Yield the checks of a level that were not made, then those whose outcome keeps the level away."""
-    due = (check for group in _GROUPS for check in group.CHECKS if _levels(check).undone == number)
+def _missing(number: LevelNumber, findings: Sequence[Finding], lacking: Mapping[Takes, str]) -> Iterator[str]:
+    """Yield what was not handed over for a level, its checks that were not made, and those that keep it away."""
+    yield from (said for takes, said in lacking.items() if BY_WHAT_IT_TAKES[takes].undone == number)
+    due = (check.name for group in _GROUPS for check in group.CHECKS if _levels(check).undone == number)
     made = {finding.check.name for finding in findings}
-    if unmade := [check.name for check in due if check.name not in made]:
+    if unmade := [name for name in due if name not in made]:
         yield f"checks that were not made: {', '.join(unmade)}"
-    # What was not handed over is said once, and not again by each check that needs it.
-    wanting = {
-        "folder": False,
-        "identities": audited.pinned is None,
-        "views": not set(audited.participants) <= set(audited.viewed),
-    }
     for check, outcome in ((f.check, f.outcome) for f in findings if not (f.outcome.holds or f.outcome.by_nature)):
         if outcome.status == "failed" or not outcome.finished:
             if _levels(check).failed == number:
                 yield f"{check.name}, which {'failed' if outcome.finished else 'was not finished'}"
-        elif _levels(check).undone == number and not wanting[check.needs]:
+        elif _levels(check).undone == number and check.needs not in lacking:  # what is lacking was said once
             yield f"{check.name}, which was not possible: {one_line(outcome.detail)}"

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.audit.run.check import CheckOutcome, Status, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.check import CheckOutcome, Status, not_possible
 from smc_dp.core import reading
 from smc_dp.core.documents import Document, validated
+from smc_dp.core.errors import Fault
 from smc_dp.leakage import role_code
 
 FILE = Path(__file__).with_name("code_checks.json")
@@ -77,14 +78,21 @@ def cited(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None 
     program = protocol.program
     result = known.by_key.get((program.name, program.version, _text(p.as_dict()), check))
     if result is None:
-        return not_possible(f"smc-dp {known.version} ships no result of this check for such a session")
+        return not_possible(
+            "role_code.no_result",
+            "smc-dp {version} ships no result of this check for such a session",
+            version=known.version,
+        )
     if result.code != role_code.digest(protocol):
         return not_possible(
-            f"the role code differs from that of smc-dp {known.version}: run `smc-dp lab check {program.name}`"
+            "role_code.differs",
+            "the role code differs from that of smc-dp {version}: run `smc-dp lab check {name}`",
+            version=known.version,
+            name=program.name,
         )
-    detail = f"computed for this role code when smc-dp {known.version} was made, {result.detail}"
-    outcomes = {"passed": passed, "failed": failed, "not possible": nothing_to_ask}
-    return outcomes[result.status](detail)
+    fields = {"version": known.version, "found": result.detail}
+    cited = Fault("role_code.cited", "computed for this role code when smc-dp {version} was made, {found}", fields)
+    return CheckOutcome(result.status, cited, by_nature=result.status == "not possible")
 
 
 def differences(computed: ReleasedResults, shipped: ReleasedResults) -> dict[ResultKey, str]:

@@ -27,10 +27,10 @@ from smc_dp.audit.run.blame import (
     signer,
     why_nobody,
 )
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, whose
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, FieldValue, shown
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Verdict:
 
     line: int
     culprit: Culprit | None
-    sentence: str
+    fault: Fault
     accepted: bool = False
 
     @property
@@ -56,40 +56,50 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
     vanished had no time to read it all.
     """
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     for name, view in evidence.views.items():
-        again = evidence.recomputed[name]
+        again, owner_of = evidence.recomputed[name], {"name": shown(name)}
         if fault := _greeting_fault(evidence, name, again.links.public):
             return fault
         if apart := marks_apart(evidence, name):
-            return _differ(evidence, name, f"the view of {shown(name)} has others who were absent", apart[0])
+            absent = Fault("view.other_absences", "the view of {name} has others who were absent", owner_of)
+            return _differ(evidence, name, absent, apart[0])
         for read, kept in zip(again.opened, view.mail, strict=False):
             if read != kept:
-                what = f"the record holds other mail for {shown(name)} there than its view"
-                return _differ(evidence, name, what, _line(evidence, name, read))
+                other = Fault("view.other_mail", "the record holds other mail for {name} there than its view", owner_of)
+                return _differ(evidence, name, other, _line(evidence, name, read))
         had = dict(view.greetings)
         if others := [n for n in greetings_apart(evidence, name) if n in had or name not in gone(evidence)]:
-            what = f"the record holds another greeting of {shown(others[0])} than the view of {shown(name)}"
-            return _differ(evidence, name, what, None)
+            greeted = "the record holds another greeting of {sender} than the view of {name}"
+            fields = {"sender": shown(others[0]), **owner_of}
+            return _differ(evidence, name, Fault("view.other_greeting", greeted, fields))
         if len(view.mail) < len(again.opened) and name not in gone(evidence):
             missing = _line(evidence, name, again.opened[len(view.mail)])
-            what = f"the view of {shown(name)} lacks mail that the record holds for it"
-            return _differ(evidence, name, what, missing)
+            lacking = Fault("view.lacks_mail", "the view of {name} lacks mail that the record holds for it", owner_of)
+            return _differ(evidence, name, lacking, missing)
         if len(view.mail) > len(again.opened):
             extra = _line(evidence, name, view.mail[len(again.opened)])
-            what = f"the view of {shown(name)} has mail that it did not get from the record"
-            return _differ(evidence, name, what, extra)
+            more = Fault("view.more_mail", "the view of {name} has mail that it did not get from the record", owner_of)
+            return _differ(evidence, name, more, extra)
     opened = sum(len(view.mail) for view in evidence.views.values())
     signed = sum(owner(evidence, name) is not None for name in evidence.views)
     by_owners = f"{signed} of {len(evidence.views)} signed by their owners"
-    return passed(f"{opened} messages open as the views hold them; {whose(evidence)}, {by_owners}")
+    return passed(
+        "view_agrees.holds",
+        "{opened} messages open as the views hold them; {evidence}, {by_owners}",
+        opened=opened,
+        evidence=whose(evidence),
+        by_owners=by_owners,
+    )
 
 
-def _differ(evidence: Evidence, role: str, what: str, line: int | None, culprit: Culprit | None = None) -> CheckOutcome:
-    """A view beside the record: where nobody answers for the view, only that they differ, and why nobody is named."""
+def _differ(
+    evidence: Evidence, role: str, what: Fault, line: int | None = None, culprit: Culprit | None = None
+) -> CheckOutcome:
+    """Return that a view and the record differ: where nobody answers for the view, only that, and why."""
     why = why_nobody(evidence, role)
-    said = f"this view and the record differ: {what}"
-    return failed(f"{said}; {why}", line) if why else failed(said, line, culprit)
+    differ = what.within("this view and the record differ")
+    return failed(differ, line=line, culprit=None if why else culprit, why_nobody=why)
 
 
 def _line(evidence: Evidence, reader: str, mail: Opened) -> int | None:
@@ -102,7 +112,11 @@ def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> CheckOutcom
     """Who signed a view, and a greeting that does not follow from it, has signed a contradiction."""
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.sender == name and e.body[:KEY_BYTES] != public:
-            what = f"the session key of {shown(name)} does not follow from the coins in its view"
+            what = Fault(
+                "view.other_session_key",
+                "the session key of {name} does not follow from the coins in its view",
+                {"name": shown(name)},
+            )
             return _differ(evidence, name, what, n, owner(evidence, name) if signer(evidence, n) else None)
     return None
 
@@ -114,15 +128,18 @@ def messages_recomputed(evidence: Evidence) -> CheckOutcome:
     mail and the marks of its view: else either may have been changed, or the owner may have been sent something else.
     """
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     faults = [_sent_fault(evidence, name, again) for name, again in evidence.recomputed.items()]
     found = [fault for fault in faults if fault is not None]
     if found:
         return min(found, key=lambda fault: (fault.line is None, fault.line or 0))
     count = sum(len(again.sent) for again in evidence.recomputed.values())
     return passed(
-        f"{count} messages made again, byte for byte but for signatures; {whose(evidence)}; "
-        "that coins were drawn at random, no run shows"
+        "messages_recomputed.holds",
+        "{count} messages made again, byte for byte but for signatures; {evidence}; that coins were drawn at "
+        "random, no run shows",
+        count=count,
+        evidence=whose(evidence),
     )
 
 
@@ -130,18 +147,33 @@ def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcom
     sent = 0
     for n, e in ((n, e) for n, e in evidence.envelopes.items() if e.sender == name):
         if sent == len(again.sent):
-            why = f", which stops: {again.fault}" if again.fault else ""
-            what = f"{_what(e)} is more than the program of {shown(name)} sends on its view{why}"
-            return _differ(evidence, name, what, n, deviates(evidence, n))
+            fields = {**_what(e), "name": shown(name), "why": f", which stops: {again.fault}" if again.fault else ""}
+            more = Fault(
+                "message.not_of_view",
+                "{kind} to {to} is more than the program of {name} sends on its view{why}",
+                fields,
+            )
+            return _differ(evidence, name, more, n, deviates(evidence, n))
         made = again.sent[sent]
         if e != made:
-            wanted = "" if (e.kind, e.to) == (made.kind, made.to) else f", which would send {_what(made)}"
-            what = f"{_what(e)} is not what the program of {shown(name)} sends on its view{wanted}"
-            return _differ(evidence, name, what, n, deviates(evidence, n))
+            same = (e.kind, e.to) == (made.kind, made.to)
+            instead = "" if same else ", which would send {kind} to {to}".format_map(_what(made))
+            other = Fault(
+                "message.other_than_view",
+                "{kind} to {to} is not what the program of {name} sends on its view{instead}",
+                {**_what(e), "name": shown(name), "instead": instead},
+            )
+            return _differ(evidence, name, other, n, deviates(evidence, n))
         sent += 1
     if sent < len(again.sent) and not (evidence.absences and _may_lack(evidence, name, again.sent[sent])):
-        what = f"the record lacks {_what(again.sent[sent])} from {shown(name)}, which follows from its view"
-        return _differ(evidence, name, what, None)
+        fields = {**_what(again.sent[sent]), "name": shown(name)}
+        return _differ(
+            evidence,
+            name,
+            Fault(
+                "message.lacking", "the record lacks {kind} to {to} from {name}, which follows from its view", fields
+            ),
+        )
     return None
 
 
@@ -152,8 +184,8 @@ def _may_lack(evidence: Evidence, name: str, made: Envelope) -> bool:
     return name in gone(evidence) or _is_published(made)
 
 
-def _what(e: Envelope) -> str:
-    return f"{shown(e.kind)} to {shown(e.to)}"
+def _what(e: Envelope) -> dict[str, str]:
+    return {"kind": shown(e.kind), "to": shown(e.to)}
 
 
 def result(evidence: Evidence) -> CheckOutcome:
@@ -161,10 +193,11 @@ def result(evidence: Evidence) -> CheckOutcome:
     functionality makes of their inputs, whatever Charlie, who has none, did or hands over.
     """
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     if again := _stopped(evidence):
-        what = f"on the view of {shown(again.view.name)} its role publishes nothing: {again.fault}"
-        return _differ(evidence, again.view.name, what, again.at)
+        fields = {"name": shown(again.view.name), "why": str(again.fault)}
+        nothing = Fault("result.none", "on the view of {name} its role publishes nothing: {why}", fields)
+        return _differ(evidence, again.view.name, nothing, again.at)
     published = _published(evidence)
     for name, again in evidence.recomputed.items():
         due = [(e.kind, signed_payload(e)) for e in again.sent if _is_published(e)]
@@ -175,17 +208,32 @@ def result(evidence: Evidence) -> CheckOutcome:
         if due != there:
             same = next((i for i, pair in enumerate(zip(due, there, strict=False)) if pair[0] != pair[1]), len(due))
             line = found[same][0] if same < len(found) else None
-            what = f"what was published as the share of {shown(name)} is not what follows from its view"
-            return _differ(evidence, name, what, line, None if line is None else deviates(evidence, line))
+            other = Fault(
+                "share.other_than_view",
+                "what was published as the share of {name} is not what follows from its view",
+                {"name": shown(name)},
+            )
+            return _differ(evidence, name, other, line, None if line is None else deviates(evidence, line))
     hygiene = evidence.protocol.model.hygiene
     if evidence.absences and not (hygiene and hygiene.says_who(evidence.session.parameters) and published):
-        return passed(f"the published shares follow from the {whose(evidence)}; somebody's letters were given up")
+        return passed(
+            "result.letters_given_up",
+            "the published shares follow from the {evidence}; somebody's letters were given up",
+            evidence=whose(evidence),
+        )
     if hygiene is None or not set(evidence.session.parties) <= set(evidence.views):
-        return passed(f"the published shares follow from the {whose(evidence)}; the release needs those of all parties")
+        return passed(
+            "result.holds_in_part",
+            "the published shares follow from the {evidence}; the release needs those of all parties",
+            evidence=whose(evidence),
+        )
     inputs = {name: view.inputs for name, view in evidence.views.items()}
     if not hygiene.agrees(evidence.session.parameters, inputs, _decoded(evidence)):
-        return failed("the published shares do not give what the ideal functionality makes of the views' inputs")
-    return passed("the published shares give what the ideal functionality makes of everybody's inputs")
+        return failed(
+            "result.not_ideal",
+            "the published shares do not give what the ideal functionality makes of the views' inputs",
+        )
+    return passed("result.holds", "the published shares give what the ideal functionality makes of everybody's inputs")
 
 
 def _is_published(e: Envelope) -> bool:
@@ -213,18 +261,28 @@ def _decoded(evidence: Evidence) -> dict[str, messages.Message]:
 def dispute(evidence: Evidence) -> CheckOutcome:
     """Every message for the owner of a view opens and is accepted; if not, who is wrong."""
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     if again := _stopped(evidence):
-        reader = shown(again.view.name)
+        fields = {"name": shown(again.view.name), "why": str(again.fault)}
         if again.at is None or again.at not in evidence.envelopes:
-            return _differ(evidence, again.view.name, f"the role of {reader} stops on its view: {again.fault}", None)
+            stops = Fault("dispute.role_stops", "the role of {name} stops on its view: {why}", fields)
+            return _differ(evidence, again.view.name, stops)
         verdict = settle(evidence, again.at)
-        what = f"on the view of {reader} its role refuses this: {again.fault}. {verdict.sentence}"
+        refused = Fault(
+            "dispute.refused",
+            "on the view of {name} its role refuses this: {why}. {verdict}",
+            {**fields, "verdict": str(verdict.fault), "verdict_code": verdict.fault.code},
+        )
         if verdict.culprit:  # by its own signatures, whoever wrote this view
-            return failed(what, again.at, verdict.culprit)
-        return _differ(evidence, again.view.name, what, again.at)
+            return failed(refused, line=again.at, culprit=verdict.culprit)
+        return _differ(evidence, again.view.name, refused, again.at)
     count = sum(len(again.reads) for again in evidence.recomputed.values())
-    return passed(f"nothing to settle: {count} messages open and are accepted; {whose(evidence)}")
+    return passed(
+        "dispute.nothing_to_settle",
+        "nothing to settle: {count} messages open and are accepted; {evidence}",
+        count=count,
+        evidence=whose(evidence),
+    )
 
 
 def _stopped(evidence: Evidence) -> Recomputed | None:
@@ -250,31 +308,42 @@ def settle(evidence: Evidence, line: int) -> Verdict:
     """
     envelope = evidence.envelopes.get(line)
     if envelope is None:
-        return Verdict(line, None, "There is no message on this line.")
+        return Verdict(line, None, Fault("dispute.no_message", "There is no message on this line."))
     if envelope.is_public:
         return _settle_public(evidence, line, envelope)
     if envelope.to not in evidence.views:
-        return Verdict(line, None, f"It takes the view of {shown(envelope.to)} to say what the message is.")
+        needed = Fault(
+            "dispute.no_view", "It takes the view of {name} to say what the message is.", {"name": shown(envelope.to)}
+        )
+        return Verdict(line, None, needed)
     for asked in (_coins, _greeting):
         if verdict := asked(evidence, line, envelope):
             return verdict
     again = evidence.recomputed[envelope.to]
     letter = again.links.open(line, again.keys)
     if letter.payload is not None and letter.fault is None and again.at != line:
-        return Verdict(line, None, "The message opens and is accepted.", True)
+        return Verdict(line, None, Fault("dispute.accepted", "The message opens and is accepted."), True)
     return _refused(evidence, line, envelope, letter.payload is not None)
 
 
 def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict:
-    who = shown(envelope.sender)
+    sender = {"name": shown(envelope.sender)}
     culprit = signer(evidence, line)
     if culprit is None:
-        return Verdict(line, None, f"The signature of {who} does not hold: nobody answers for this.")
+        return Verdict(
+            line,
+            None,
+            Fault("dispute.false_signature", "The signature of {name} does not hold: nobody answers for this.", sender),
+        )
     if any(again.at == line for again in evidence.recomputed.values()):
         # A greeting says the same to everybody, whatever its readers were told: no honest one is refused.
-        return Verdict(line, culprit, f"{culprit.said} is wrong: it signed this, which anybody can check.")
+        wrong = Fault(
+            "dispute.signed_fault", "{name} is wrong: it signed this, which anybody can check.", {"name": culprit.said}
+        )
+        return Verdict(line, culprit, wrong)
     accepted = blamed(evidence, line) is not None
-    return Verdict(line, None, f"{who} signed this, and nobody whose view was given refuses it.", accepted)
+    signed = Fault("dispute.not_refused", "{name} signed this, and nobody whose view was given refuses it.", sender)
+    return Verdict(line, None, signed, accepted)
 
 
 def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
@@ -282,42 +351,93 @@ def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     reader = envelope.to
     found = greeting(evidence, reader)
     if found is None:
-        return Verdict(line, None, f"No greeting that {shown(reader)} signed is there to check its coins against.")
+        return Verdict(
+            line,
+            None,
+            Fault(
+                "dispute.no_greeting_of_reader",
+                "No greeting that {name} signed is there to check its coins against.",
+                {"name": shown(reader)},
+            ),
+        )
     if not has_other_coins(evidence, reader):
         return None
-    differ = f"the coins in the view of {shown(reader)} are not those behind the key that it signed on line {found[0]}"
     culprit = owner(evidence, reader)
+    fields: dict[str, FieldValue] = {"name": shown(reader), "greeting": found[0]}
     if culprit is None:
-        return Verdict(line, None, f"This view and the record differ: {differ}.")
-    return Verdict(line, culprit, f"{culprit.said} is wrong: it signed its view as well, and {differ}.")
+        differ = Fault(
+            "dispute.other_coins",
+            "This view and the record differ: the coins in the view of {name} are not those behind the key that it "
+            "signed on line {greeting}.",
+            fields,
+        )
+        return Verdict(line, None, differ)
+    wrong = Fault(
+        "dispute.other_coins_signed",
+        "{culprit} is wrong: it signed its view as well, and the coins in the view of {name} are not those behind the "
+        "key that it signed on line {greeting}.",
+        {"culprit": culprit.said, **fields},
+    )
+    return Verdict(line, culprit, wrong)
 
 
 def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     """The sender's greeting must be signed, or the key of the link is nobody's."""
     if greeting(evidence, envelope.sender) is None:
-        return Verdict(line, None, f"No greeting that {shown(envelope.sender)} signed is there: the link is nobody's.")
+        sender = {"name": shown(envelope.sender)}
+        nobodys = Fault(
+            "dispute.no_greeting_of_sender", "No greeting that {name} signed is there: the link is nobody's.", sender
+        )
+        return Verdict(line, None, nobodys)
     return None
 
 
 def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> Verdict:
-    sender, reader = shown(envelope.sender), shown(envelope.to)
+    between = {"sender": shown(envelope.sender), "reader": shown(envelope.to)}
     if opens and _follows(evidence, envelope):
-        why = f"somebody told {sender} and {reader} different things"
-        return Verdict(line, None, f"The program sends just this on the view of {sender}: {why}.")
+        followed = Fault(
+            "dispute.told_otherwise",
+            "The program sends just this on the view of {sender}: somebody told {sender} and {reader} different "
+            "things.",
+            between,
+        )
+        return Verdict(line, None, followed)
     if culprit := deviates(evidence, line):
         how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
-        more = "and on the view that it signed its program sends something else"
-        return Verdict(line, culprit, f"{culprit.said} is wrong: it signed this, {how}, {more}.")
+        deviated = Fault(
+            "dispute.deviates",
+            "{name} is wrong: it signed this, {how}, and on the view that it signed its program sends something else.",
+            {"name": culprit.said, "how": how},
+        )
+        return Verdict(line, culprit, deviated)
     if blamed(evidence, line):
-        shows = "only a view that it signed and the record bears out could show"
-        what = f"What others told {sender} may be the reason, which {shows}"
+        fault = Fault(
+            "dispute.told_by_others",
+            "What others told {sender} may be the reason, which only a view that it signed and the record bears out "
+            "could show, so nobody can be named.",
+            between,
+        )
     elif _continues_otherwise(evidence, line, envelope):
-        what = f"On the view of {sender} its program sends another message here, which its later ones continue"
+        fault = Fault(
+            "dispute.continues_otherwise",
+            "On the view of {sender} its program sends another message here, which its later ones continue, so nobody "
+            "can be named.",
+            between,
+        )
     elif opens:
-        what = f"It opens and is refused; no signature holds it, and both {sender} and {reader} have its key"
+        fault = Fault(
+            "dispute.refused_unsigned",
+            "It opens and is refused; no signature holds it, and both {sender} and {reader} have its key, so nobody "
+            "can be named.",
+            between,
+        )
     else:
-        what = "It does not open, and no signature holds it: whoever carried or recorded it may have changed it"
-    return Verdict(line, None, f"{what}, so nobody can be named.")
+        fault = Fault(
+            "dispute.unopened",
+            "It does not open, and no signature holds it: whoever carried or recorded it may have changed it, so "
+            "nobody can be named.",
+        )
+    return Verdict(line, None, fault)
 
 
 def _follows(evidence: Evidence, envelope: Envelope) -> bool:

@@ -133,7 +133,9 @@ def audit_evidence(
             progress(f"{check.group}: {check.name}")
         loose = [f.check.name for f in findings if f.check.work == "lines" and not f.outcome.holds]
         if check.is_costly and loose:
-            outcome = not_possible(f"the lines of the record do not hang together: see {', '.join(loose)}")
+            outcome = not_possible(
+                "transcript.loose_lines", "the lines of the record do not hang together: see {checks}", checks=loose
+            )
         else:
             outcome = _bounded(check, evidence, allowed)
         findings.append(Finding(check, outcome))
@@ -152,13 +154,23 @@ def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutco
     try:
         return allowed.spend(lambda: _outcome(check, evidence))
     except TakesTooLongError:
-        return unfinished(f"not finished: an audit may use {allowed.seconds:g} s of processor time; {MORE_TIME}")
+        return unfinished(
+            "check.not_finished",
+            "not finished: an audit may use {seconds:g} s of processor time; {more_time}",
+            seconds=allowed.seconds,
+            more_time=MORE_TIME,
+        )
 
 
 def _outcome(check: Check, evidence: Evidence) -> CheckOutcome:
     try:
         return check.run(evidence)
     except (ProtocolError, InputError) as error:
-        return failed(str(error))
+        return failed(error.fault)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        return failed(f"the evidence cannot be worked with: {type(error).__name__}: {error}")
+        return failed(
+            "evidence.not_workable",
+            "the evidence cannot be worked with: {name}: {error}",
+            name=type(error).__name__,
+            error=str(error),
+        )

@@ -26,7 +26,6 @@ from smc_dp.core.errors import shown
 from smc_dp.run.release_consistency import published, published_message
 
 _NAMED = 8  # more participants are counted
-NOTHING_TO_CHECK = "what this protocol publishes under these parameters nobody can make again from public values"
 
 
 def statements(evidence: Evidence) -> CheckOutcome:
@@ -35,20 +34,30 @@ def statements(evidence: Evidence) -> CheckOutcome:
     Looked at are those in the given views, those that their roles saw to be signed, and those in what was published.
     """
     if not evidence.session.program.statements:
-        return nothing_to_ask("this protocol has no statements")
+        return nothing_to_ask("statements.none_in_protocol", "this protocol has no statements")
     found = {said: None for said in _all_signed(evidence) if _holds(evidence, said)}
     about: dict[tuple[str, str, bytes], SignedStatement] = {}
     for said in found:
         first = about.setdefault((said.name, said.kind, _about(evidence, said)), said)
         if first.payload != said.payload:
-            what = f"{shown(said.name)} signed two different statements {said.kind} about the same thing"
             signed = statement(evidence.session.id, *said[:3])
-            return failed(what, culprit=Culprit(said.name, evidence, signed, said.signature))
+            return failed(
+                "statement.contradicted",
+                "{name} signed two different statements {kind} about the same thing",
+                culprit=Culprit(said.name, evidence, signed, said.signature),
+                name=shown(said.name),
+                kind=said.kind,
+            )
     if not found:
         if not evidence.views:
-            return not_possible(NO_VIEWS)
-        return nothing_to_ask("no statement got as far as these views")
-    return passed(f"{len(found)} statements of {len({said.name for said in found})} signers, no two about the same")
+            return NO_VIEWS
+        return nothing_to_ask("statements.none_in_views", "no statement got as far as these views")
+    return passed(
+        "statements.hold",
+        "{statements} statements of {signers} signers, no two about the same",
+        statements=len(found),
+        signers=len({said.name for said in found}),
+    )
 
 
 def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
@@ -82,26 +91,34 @@ def openings(evidence: Evidence) -> CheckOutcome:
     """What was published is made again from what everybody greeted with and what was published beside it."""
     checkable = evidence.protocol.checkable
     if checkable is None or not checkable.opens(evidence.session.parameters):
-        return nothing_to_ask(NOTHING_TO_CHECK)
+        return nothing_to_ask(
+            "openings.not_public",
+            "what this protocol publishes under these parameters nobody can make again from public values",
+        )
     said = _published(evidence)
     if said is None:
-        why = "letters were given up, and" if evidence.absences else "of what should be there"
-        return not_possible(f"{why} nothing was published")
+        if evidence.absences:
+            return not_possible("openings.letters_given_up", "letters were given up, and nothing was published")
+        return not_possible("openings.nothing_published", "of what should be there nothing was published")
     wrong = _wrong(evidence, checkable, said, [])
     if wrong is None:
         who = ", ".join(said) if len(said) <= _NAMED else f"all {len(said)} participants"
-        return passed(f"what {who} published follows from what all greeted with and what was opened")
+        return passed(
+            "openings.hold", "what {who} published follows from what all greeted with and what was opened", who=who
+        )
     line = next((n for name, (n, _) in published(evidence.envelopes.items()).items() if name == wrong.name), None)
-    return failed(wrong.why, line, None if line is None else signer(evidence, line))
+    return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
 
 
 def commitments(evidence: Evidence) -> CheckOutcome:
     """What is in opened letters, and stands committed to in a greeting, opens what was promised there."""
     checkable = evidence.protocol.checkable
     if checkable is None:
-        return nothing_to_ask("this protocol has no commitments that letters could open")
+        return nothing_to_ask(
+            "commitments.none_in_protocol", "this protocol has no commitments that letters could open"
+        )
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     greeted = _greetings(evidence)
     if isinstance(greeted, CheckOutcome):
         return greeted
@@ -112,10 +129,15 @@ def commitments(evidence: Evidence) -> CheckOutcome:
     ]
     wrong = checkable.told(evidence.session.parameters, greeted, letters)
     if wrong is None:
-        return passed(f"nothing in {len(letters)} letters contradicts what was committed to; {whose(evidence)}")
+        return passed(
+            "commitments.hold",
+            "nothing in {letters} letters contradicts what was committed to; {evidence}",
+            letters=len(letters),
+            evidence=whose(evidence),
+        )
     found = greeting(evidence, wrong.name) if wrong.name else None
     line = found[0] if found else None
-    return failed(wrong.why, line, None if line is None else signer(evidence, line))
+    return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
 
 
 def _published(evidence: Evidence) -> Mapping[str, Any] | None:
@@ -133,7 +155,7 @@ def _wrong(
     """What is wrong with what was published; `heard` takes the statements that were seen to be signed."""
     session, greeted = evidence.session, _greetings(evidence)
     if isinstance(greeted, CheckOutcome):
-        return Wrong(greeted.detail)
+        return Wrong(greeted.fault)
 
     def attested(name: str, message: Message, signature: bytes) -> bool:
         holds = is_attested(session, name, message, {}, signature)
@@ -150,7 +172,9 @@ def _greetings(evidence: Evidence) -> dict[str, Greeted[Message]] | CheckOutcome
     for name in session.greeters:
         there, says = greeting(evidence, name), session.says(name)
         if there is None or says is None:
-            return not_possible(f"the record holds no greeting that {shown(name)} signed")
+            return not_possible(
+                "greeting.unsigned", "the record holds no greeting that {name} signed", name=shown(name)
+            )
         read: Message = messages.decode(says.kind, signed_payload(there[1])[KEY_BYTES:], session.layout, {})
         found[name] = Greeted(read, there[1].digest)
     return found

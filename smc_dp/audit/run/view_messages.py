@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from protocols.runtime.opened_mail import Letter
+from smc_dp.audit.run.check import not_possible
 from smc_dp.audit.run.evidence import Evidence, Recomputed
 from smc_dp.core.errors import shown
 
-NO_VIEWS = "no view was given"
+NO_VIEWS = not_possible("views.not_given", "no view was given")
 
 
 def opened(evidence: Evidence) -> tuple[Letter, ...]:

@@ -88,15 +88,26 @@ class CodeBook:
 
     def __post_init__(self) -> None:
         if not self.entries:
-            raise InputError(f"{self.source}: describes no column, wanted a code book of columns")
+            raise InputError("codebook.no_columns", "describes no column, wanted a code book of columns").within(
+                self.source
+            )
         if len(self.entries) > MOST_COLUMNS:
-            raise InputError(f"{self.source}: describes {len(self.entries):,} columns, wanted at most {MOST_COLUMNS:,}")
+            raise InputError(
+                "codebook.too_many_columns",
+                "describes {count:,} columns, wanted at most {most:,}",
+                count=len(self.entries),
+                most=MOST_COLUMNS,
+            ).within(self.source)
         seen: set[str] = set()
         for entry in self.entries:
             if not entry.name.strip():
-                raise InputError(f"{self.source}: has a column without a name, wanted a name for each")
+                raise InputError("codebook.no_name", "has a column without a name, wanted a name for each").within(
+                    self.source
+                )
             if entry.name in seen:
-                raise InputError(f"{self.source}: column {shown(entry.name)} occurs twice")
+                raise InputError("codebook.same_name", "column {name} occurs twice", name=shown(entry.name)).within(
+                    self.source
+                )
             seen.add(entry.name)
 
 

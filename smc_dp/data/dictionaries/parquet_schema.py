@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.dictionaries.data_dictionary import (
     BookEntry,
     CodeBook,
@@ -27,8 +27,11 @@ _INDEX = "__index_level_"  # what pandas calls an index without a name
 
 def parquet_book(file: IO[bytes], source: str) -> CodeBook:
     """The code book in the schema of an open file; raises InputError."""
-    with opened(file, source) as found:
-        fields = [(field.name, field.type, field.nullable) for field in found.schema_arrow]
+    try:
+        with opened(file) as found:
+            fields = [(field.name, field.type, field.nullable) for field in found.schema_arrow]
+    except InputError as error:
+        raise error.within(source) from None
     entries = [BookEntry(name, _said(name, kind), may_be_empty=nullable) for name, kind, nullable in fields]
     return CodeBook(source, KIND, tuple(entries))
 

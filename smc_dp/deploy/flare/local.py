@@ -26,9 +26,11 @@ _FLARE_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 def _flare_names(found: dict[str, str]) -> dict[str, str]:
     for name in found:
         if not _FLARE_NAME.fullmatch(name):
-            raise InputError(f"wanted names of FLARE's, letters, digits, - and _, got {shown(name)}")
+            raise InputError(
+                "flare.no_names", "wanted names of FLARE's, letters, digits, - and _, got {got}", got=shown(name)
+            )
     if len(set(found.values())) != len(found):
-        raise InputError("one participant stands behind two names of FLARE's, wanted one each")
+        raise InputError("flare.name_twice", "one participant stands behind two names of FLARE's, wanted one each")
     return found
 
 
@@ -75,23 +77,40 @@ class SitePlace(Document):
     passphrase: str | None = None
 
 
-def site_files(local: Path, study: str, site: str) -> SiteFiles:
-    """What the site wrote for this study; InputError, also where the study that it names is another one."""
+def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
+    """Return the file of the study and the site's own files; raise InputError, also where the study is another one."""
     if not _FLARE_NAME.fullmatch(site):
-        raise InputError(f"wanted a name of FLARE's, letters, digits, - and _, got {shown(site)}")
+        raise InputError(
+            "flare.no_name", "wanted a name of FLARE's, letters, digits, - and _, got {got}", got=shown(site)
+        )
     path = _own(local, study) / f"{site}.toml"
     found = read_document(SitePlace, path, "site")
-    files = SiteFiles(**{name: path.parent / value for name, value in found.model_dump(exclude_none=True).items()})
-    if (there := JointStudy.read(files.study).digest) != study:
-        raise InputError(f"site {path}: study: {files.study} is {there[:16]}, and the job's is {study[:16]}")
-    return files
+    files = {name: path.parent / value for name, value in found.model_dump(exclude_none=True).items()}
+    study_file = files.pop("study")
+    if (there := JointStudy.read(study_file).digest) != study:
+        raise InputError(
+            "job.other_study",
+            "site {path}: study: {file} is {got}, and the job's is {wanted}",
+            path=str(path),
+            file=str(study_file),
+            got=there[:16],
+            wanted=study[:16],
+        )
+    return study_file, SiteFiles(**files)
 
 
 def _own(local: Path, study: object) -> Path:
     """The folder that its owner made for this study."""
     if not isinstance(study, str) or not _DIGEST.fullmatch(study):
-        raise InputError(f"job: study: wanted a digest, 64 hexadecimal digits, got {shown(study)}")
+        raise InputError(
+            "job.no_study", "job: study: wanted a digest, 64 hexadecimal digits, got {got}", got=shown(study)
+        )
     folder = local / FOLDER / study
     if not folder.is_dir():
-        raise InputError(f"job: study: {study[:16]!r} is not among those that {local / FOLDER} names")
+        raise InputError(
+            "job.unknown_study",
+            "job: study: {study!r} is not among those that {file} names",
+            study=study[:16],
+            file=str(local / FOLDER),
+        )
     return folder

@@ -36,9 +36,9 @@ class SiteExecutor(Executor):  # type: ignore[misc]  # FLARE has no types
         """Take part until the site has all it waits for, or FLARE ends the job; what is told is a fixed code."""
         try:
             local = Path(fl_ctx.get_engine().get_workspace().get_site_config_dir())
-            files = site_files(local, self._study, fl_ctx.get_identity_name())
+            study_file, files = site_files(local, self._study, fl_ctx.get_identity_name())
             ask = asks(fl_ctx, abort_signal)
-            part = take_part(files, self.logger.info, lambda study, name, credentials: FlareCarrier(ask))
+            part = take_part(study_file, files, self.logger.info, lambda *_: FlareCarrier(ask))
         except JobEndedError:
             self.logger.info("FLARE ended the job; the same job once more goes on from here")
             return _told("stopped")
@@ -65,7 +65,9 @@ def asks(fl_ctx: FLContext, abort: Signal) -> Ask:
             raise JobEndedError
         code = reply.get_header(defs.MessageHeaderKey.RETURN_CODE)
         if code != defs.ReturnCode.OK:
-            raise CarrierError(f"the relay inside FLARE's server does not {topic}: {code}")
+            raise CarrierError(
+                "relay.does_not_serve", "the relay inside FLARE's server does not {topic}: {why}", topic=topic, why=code
+            )
         return bytes(reply.payload)
 
     return ask

@@ -10,7 +10,7 @@ from typing import Any
 
 import cbor2
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault, InputError
 from smc_dp.deploy.frame import CarrierError, Parcel
 
 CHANNEL = "smc_dp"
@@ -23,6 +23,9 @@ LONGEST_WAIT = 5.0
 """Seconds for which the relay keeps a question for new parcels open."""
 HEAP_BYTES = 4 << 20
 """Parcels travel in heaps of about this size; a larger one travels alone."""
+_MALFORMED = Fault(
+    "relay.malformed_message", "what came through FLARE is not what a site and a relay write to each other"
+)
 
 
 def written(parts: Sequence[object]) -> bytes:
@@ -39,7 +42,7 @@ def several(data: bytes, *kinds: type) -> list[Any]:
             return list(parts)
     except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
         pass
-    raise CarrierError("what came through FLARE is not what a site and a relay write to each other")
+    raise CarrierError(_MALFORMED)
 
 
 def _is(kind: type, part: object) -> bool:
@@ -50,7 +53,7 @@ def _is(kind: type, part: object) -> bool:
 def row(data: bytes, *kinds: type) -> list[Any]:
     """The array of one part of each kind; CarrierError for anything else."""
     if len(parts := several(data, *kinds)) != len(kinds):
-        raise CarrierError("what came through FLARE is not what a site and a relay write to each other")
+        raise CarrierError(_MALFORMED)
     return parts
 
 
@@ -59,7 +62,7 @@ def parcel(data: bytes) -> Parcel:
     try:
         return Parcel.decode(data)
     except InputError as error:
-        raise CarrierError(str(error)) from None
+        raise CarrierError(error.fault) from None
 
 
 def heaps(parcels: Sequence[Parcel]) -> Iterator[bytes]:

@@ -67,7 +67,10 @@ class Trace:
                 if isinstance(x, int | bytes) and not whole and (type(x) is not type(y) or x != y):
                     what = type(one.message).__name__
                     raise LocalError(
-                        f"{one.sender} sends in {what} a number made of random bytes, which no form can follow"
+                        "role.sends_random_bytes_as_number",
+                        "{sender} sends in {what} a number made of random bytes, which no form can follow",
+                        sender=one.sender,
+                        what=what,
                     )
 
     @cached_property

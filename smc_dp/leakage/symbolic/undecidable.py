@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from protocols.errors import LocalError
+from protocols.errors import FieldValue, LocalError
 
 
 class UndecidedError(LocalError):
@@ -20,30 +20,34 @@ class UndecidedError(LocalError):
 class Refusing:
     """A number of which only what its class defines can be asked."""
 
-    def refuse(self, why: str) -> NoReturn:
+    def refuse(self, code: str, template: str, /, **fields: FieldValue) -> NoReturn:
         """Stop the run, and leave a note for the case that the role goes on."""
+        error = UndecidedError(code, template, **fields)
         for notes in self._notes():
-            notes.append(why)
-        raise UndecidedError(why)
+            notes.append(str(error))
+        raise error
 
     def _notes(self) -> list[list[str]]:
         """Where a refusal is written down."""
         raise NotImplementedError
 
     def __getattr__(self, name: str) -> NoReturn:
-        self.refuse(f"does with a symbol what only numbers can: {name}")
+        self._as_only_numbers(name)
+
+    def _as_only_numbers(self, what: str) -> NoReturn:
+        self.refuse("symbol.used_as_a_number", "does with a symbol what only numbers can: {what}", what=what)
 
     def _in_words(self, *_: Any) -> NoReturn:
-        self.refuse("puts an unknown number into words")
+        self.refuse("symbol.put_into_words", "puts an unknown number into words")
 
     def _as_number(self, *_: Any) -> NoReturn:
-        self.refuse("does with a symbol what only numbers can: asks for its value")
+        self._as_only_numbers("asks for its value")
 
     def _computed(self, *_: Any) -> NoReturn:
-        self.refuse("does with a symbol what only numbers can: computes what no form can follow")
+        self._as_only_numbers("computes what no form can follow")
 
     def _as_object(self, *_: Any) -> NoReturn:
-        self.refuse("asks what an unknown number is like as an object")
+        self.refuse("symbol.asked_as_object", "asks what an unknown number is like as an object")
 
     def __hash__(self) -> int:
         self._as_object()

@@ -31,15 +31,21 @@ class CuratorTerms(MeanTerms):
     exponents: ExponentsName = "short"
     usual_from: ClassVar[int] = 2
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.comparison == REMOVED_COMPARISON:
+            raise InputError(REMOVED_REFUSAL)
+        one_of("comparison", {"comparison": self.comparison}, get_args(ComparisonName))
+        one_of("exponents", {"exponents": self.exponents}, get_args(ExponentsName))
+
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
         """As `Terms`; where nothing is said of the exponents they are full, as they were before there was a choice."""
-        refuse_removed_comparison(stated.get("comparison"))
         return cls(
             whole("key_bits", stated, _MAX_KEY_BITS),
-            one_of("comparison", stated, get_args(ComparisonName)),
+            stated.get("comparison"),  # type: ignore[arg-type]  # looked at when it is made, as exponents are
             whole("ring_bits", stated, GRID.ring_bits),
-            one_of("exponents", {"exponents": "full"} | dict(stated), get_args(ExponentsName)),
+            stated.get("exponents", "full"),
         )
 
     def as_dict(self, form: SecureForm) -> dict[str, Any]:
@@ -67,21 +73,26 @@ class CuratorTerms(MeanTerms):
         return made_parameters(protocol, parties, form.public.dimension, *own)
 
 
-def refuse_removed_comparison(comparison: Any, dashes: str = "") -> None:
-    """Raise InputError for a way to find the smallest party that earlier versions had."""
-    if comparison == REMOVED_COMPARISON:
-        raise InputError(f"{dashes}{REMOVED_REFUSAL}")
-
-
 def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:
     """Raises InputError for keys too short to protect anyone, unless they are asked for as test keys."""
     if type(key_bits) is not int:
-        raise InputError(f"key_bits: wanted an int, got {shown(key_bits)}")
+        raise InputError("key_bits.not_whole", "key_bits: wanted an int, got {got}", got=shown(key_bits))
     least = shortest_keys(protocol)
     if key_bits < least and not test_keys:
-        raise InputError(f"key_bits: wanted at least {least} (or `insecure_test_keys`), got {key_bits}")
+        raise InputError(
+            "key_bits.too_short",
+            "key_bits: wanted at least {least} (or `insecure_test_keys`), got {got}",
+            least=least,
+            got=key_bits,
+        )
     if not _TEST_KEY_BITS <= key_bits <= _MAX_KEY_BITS or key_bits % 16:
-        raise InputError(f"key_bits: wanted a multiple of 16 from {_TEST_KEY_BITS} to {_MAX_KEY_BITS}, got {key_bits}")
+        raise InputError(
+            "key_bits.out_of_range",
+            "key_bits: wanted a multiple of 16 from {test_key_bits} to {max_key_bits}, got {got}",
+            test_key_bits=_TEST_KEY_BITS,
+            max_key_bits=_MAX_KEY_BITS,
+            got=key_bits,
+        )
 
 
 def shortest_keys(protocol: str) -> int:

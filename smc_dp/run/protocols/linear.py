@@ -43,7 +43,11 @@ class LinearTerms(MeanTerms):
         """Refuses noise that the method does not have, and test keys."""
         check_mean(method, target)
         if test_keys:
-            raise InputError(f"insecure_test_keys: {protocol} has no keys that could be too short")
+            raise InputError(
+                "test_keys.without_keys",
+                "insecure_test_keys: {protocol} has no keys that could be too short",
+                protocol=protocol,
+            )
 
     def weak(self, protocol: str) -> bool:
         """As `Terms`."""

@@ -30,7 +30,12 @@ class MeanTerms:
 
     def __post_init__(self) -> None:
         if self.ring_bits > GRID.ring_bits:
-            raise InputError(f"ring_bits: wanted at most {GRID.ring_bits}, got {self.ring_bits}")
+            raise InputError(
+                "ring_bits.too_large",
+                "ring_bits: wanted at most {most}, got {got}",
+                most=GRID.ring_bits,
+                got=self.ring_bits,
+            )
 
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
@@ -45,7 +50,7 @@ class MeanTerms:
 
     def without(self, names: Sequence[str]) -> Self:
         """As `Terms`."""
-        raise InputError(f"parties: the others need {', '.join(names)} to the end")
+        raise InputError("parties.all_needed", "parties: the others need {names} to the end", names=names)
 
 
 def check_mean(method: Any, target: Target) -> None:
@@ -58,11 +63,11 @@ def made_parameters(protocol: str, *given: Any) -> Any:
     """The public parameters of this program; InputError where they do not fit together."""
     program = PROTOCOLS[protocol].program
     if program.parameters is None:
-        raise InputError(f"protocol: {protocol} has no parameters")
+        raise InputError("protocol.no_parameters", "protocol: {protocol} has no parameters", protocol=protocol)
     try:
         return program.parameters(*given)
     except LocalError as error:
-        raise InputError(str(error)) from None
+        raise InputError(error.fault) from None
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,10 @@ class MeanByCurator:
         largest = self.method.largest(n, self.public, self.target)
         if largest >= 1 << (self.ring_bits - 1):
             raise InputError(
-                f"weights and noise are too large for the grid of {self.ring_bits} bits; raise epsilon or lambda, or "
-                "give the party more rows"
+                "grid.too_small",
+                "weights and noise are too large for the grid of {ring_bits} bits; raise epsilon or lambda, or "
+                "give the party more rows",
+                ring_bits=self.ring_bits,
             )
 
     def part(self, rows: Rows, rng: Stream) -> Any:
@@ -112,5 +119,7 @@ class MeanByCurator:
         """The mean."""
         model = self.method.finish(value, self.public, self.target).model
         if not isinstance(model, LinearModel):
-            raise InputError(f"method: {self.method.name} does not release a linear model")
+            raise InputError(
+                "method.not_linear", "method: {name} does not release a linear model", name=self.method.name
+            )
         return model

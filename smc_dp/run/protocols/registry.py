@@ -12,12 +12,12 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
+from smc_dp.core.documents import FaultCollector
 from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.protocols.curator import ComparisonName as ComparisonName
 from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
 from smc_dp.run.protocols.curator import ExponentsName as ExponentsName
-from smc_dp.run.protocols.curator import refuse_removed_comparison as refuse_removed_comparison
 from smc_dp.run.protocols.linear import LinearTerms as LinearTerms
 from smc_dp.run.protocols.secure_sum import OutputName as OutputName
 from smc_dp.run.protocols.secure_sum import SumTerms as SumTerms
@@ -37,7 +37,9 @@ TERMS: Mapping[str, type[Any]] = MappingProxyType(
 def terms_of(protocol: str) -> type[Any]:
     """The class of the settings of this protocol; InputError for one that computes no method."""
     if protocol not in TERMS:
-        raise InputError(f"protocol: wanted one of {', '.join(TERMS)}, got {shown(protocol)}")
+        raise InputError(
+            "protocol.unknown", "protocol: wanted one of {terms}, got {got}", terms=list(TERMS), got=shown(protocol)
+        )
     return TERMS[protocol]
 
 
@@ -55,12 +57,17 @@ def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = 
 def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
     """The settings of this protocol that somebody named, all but those that are None, beside what the method prefers.
 
-    InputError, by its name, for a setting of another protocol.
+    Raises an InputError with every setting of another protocol, by its name.
     """
     kind = terms_of(protocol)
     known = [field.name for field in fields(kind)]
     given = {name: value for name, value in named.items() if value is not None}
-    if foreign := [name for name in given if name not in known]:
-        raise InputError(f"{foreign[0]}: does not go with method {method.name}, whose protocol is {protocol}")
+    found = FaultCollector()
+    for name in given:
+        if name not in known:
+            with found.step():
+                text = "{setting}: does not go with method {method}, whose protocol is {protocol}"
+                raise InputError("protocol.no_such_setting", text, setting=name, method=method.name, protocol=protocol)
+    found.require()
     made: Terms = kind(**{**kind.preferred(method), **given})
     return made

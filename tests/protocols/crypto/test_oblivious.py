@@ -13,6 +13,7 @@ from support.garbled import SESSION
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import oblivious
 from protocols.errors import DecodeError
+from tests.support.refusals import refused
 
 Q = 2**252 + 27742317777372353535851937790883648493
 ORDER_TWO = (2**255 - 20).to_bytes(32, "little")
@@ -138,10 +139,10 @@ def unusable_points_are_refused() -> None:
     offer = oblivious.offer(stream("offer"))
     fine = transfers()[0].points
     for name, point in unusable().items():
-        with pytest.raises(DecodeError, match=r"^the point A is not usable$"):
+        with refused("transfer.point_not_usable", error=DecodeError, name="A"):
             oblivious.choose(SESSION, point, stream(name))
         for place in (0, 1, 127):
-            with pytest.raises(DecodeError, match=rf"^the point R_{place + 1} is not usable$"):
+            with refused("transfer.point_not_usable", error=DecodeError, name=f"R_{place + 1}"):
                 oblivious.extend(SESSION, offer, (*fine[:place], point, *fine[place + 1 :]), BITS)
 
 
@@ -170,10 +171,10 @@ def test_a_twin_is_caught(check: Callable[[], None], name: str, monkeypatch: pyt
 def test_messages_of_another_size_are_refused() -> None:
     choice, made = transfers()
     for wrong in (made.u[:-1], made.u + b"\0", b""):
-        with pytest.raises(DecodeError, match=f"^the extension has {len(wrong)} bytes, wanted {128 * 6}$"):
+        with refused("transfer.extension_of_another_size", error=DecodeError, count=len(wrong), wanted=128 * 6):
             oblivious.zero_labels(choice, wrong, COUNT)
     for points in (choice.points[:-1], (*choice.points, choice.points[0]), ()):
-        with pytest.raises(DecodeError, match=rf"^{len(points)} points came, wanted 128$"):
+        with refused("transfer.another_number_of_points", error=DecodeError, count=len(points), wanted=128):
             oblivious.extend(SESSION, oblivious.offer(stream("offer")), points, BITS)
     assert [oblivious.u_bytes(n) for n in (1, 8, 9)] == [128, 128, 256]
 
@@ -183,7 +184,7 @@ def test_a_sum_refuses_nothing_which_is_why_a_product_comes_first() -> None:
     torsioned = unusable()["torsioned"]
     assert len(sodium.crypto_core_ed25519_add(oblivious.offer(stream()).A, torsioned)) == 32
     rng = stream()
-    with pytest.raises(DecodeError):
+    with refused("transfer.point_not_usable", error=DecodeError):
         oblivious.choose(SESSION, torsioned, rng)
     drawn = stream()
     drawn.bytes(64 * oblivious.KEYS)

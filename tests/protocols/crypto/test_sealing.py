@@ -15,6 +15,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import sealing
 from protocols.crypto.sealing import LinkKeys
 from protocols.errors import DecodeError
+from tests.support.refusals import refused
 
 SESSION = bytes(range(32))
 A, B = (Stream.insecure_from_seed(name).bytes(32) for name in "ab")
@@ -84,13 +85,13 @@ def test_each_direction_session_and_pair_has_a_key_of_its_own() -> None:
 
 @pytest.mark.parametrize("point", SMALL_ORDER, ids=lambda point: point[:4].hex())
 def test_points_of_small_order_are_refused(point: bytes) -> None:
-    with pytest.raises(DecodeError, match="X25519"):
+    with refused("peer_key.not_usable", error=DecodeError):
         sealing.link_keys(A, point, SESSION, "north", "south")
 
 
 @given(st.binary(max_size=70).filter(lambda b: len(b) != 32))
 def test_points_of_another_length_are_refused(point: bytes) -> None:
-    with pytest.raises(DecodeError, match="X25519"):
+    with refused("peer_key.not_usable", error=DecodeError):
         sealing.link_keys(A, point, SESSION, "north", "south")
 
 
@@ -109,19 +110,19 @@ BODY = sealing.seal(KEY, 3, b"header", b"payload")
 def test_no_altered_byte_opens(at: int, change: int) -> None:
     body = bytearray(BODY)
     body[at] ^= change
-    with pytest.raises(DecodeError, match="seal is broken"):
+    with refused("seal.broken", error=DecodeError):
         sealing.unseal(KEY, 3, b"header", bytes(body))
 
 
 @given(st.binary(max_size=60).filter(lambda body: body != BODY))
 def test_arbitrary_bytes_do_not_open(body: bytes) -> None:
-    with pytest.raises(DecodeError, match="seal is broken"):
+    with refused("seal.broken", error=DecodeError):
         sealing.unseal(KEY, 3, b"header", body)
 
 
 @pytest.mark.parametrize("body", [b"", BODY[:-1], BODY[1:], BODY + b"\x00", BODY[:15]])
 def test_cut_or_longer_bodies_do_not_open(body: bytes) -> None:
-    with pytest.raises(DecodeError, match="seal is broken"):
+    with refused("seal.broken", error=DecodeError):
         sealing.unseal(KEY, 3, b"header", body)
 
 
@@ -133,7 +134,7 @@ def test_cut_or_longer_bodies_do_not_open(body: bytes) -> None:
 def test_the_header_is_bound(seal: Seal, unseal: Seal, bound: bool) -> None:
     body = seal(KEY, 3, b"from north to south", b"payload")
     if bound:
-        with pytest.raises(DecodeError, match="seal is broken"):
+        with refused("seal.broken", error=DecodeError):
             unseal(KEY, 3, b"from north to charlie", body)
     else:
         assert unseal(KEY, 3, b"from north to charlie", body) == b"payload"
@@ -141,7 +142,7 @@ def test_the_header_is_bound(seal: Seal, unseal: Seal, bound: bool) -> None:
 
 def test_another_number_or_key_does_not_open() -> None:
     for key, number in ((KEY, 2), (KEY, 4), (bytes(32), 3), (KEY[:-1] + bytes([KEY[-1] ^ 1]), 3)):
-        with pytest.raises(DecodeError, match="seal is broken"):
+        with refused("seal.broken", error=DecodeError):
             sealing.unseal(key, number, b"header", BODY)
 
 
@@ -152,6 +153,6 @@ def test_a_message_does_not_return_to_its_author() -> None:
         keys = derive(A, peer, SESSION, "north", "south")
         return sealing.unseal(keys.incoming, 0, b"", sealing.seal(keys.outgoing, 0, b"", b"secret"))
 
-    with pytest.raises(DecodeError, match="seal is broken"):
+    with refused("seal.broken", error=DecodeError):
         reflected(sealing.link_keys)
     assert reflected(twins.link_keys_without_direction) == b"secret"

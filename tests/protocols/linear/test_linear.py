@@ -24,6 +24,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.message import size
 from protocols.runtime.simulate import Run
+from tests.support.refusals import refused
 
 
 def released(run: Run, p: Parameters) -> Vector:
@@ -143,42 +144,43 @@ def _posting(change: Callable[[Any], Any], kind: type[Any]) -> Callable[[Endpoin
 
 
 CHANGES: dict[str, tuple[type[Any], Callable[[Any], Any], str]] = {
-    "rows of zeros": (LockedRows, lambda m: replace(m, part=bytes(len(m.part))), "P1: garbled what opens no row"),
+    "rows of zeros": (LockedRows, lambda m: replace(m, part=bytes(len(m.part))), ("search.opens_no_row", "P1")),
     "tables of zeros": (
         selection.Tables,
         lambda m: replace(m, part=bytes(len(m.part))),
-        "P1: garbled what opens no row",
+        ("search.opens_no_row", "P1"),
     ),
     "another row": (
         LockedRows,
         lambda m: replace(m, part=bytes(x ^ 1 for x in m.part)),
-        "P1: garbled what opens no row",
+        ("search.opens_no_row", "P1"),
     ),
     "points that are none": (
         submission.Choices,
         lambda m: replace(m, R=(b"\1" + bytes(31), *m.R[1:])),
-        "P1: sent an unusable point",
+        ("point.unusable", "P1"),
     ),
     "a point that is none": (
         setup.OtKey,
         lambda m: replace(m, A=b"\1" + bytes(31)),
-        "charlie: sent an unusable point",
+        ("point.unusable", "charlie"),
     ),
     "a box key of small order": (
         setup.BoxKey,
         lambda m: replace(m, box=bytes(32)),
-        "charlie: sent an unusable box key",
+        ("box_key.unusable", "charlie"),
     ),
-    "an epk of small order": (Submit, lambda m: replace(m, epk=bytes(32)), "P[2-4]: sent an unusable key with its row"),
+    "an epk of small order": (Submit, lambda m: replace(m, epk=bytes(32)), ("row_key.unusable", "P2")),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_cannot_be_used_is_refused_and_nothing_published(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind, change, words = CHANGES[name]
+    kind, change, (code, culprit) = CHANGES[name]
     monkeypatch.setattr(Endpoint, "send", _posting(change, kind))
-    with pytest.raises(PeerError, match=words):
+    with refused(code, error=PeerError) as caught:
         linear((8, 3, 4, 5)).simulate()
+    assert caught.value.culprit == culprit
 
 
 def test_where_box_keys_differ_everybody_stops_and_nobody_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,8 +206,9 @@ async def _another_share(me: Endpoint, p: Parameters, mine: PartyInput) -> Annou
 
 
 def test_a_share_that_was_not_committed_to_is_refused_by_charlie_and_by_whoever_adds() -> None:
-    with pytest.raises(PeerError, match="P2: published another share than it had announced"):
+    with refused("share.not_as_announced", error=PeerError) as caught:
         linear((8, 3, 4), program=with_roles(PROGRAM, party=_another_share)).simulate()
+    assert caught.value.culprit == "P2"
     given = linear((8, 3, 4))
     shares, everybody = given.simulate().published, given.session.names
     assert publication.unlike_go(given.session.id, everybody, shares) is None
@@ -225,33 +228,35 @@ def test_a_party_sees_whether_others_were_told_of_other_commitments() -> None:
     told = publication.broken_word(given.session.id, everybody, mine, shares)
     assert told is None
     other = {**shares, "P3": replace(shares["P3"], go=bytes(32))}
-    what = "told, or was told, of other commitments than this participant was"
-    assert publication.broken_word(given.session.id, everybody, mine, other) == ("charlie or P3", what)
+    culprit, fault = publication.broken_word(given.session.id, everybody, mine, other) or pytest.fail("nobody named")
+    assert (culprit, fault.code) == ("charlie or P3", "go.of_other_commitments")
     charlies = replace(mine, commitments=(bytes(32),))  # he knows what he told
-    assert publication.broken_word(given.session.id, everybody, charlies, other) == ("P3", what)
+    assert publication.broken_word(given.session.id, everybody, charlies, other) == ("P3", fault)
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "code"),
     [
-        ({"parties": ("P1",)}, "parties: wanted at least two"),
-        ({"parties": ("P1", "P1")}, "parties: wanted at least two with different names"),
-        ({"dimension": 0}, "dimension must be at least 1"),
-        ({"ring_bits": 12}, "ring_bits a positive multiple of 8"),
-        ({"ring_degree": 0}, "ring_degree: wanted an even number from 2 on, got 0"),
-        ({"ring_degree": 3}, "ring_degree: wanted an even number from 2 on, got 3"),
+        ({"parties": ("P1",)}, "parties.too_few_or_twice"),
+        ({"parties": ("P1", "P1")}, "parties.too_few_or_twice"),
+        ({"dimension": 0}, "vectors.no_dimension_or_ring"),
+        ({"ring_bits": 12}, "vectors.no_dimension_or_ring"),
+        ({"ring_degree": 0}, "ring_degree.not_even_or_too_small"),
+        ({"ring_degree": 3}, "ring_degree.not_even_or_too_small"),
     ],
 )
-def test_parameters_that_cannot_be_run_are_refused(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(LocalError, match=words):
+def test_parameters_that_cannot_be_run_are_refused(change: dict[str, Any], code: str) -> None:
+    with refused(code, error=LocalError):
         replace(Parameters(names(3), 2), **change)
 
 
 def test_parameters_are_read_back_and_no_others() -> None:
     p = Parameters(names(5), 3, 32, 4, "x")
     assert Parameters.from_dict(p.as_dict()) == p
-    for change in ({"size_bits": 31}, {"dimension": True}, {"parties": [1, 2]}, {"more": 1}):
-        with pytest.raises(LocalError, match="parameters: "):
+    missing, other = "parameters.missing", "linear.parameters_not_derived"
+    refusals = {missing: [{"dimension": True}, {"parties": [1, 2]}], other: [{"size_bits": 31}, {"more": 1}]}
+    for code, change in ((code, change) for code, changes in refusals.items() for change in changes):
+        with refused(code, error=LocalError):
             Parameters.from_dict({**p.as_dict(), **change})
 
 

@@ -19,14 +19,16 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import DecodeError, LocalError, PeerError
 from protocols.linear import PROGRAM, ideal, publication, selection, setup, submission
 from protocols.linear.messages import BoxKey, Neighbour
-from protocols.linear.parameters import SIZE_BITS, Parameters
+from protocols.linear.parameters import Parameters
 from protocols.linear.values import CuratorKeys, Gathered, OpenedRow
+from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.programs import PROTOCOLS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run
 from smc_dp.leakage import law, limitations
 from smc_dp.leakage.executions import execute
+from tests.support.refusals import refused
 
 LINEAR = PROTOCOLS[PROGRAM.name]
 TRIALS = ideal.CLAIM.trials
@@ -219,8 +221,9 @@ def test_21_letters_and_their_lengths_do_not_depend_on_sizes(monkeypatch: pytest
 
     monkeypatch.setattr(submission, "party", more_if_even)
     linear(worlds[0]).simulate()
-    with pytest.raises(PeerError, match="P2: sent Neighbour to P3, which wanted nothing more"):
+    with refused("message.not_wanted", error=PeerError, kind="Neighbour", name="P3") as caught:
         linear(worlds[1]).simulate()
+    assert caught.value.culprit == "P2"
 
     async def less_if_even(me: Endpoint, p: Parameters, keys: Any, mine: Any) -> Any:
         eta = mine.eta[1:] if mine.n % 2 == 0 else mine.eta
@@ -228,7 +231,7 @@ def test_21_letters_and_their_lengths_do_not_depend_on_sizes(monkeypatch: pytest
 
     monkeypatch.setattr(submission, "party", less_if_even)
     linear(worlds[0]).simulate()
-    with pytest.raises(LocalError, match=r"row"):
+    with refused("message.another_number_of_values", error=LocalError):
         linear(worlds[1]).simulate()
 
 
@@ -362,7 +365,7 @@ _choose: Callable[[bytes, bytes, Stream], oblivious.Choice] = oblivious.choose
 
 
 def test_29_nothing_leaves_before_the_point_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DecodeError):
+    with refused("transfer.point_not_usable", error=DecodeError):
         oblivious.choose(bytes(32), TORSION, Stream.insecure_from_seed("torsion"))
     with monkeypatch.context() as patched:
         assert sent_on_a_bad_point(patched) == []

@@ -29,6 +29,7 @@ from protocols.runtime import board, channel
 from protocols.runtime import simulate as simulator
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Program
+from tests.support.refusals import refused
 
 PARTIES = 2
 Arrivals = Iterable[tuple[str, Envelope]]
@@ -217,8 +218,8 @@ def test_misdirected(program: Program, kind: str) -> None:
     original = honest(program)[n - 1]
     error = attacked(program, n, at_only(n, lambda e: [(e.to, e), (third(e), e)]))  # overheard, and injected elsewhere
     assert error.culprit == between(original.sender)
-    what = "mail to {} before the greeting" if kind == HELLO else "what came to {} is not number "
-    assert what.format(third(original)) in error.rule
+    assert error.code == ("early_mail.unusable" if kind == HELLO else "link.not_the_next")
+    assert error.fault.fields["name"] == third(original)
     error = attacked(program, n, at_only(n, lambda e: [(third(e), e)]))
     assert error.culprit == between(original.sender)
 
@@ -309,10 +310,10 @@ def test_attacks_under_shuffled_schedules(seed: int) -> None:
             return [(e.to, e), (e.to, e)]
         return [(e.to, e)]
 
-    with pytest.raises(PeerError) as caught:
+    with refused("link.not_the_next", error=PeerError) as caught:
         setup().simulate(tamper=twice, schedule=Stream.insecure_from_seed(f"attack {seed}"))
     assert (caught.value.evidence, caught.value.culprit) == ((), between("P2"))
-    assert caught.value.rule.startswith(f"what came to P1 is not number {struck[0] + 1} of that link: ")
+    assert (caught.value.fault.fields["name"], caught.value.fault.fields["wanted"]) == ("P1", struck[0] + 1)
 
 
 def test_old_mail_of_another_session_is_refused() -> None:
@@ -360,7 +361,7 @@ def test_a_forged_greeting_stops_the_run_before_anything_is_sealed_for_it(what: 
 
     error = attacked(PROGRAM, 1, strike)
     assert error.culprit == between(name)
-    assert "not signed by the pinned identity" in error.rule
+    assert error.code == "message.not_signed"
     assert not [e for e in posted if e.to == name]
 
 
@@ -382,7 +383,7 @@ def test_greetings_swapped_between_two_participants_are_seen() -> None:
 def test_whoever_signs_an_unusable_key_is_named_with_its_greeting(name: str) -> None:
     """A point of small order, which its owner has signed: its number is 0, for a greeting comes first."""
     change = greeted_by(name, setup(PARTIES).identities[name], bytes(32))
-    with pytest.raises(PeerError, match="X25519 key is not usable") as caught:
+    with refused("peer_key.not_usable", error=PeerError) as caught:
         setup(PARTIES).simulate(tamper=lambda n, e: [(e.to, change(e))])
     assert (caught.value.culprit, caught.value.evidence) == (name, (0,))
 
@@ -426,7 +427,7 @@ def test_liar_is_named(name: str) -> None:
         posted.append(e)
         return [(e.to, e)]
 
-    with pytest.raises(PeerError, match=lie.rule) as caught:
+    with refused(lie.code, error=PeerError) as caught:
         setup(program=lie.programmed()).simulate(tamper=watch)
     assert caught.value.culprit == lie.who
     mine = [e for e in posted if e.sender == lie.who]
@@ -450,7 +451,7 @@ BROKEN_WORDS: dict[str, tuple[type[Any], Callable[[Any, str, Any], Any]]] = {
 def test_a_broken_word_is_caught(name: str, who: str, program: Program) -> None:
     """Whoever publishes another share than it announced is named; where nobody looks, it would be published."""
     lying = Lie(who, *BROKEN_WORDS[name], "", program=program).programmed()
-    with pytest.raises(PeerError, match="another share than it had announced") as caught:
+    with refused("share.not_as_announced", error=PeerError) as caught:
         setup(program=lying).simulate()
     assert (caught.value.culprit, caught.value.evidence) == (who, ())
     assert setup(program=replace(lying, kept=None)).simulate().published.keys() == {"P1", "P2", "P3", CURATOR_NAME}
@@ -461,7 +462,8 @@ def test_a_word_holds_in_its_session_for_its_name_and_its_numbers() -> None:
     run = made.simulate()
     names, told, published = made.session.names, run.results["P2"], run.published
     assert stage3.broken_word(made.session.id, names, told, published) is None
-    broken = "published another share than it had announced, or opened it wrongly"
+    _, broken = stage3.broken_word(bytes(32), names, told, published) or pytest.fail("nobody is named")
+    assert broken.code == "share.not_as_announced"
     assert stage3.broken_word(bytes(32), names, told, published) == ("P1", broken)
     swapped_names = {**published, "P2": published["P3"], "P3": published["P2"]}
     assert stage3.broken_word(made.session.id, names, told, swapped_names) == ("P2", broken)
@@ -484,7 +486,7 @@ async def ends_at_once(me: Any, *args: Any) -> None:
 
 
 def test_deadlock_is_named() -> None:
-    with pytest.raises(StallError) as caught:
+    with refused("session.nobody_can_move", error=StallError) as caught:
         setup(program=with_roles(PROGRAM, party=runtime_roles.waits_first, curator=ends_at_once)).simulate()
     for party, following in (("P1", "P2"), ("P2", "P3"), ("P3", "P1")):
         assert re.fullmatch(rf"Opening from {following} at runtime_roles\.py line \d+", caught.value.waiting[party])
@@ -492,24 +494,27 @@ def test_deadlock_is_named() -> None:
 
 
 OWN_FAULTS = {
-    "undeclared route": (lambda me: me.send(me.curator, Half(0)), "no route from P1 to charlie"),
-    "to oneself": (lambda me: me.send(me.name, Half(0)), "no route from P1 to P1"),
-    "unknown peer": (lambda me: me.send("mallory", Half(0)), "nobody in this session is called mallory"),
-    "publish by send": (lambda me: me.send(PUBLIC_NAME, PublishedShare((0,) * 3, bytes(32))), "is published, not sent"),
-    "publish a private kind": (lambda me: me.publish(Half(0)), "no route from P1 to public"),
-    "too wide": (lambda me: me.send("P2", Half(1 << 4096)), "Half.a_tilde: wanted an integer"),
-    "negative": (lambda me: me.send("P2", Half(-1)), "Half.a_tilde: wanted an integer"),
-    "wrong length": (lambda me: me.send("P2", Reshare((0,) * 2)), "Reshare.x: wanted 3 values, got 2"),
-    "not of this program": (lambda me: me.send(me.curator, PRINTED.kinds[6](0, 0)), "is not a message of pathak2010"),
-    "stage in a stage": (lambda me: me.stage(ends_at_once), "inside stage"),
-    "receive from outside": (lambda me: me.receive("mallory", Half), "nobody is called mallory"),
+    "undeclared route": (lambda me: me.send(me.curator, Half(0)), "message.without_a_route"),
+    "to oneself": (lambda me: me.send(me.name, Half(0)), "message.without_a_route"),
+    "unknown peer": (lambda me: me.send("mallory", Half(0)), "participant.unknown"),
+    "publish by send": (
+        lambda me: me.send(PUBLIC_NAME, PublishedShare((0,) * 3, bytes(32))),
+        "message.published_not_sent",
+    ),
+    "publish a private kind": (lambda me: me.publish(Half(0)), "message.without_a_route"),
+    "too wide": (lambda me: me.send("P2", Half(1 << 4096)), "integer.too_large"),
+    "negative": (lambda me: me.send("P2", Half(-1)), "integer.too_large"),
+    "wrong length": (lambda me: me.send("P2", Reshare((0,) * 2)), "message.another_number_of_values"),
+    "not of this program": (lambda me: me.send(me.curator, PRINTED.kinds[6](0, 0)), "message.of_another_program"),
+    "stage in a stage": (lambda me: me.stage(ends_at_once), "stage.inside_another"),
+    "receive from outside": (lambda me: me.receive("mallory", Half), "role.waits_for_a_stranger"),
 }
 
 
 @pytest.mark.parametrize("name", OWN_FAULTS)
 def test_own_fault_is_a_local_error(name: str) -> None:
     """A role that breaks the rules of its own runtime is stopped before anything leaves it; no peer is blamed."""
-    action, rule = OWN_FAULTS[name]
+    action, code = OWN_FAULTS[name]
     posted: list[Envelope] = []
 
     def watch(n: int, e: Envelope) -> Arrivals:
@@ -517,7 +522,7 @@ def test_own_fault_is_a_local_error(name: str) -> None:
         return [(e.to, e)]
 
     made = setup(program=with_roles(PROGRAM, party=runtime_roles.once_per_stage(action), curator=ends_at_once))
-    with pytest.raises(LocalError, match=rule):
+    with refused(code, error=LocalError):
         made.simulate(tamper=watch)
     assert {e.kind for e in posted} == {HELLO}
 
@@ -538,17 +543,21 @@ async def makes_outside(me: Any, *args: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "rule"),
-    [(outside_a_stage, "outside a stage"), (draws_outside, "belongs to a stage"), (makes_outside, "outside a stage")],
+    ("role", "code"),
+    [
+        (outside_a_stage, "message.sent_outside_a_stage"),
+        (draws_outside, "randomness.outside_a_stage"),
+        (makes_outside, "secret.outside_a_stage"),
+    ],
 )
-def test_nothing_outside_a_stage(role: Any, rule: str) -> None:
-    with pytest.raises(LocalError, match=rule):
+def test_nothing_outside_a_stage(role: Any, code: str) -> None:
+    with refused(code, error=LocalError):
         setup(program=with_roles(PROGRAM, party=role, curator=ends_at_once)).simulate()
 
 
 def test_stale_ciphertext_is_not_sent() -> None:
     """A party that skips the re-randomising of one ciphertext is stopped by the type."""
-    with pytest.raises(LocalError, match="stale"):
+    with refused("ciphertext.stale", error=LocalError):
         setup(program=with_roles(PROGRAM, party=runtime_roles.sends_stale)).simulate()
 
 
@@ -560,9 +569,9 @@ def test_early_publication_is_held_back() -> None:
         posted.append(e)
         return [] if e.kind == "Ready" else [(e.to, e)]
 
-    with pytest.raises(StallError):
+    with refused("session.nobody_can_move", error=StallError):
         setup(program=with_roles(PROGRAM, party=runtime_roles.publishes_early)).simulate(tamper=strike)
     assert "Ready" in {e.kind for e in posted}
     assert PublishedShare.__name__ not in {e.kind for e in posted}
-    with pytest.raises(PeerError, match="published before"):
+    with refused("board.published_before", error=PeerError):
         setup(program=with_roles(PROGRAM, party=runtime_roles.publishes_early)).simulate()

@@ -23,7 +23,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import paillier
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import boundary, ideal, minimum, parameters, setup
+from protocols.pathak2010 import ideal, minimum, noisy_sum_claims, parameters, setup
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime.claims import View, public_fields, readings
@@ -193,9 +193,9 @@ def the_last_ones_weights_are_all_that_is_left() -> None:
     views, p = watched(t).views, t.parameters
     S = released(t.run(), p)
     for left, others in (("P1", ("P2", "P3")), ("P3", ("P1", "P2"))):
-        found = boundary.weights_of_the_last(p, [views[name] for name in others], S)
+        found = noisy_sum_claims.weights_of_the_last(p, [views[name] for name in others], S)
         assert found == p.weights.vector(WEIGHTS[int(left[1:]) - 1])
-    assert boundary.weights_of_the_last(p, [views["P1"], views["P3"]], S) != p.weights.vector(WEIGHTS[1])
+    assert noisy_sum_claims.weights_of_the_last(p, [views["P1"], views["P3"]], S) != p.weights.vector(WEIGHTS[1])
 
 
 def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> None:

@@ -16,6 +16,7 @@ from protocols.runtime.actor import Actor, actors
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import PUBLIC_NAME
+from tests.support.refusals import refused
 
 
 class Table(NamedTuple):
@@ -92,10 +93,10 @@ def test_waiting_says_what_from_whom_and_where() -> None:
 def test_done_release_and_nothing_more() -> None:
     table = all_of(setup(2, 1))
     roles = table.roles
-    with pytest.raises(LocalError, match="nothing is published before"):
+    with refused("role.publishes_before_its_end", error=LocalError):
         roles["P1"].release()
     last = table.carry(until="Ready")
-    with pytest.raises(LocalError, match="nothing is published before"):
+    with refused("role.publishes_before_its_end", error=LocalError):
         roles["P1"].release()
     for envelope in last:
         roles[envelope.to].deliver(envelope)
@@ -106,7 +107,7 @@ def test_done_release_and_nothing_more() -> None:
     assert [[e.kind for e in sent] for sent in shares] == [["PublishedShare"]] * 3
     assert [role.release() for role in roles.values()] == [[], [], []]  # once
     extra = roles["P2"].channel.seal("P1", "Ready", "stage3", b"\x80")
-    with pytest.raises(PeerError, match="wanted nothing more") as caught:
+    with refused("message.not_wanted", error=PeerError) as caught:
         roles["P1"].deliver(extra)
     assert (caught.value.culprit, caught.value.evidence) == ("P2", (extra.number,))
     assert extra.number > 0
@@ -180,7 +181,7 @@ def test_mail_of_a_stranger_does_not_wait() -> None:
     table = all_of(setup(2, 1))
     table.advance()
     letter = table.advance("P1")[0]
-    with pytest.raises(PeerError, match="no link") as caught:
+    with refused("link.with_a_stranger", error=PeerError) as caught:
         table.roles[letter.to].deliver(replace(letter, sender="mallory"))
     assert (caught.value.culprit, caught.value.evidence) == ("somebody", ())
     for role in table.roles.values():

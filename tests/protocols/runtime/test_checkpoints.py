@@ -16,6 +16,7 @@ from protocols.runtime.envelope import HELLO
 from protocols.runtime.mailbox import Absent, Mailbox
 from protocols.runtime.simulate import Run
 from protocols.runtime.view import recompute
+from tests.support.refusals import refused
 
 LAST = 3  # P3 greets and sends its first two words
 
@@ -77,7 +78,7 @@ def test_the_count_is_kept_in_the_state() -> None:
         step = byte_steps.step(setup.session, step.state, [envelope], signer, step.counter, board)
     assert step.end is None
     go_on = partial(byte_steps.step, setup.session, step.state, [], signer, step.counter, board)
-    with pytest.raises(LocalError, match="Word of P3 in adding cannot be marked absent"):
+    with refused("absence.too_late", error=LocalError, kind="Word", sender="P3", stage="adding"):
         go_on([Absent("P3", "Word", "adding", 0)])
     done = go_on([Absent("P3", "Word", "adding", 1)])
     assert (done.end, done.result) == ("done", run.results["P1"])

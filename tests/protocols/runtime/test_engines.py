@@ -32,6 +32,7 @@ from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import PARTY
 from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Program, Session
+from tests.support.refusals import refused
 
 SCHEDULES = 10
 
@@ -137,7 +138,7 @@ def test_state_of_another_session_or_version_is_refused() -> None:
     }
     assert one.step(0, one.mails[0]).state != one.states[0]
     for other in others.values():
-        with pytest.raises(ReplayError):
+        with refused("state.of_another_session", error=ReplayError):
             one.step(0, [], other)
 
 
@@ -157,7 +158,7 @@ def test_state_of_another_format_is_refused() -> None:
     kept = kept_in(one.states[0], made.session)
     assert states.dump(kept, records_of(made.session)) == one.states[0]
     older = kept | {"program": (FORMAT - 1, *kept["program"][1:])}
-    with pytest.raises(ReplayError, match="another program, version or session"):
+    with refused("state.of_another_session", error=ReplayError):
         one.on(states.dump(older, records_of(made.session)), 1)
 
 
@@ -166,13 +167,13 @@ def test_truncated_and_garbled_states_are_refused() -> None:
     one = Steps(made, "P1", 4)
     state, counter = one.states[-1], one.steps[-1].counter
     for length in (0, 1, 2, len(state) // 2, len(state) - 1):
-        with pytest.raises(ReplayError):
+        with refused("state.not_plain", error=ReplayError):
             one.on(state[:length], counter)
-    with pytest.raises(ReplayError):
+    with refused("state.not_plain", error=ReplayError):
         one.on(state + b"\x00", counter)
     values: tuple[Any, ...] = (None, 7, b"", [], {}, {"program": ("pathak2010", 1, b"")})
     for value in values:
-        with pytest.raises(ReplayError):
+        with refused("state.of_another_session", error=ReplayError):
             one.on(states.dump(value, ()), counter)
     kept = kept_in(state, made.session)
     for key in kept:
@@ -194,10 +195,10 @@ SMALL = setup(2, 1)
 
 def test_replayed_or_foreign_mail_is_refused() -> None:
     one = Steps(setup(), "P1", 5)
-    with pytest.raises(PeerError) as caught:
+    with refused("link.not_the_next", error=PeerError) as caught:
         one.step(3, one.mails[1])
     assert (caught.value.culprit, caught.value.evidence) == (f"somebody on the way from {one.mails[1][0].sender}", ())
-    with pytest.raises(PeerError):
+    with refused("link.not_the_next", error=PeerError):
         one.step(3, [replace(one.mails[3][0], session=bytes(32))])
     assert one.step(3, one.mails[3]).state == one.states[4]  # a refusal spoils nothing
 
@@ -213,11 +214,11 @@ def test_states_are_numbered_and_an_old_one_is_refused() -> None:
     assert [kept_in(state, one.session)["counter"] for state in one.states] == [step.counter for step in one.steps]
     newest = one.steps[-1].counter
     for step in one.steps[:-1]:
-        with pytest.raises(ReplayError, match=f"has number {step.counter}, wanted {newest}: only the newest"):
+        with refused("state.not_the_newest", error=ReplayError, number=step.counter, wanted=newest):
             one.on(step.state, newest)
-        with pytest.raises(ReplayError, match="only the newest"):
+        with refused("state.not_the_newest", error=ReplayError):
             one.on(step.state, step.counter + 1)
-    with pytest.raises(ReplayError, match="only the newest"):
+    with refused("state.not_the_newest", error=ReplayError):
         byte_steps.release(one.session, one.states[-2], one.signer, newest, one.board)
     assert one.on(one.states[-1], newest).counter == newest + 1
 
@@ -232,7 +233,7 @@ def test_whoever_forgets_the_number_seals_two_plaintexts_under_one_nonce() -> No
     assert one.states[at] == two.states[at]
     sent = [{(e.to, e.number): e for n in range(at, len(s.mails)) for e in s.steps[n + 1].mail} for s in (one, two)]
     assert any(e.body[:-16] != sent[1][place].body[:-16] for place, e in sent[0].items() if place[0] != PUBLIC_NAME)
-    with pytest.raises(ReplayError, match="only the newest"):  # with the number, the second answer is not given
+    with refused("state.not_the_newest", error=ReplayError):  # with the number, the second answer is not given
         byte_steps.step(made.session, two.states[at], two.mails[at], one.signer, one.steps[at + 1].counter, one.board)
 
 
@@ -246,7 +247,7 @@ def test_no_state_holds_an_identity_key() -> None:
         with_key = kept_in(kept[-1], made.session) | {"identity": made.identities[name].seed}
         assert made.identities[name].seed in states.dump(with_key, records_of(made.session))
     one = Steps(made, "P1", 2)
-    with pytest.raises(LocalError, match="pins another identity"):
+    with refused("session.pins_another_identity", error=LocalError):
         byte_steps.step(made.session, one.states[-1], [], made.identities["P2"], one.steps[-1].counter, one.board)
 
 
@@ -262,7 +263,7 @@ def test_nondeterministic_role_stops_before_sealing_twice(monkeypatch: pytest.Mo
         return envelope
 
     monkeypatch.setattr(Channel, "seal", noting)
-    with pytest.raises(ReplayError, match="differs from what was sent"):
+    with refused("replay.sends_another", error=ReplayError):
         play(made)
     assert len(nonces) == len(set(nonces))
     assert nonces
@@ -270,7 +271,7 @@ def test_nondeterministic_role_stops_before_sealing_twice(monkeypatch: pytest.Mo
 
 def test_fewer_messages_at_replay_is_refused() -> None:
     made = setup(program=with_roles(PROGRAM, party=runtime_roles.forgetting()))
-    with pytest.raises(ReplayError):
+    with refused("replay.sends_fewer", error=ReplayError):
         play(made)
 
 
@@ -373,7 +374,7 @@ def test_state_stays_small() -> None:
 def test_nothing_is_released_early() -> None:
     made = setup()
     one = Steps(made, "P1", 3)
-    with pytest.raises(LocalError, match="nothing is published before"):
+    with refused("role.publishes_before_its_end", error=LocalError):
         byte_steps.release(made.session, one.states[-1], one.signer, one.steps[-1].counter, one.board)
 
 
@@ -387,21 +388,21 @@ def test_actors_raise_what_a_role_raises() -> None:
 def test_session_refuses_names_and_nonces() -> None:
     made = setup(2, 1)
     session = made.session
-    with pytest.raises(LocalError, match="nonce"):
+    with refused("session.nonce_of_another_length", error=LocalError):
         replace(session, nonce=b"short")
-    with pytest.raises(LocalError, match="identities"):
+    with refused("session.identities_of_others", error=LocalError):
         replace(session, identities={"P1": bytes(32)})
-    for name in ("charlie", "public"):
+    for name, code in (("charlie", "party.has_the_curators_name"), ("public", "participant.name_taken")):
         parameters = replace(session.parameters, parties=("P1", name))
         identities = {n: bytes(32) for n in ("P1", name, "charlie")}
-        with pytest.raises(LocalError, match="can be called"):
+        with refused(code, error=LocalError):
             Session(PROGRAM, parameters, identities, bytes(32))
 
 
 def test_a_role_must_hold_its_pinned_identity() -> None:
     made = setup(2, 1)
     identities = dict(made.identities) | {"P2": made.identities["P1"]}
-    with pytest.raises(LocalError, match="pins another identity"):
+    with refused("session.pins_another_identity", error=LocalError):
         made._replace(identities=identities).simulate()
 
 

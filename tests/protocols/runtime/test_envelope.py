@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from protocols.errors import DecodeError
 from protocols.runtime import envelope as envelopes
 from protocols.runtime.envelope import Envelope
+from tests.support.refusals import refused
 
 NAMES = st.text(max_size=8)
 ENVELOPES = st.builds(
@@ -92,5 +93,5 @@ def test_second_forms_are_refused() -> None:
 
 def test_size_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(envelopes, "MAX_ENVELOPE_BYTES", 40)
-    with pytest.raises(DecodeError, match="at most 40 bytes"):
+    with refused("envelope.too_large", error=DecodeError, most=40):
         Envelope.decode(ONE.encode())

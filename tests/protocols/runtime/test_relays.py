@@ -113,11 +113,18 @@ def believing(self: Channel, envelope: Envelope) -> bytes:
     """Opens mail and takes it for its stated sender's, whatever comes of it."""
     wanted = self.counters.received.get(envelope.sender, 0)
     if envelope.number != wanted:
-        raise PeerError(envelope.sender, f"sent number {envelope.number}, wanted {wanted}", [envelope.number])
+        raise PeerError(
+            envelope.sender,
+            "link.number",
+            "sent number {number}, wanted {wanted}",
+            [envelope.number],
+            number=envelope.number,
+            wanted=wanted,
+        )
     try:
         payload = sealing.unseal(self.link(envelope.sender).incoming, wanted, envelope.header, envelope.body)
     except DecodeError as error:
-        raise PeerError(envelope.sender, str(error), [envelope.number]) from None
+        raise PeerError(envelope.sender, error.fault, evidence=[envelope.number]) from None
     self.counters.received[envelope.sender] = wanted + 1
     return payload
 

@@ -11,12 +11,13 @@ from support.toy_sum import BYTES, PROGRAM, Sums, inputs
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import ReplayError
+from protocols.errors import LocalError, ReplayError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
+from tests.support.refusals import refused
 
 KILLS = 20
 
@@ -193,7 +194,7 @@ def test_a_state_of_another_number_is_refused() -> None:
     assert actor.counter == 2
     assert replay.resume(made.session, new, made.identities["P1"], 2).counter == 2
     for state, counter in ((old, 2), (new, 1), (new, 3), (old, 0)):
-        with pytest.raises(ReplayError, match="only the newest may go on"):
+        with refused("state.not_the_newest", error=ReplayError):
             replay.resume(made.session, state, made.identities["P1"], counter)
 
 
@@ -253,5 +254,5 @@ def test_another_identity_cannot_resume() -> None:
     made = setup(2, 1)
     actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
     stranger = Identity.generate(Stream.insecure_from_seed("stranger"))
-    with pytest.raises(Exception, match="pins another identity"):
+    with refused("session.pins_another_identity", error=LocalError):
         replay.resume(made.session, replay.save(actor), stranger, 1)

@@ -22,6 +22,7 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Note
 from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import Role
+from tests.support.refusals import refused
 
 # Charges.
 
@@ -196,7 +197,7 @@ def test_a_doubt_leaves_a_note_and_drops_the_rest_of_the_stage() -> None:
     for seed in range(3):
         shuffled = setup.simulate(schedule=setup.seeds["P1"].fork(f"schedule {seed}"))
         assert (shuffled.results, shuffled.notes) == (run.results, run.notes)
-    with pytest.raises(PeerError, match=r"sent Word to P[13], which wanted nothing more") as caught:
+    with refused("message.not_wanted", error=PeerError, kind="Word") as caught:
         made(doubting(doubts=False)).simulate()
     assert (caught.value.culprit, caught.value.evidence) == ("P2", (2,))
 
@@ -219,7 +220,7 @@ def test_notes_are_kept_over_resumes_and_written_once() -> None:
 async def giving_up(me: Endpoint, total: int) -> None:
     """All see the same sum, and none goes on with it."""
     me.publish(Outcome(total))
-    me.stop("too few votes")
+    me.stop("votes.too_few", "too few votes")
 
 
 def test_a_role_that_stops_is_stopped_with_its_reason_and_nothing_is_published() -> None:
@@ -239,7 +240,7 @@ def test_one_that_stops_keeps_the_others_from_publishing() -> None:
 
     async def first_alone(me: Endpoint, total: int) -> Any:
         if me.name == "P1":
-            me.stop("too few votes")
+            me.stop("votes.too_few", "too few votes")
         if me.name == "P2":
             me.publish(Outcome(total))
             return total

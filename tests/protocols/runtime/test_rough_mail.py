@@ -17,6 +17,7 @@ from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Mailbox
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Role
+from tests.support.refusals import refused
 
 
 def toy(role: Role | None = None, *, patient: bool = True) -> Setup:
@@ -72,11 +73,11 @@ def test_mail_before_the_greeting_is_of_this_session_and_not_without_end(monkeyp
     _, mail = greetings(made)
     actor = first(made, {})
     for wrong in (replace(mail[0], session=bytes(32)), replace(mail[0], to="P3")):
-        with pytest.raises(PeerError, match="somebody on the way from"):
+        with refused("early_mail.unusable", error=PeerError):
             actor.deliver(wrong)
     monkeypatch.setattr("protocols.runtime.actor.MAX_HELD_BYTES", mail[0].size)
     actor.deliver(mail[0])
-    with pytest.raises(PeerError, match="or too much"):
+    with refused("early_mail.unusable", error=PeerError):
         actor.deliver(mail[1])
 
 
@@ -130,8 +131,9 @@ def test_what_a_role_has_raised_it_raises_again() -> None:
     actor.deliver(liar.channel.seal("P1", "Heard", "share", b"\x81\x41\x00"))
     actor.deliver(next(e for e in mail if e.sender == "P3"))
     for _ in range(2):
-        with pytest.raises(PeerError, match="P2: sent Heard to P1, wanted Part"):
+        with refused("message.of_another_kind", error=PeerError, kind="Heard", name="P1", wanted="Part") as caught:
             actor.advance()
+        assert caught.value.culprit == "P2"
 
 
 def test_who_was_given_up_once_may_go_on_without_knowing_it() -> None:
@@ -161,7 +163,7 @@ def test_a_stage_name_does_not_come_back() -> None:
         await me.stage(add_up, p, parts, name="b")
         await me.stage(split, p, x, name="a")
 
-    with pytest.raises(LocalError, match="stage a is over"):
+    with refused("stage.entered_again", error=LocalError, stage="a"):
         toy(three).simulate()
 
 
@@ -172,7 +174,7 @@ def test_a_mark_after_resuming_waits_until_the_role_is_where_it_was() -> None:
     actor.deliver(next(e for e in mail if e.sender == "P2"))
     actor.advance()
     again = replay.resume(made.session, replay.save(actor), made.identities["P1"], 1, hellos)
-    with pytest.raises(LocalError, match="cannot be marked"):
+    with refused("absence.too_late", error=LocalError):
         again.mark(Absent("P3", "Part", "share"))
     again.advance()
     again.mark(Absent("P3", "Part", "share"))
@@ -185,7 +187,7 @@ def test_texts_of_peers_are_cut_before_they_stand_in_a_line() -> None:
     liar = Actor(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], hellos)
     actor.deliver(liar.channel.seal("P1", "x\nP3: broke a rule" * 99, "share", b"\x80"))
     actor.deliver(next(e for e in mail if e.sender == "P3"))
-    with pytest.raises(PeerError) as caught:
+    with refused("message.of_another_kind", error=PeerError) as caught:
         actor.advance()
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
@@ -195,13 +197,13 @@ def test_a_header_that_has_no_bytes_is_refused_and_nothing_else_happens() -> Non
     made = toy()
     hellos, mail = greetings(made)
     wrong = replace(mail[0], kind="\ud800")
-    with pytest.raises(PeerError, match="somebody on the way"):
+    with refused("link.not_the_next", error=PeerError):
         first(made, dict(hellos)).deliver(wrong)
-    with pytest.raises(PeerError, match="somebody on the way"):
+    with refused("board.not_the_next", error=PeerError):
         Board(made.session).post(replace(wrong, to="public"))
 
 
 @pytest.mark.parametrize("name", ["Hello", "StageEnd", "Absent", "Session"])
 def test_no_message_is_called_as_the_runtime_calls_its_own(name: str) -> None:
-    with pytest.raises(LocalError, match=f"can be called {name}"):
+    with refused("program.message_name_taken", error=LocalError, taken=[name]):
         replace(PROGRAM, kinds=(type(name, (Part,), {}),))

@@ -14,6 +14,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.role_stepper import KEYS
 from protocols.runtime.session import PUBLIC_NAME, Greeting, Program
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
@@ -96,7 +97,7 @@ def test_two_kinds_with_one_name_are_no_program() -> None:
     said = Greeting(kind, lambda p, name, rng: kind())
     doubles: tuple[dict[str, Any], ...] = ({"kinds": (kind, kind)}, {"statements": (kind,)}, {"greeting": said})
     for double in doubles:
-        with pytest.raises(LocalError, match="two message classes have one name"):
+        with refused("program.one_name_twice", error=LocalError, what="message"):
             replace(PROGRAM, **double)
-    with pytest.raises(LocalError, match="two record classes have one name"):
+    with refused("program.one_name_twice", error=LocalError, what="record"):
         replace(PROGRAM, records=(record, record))

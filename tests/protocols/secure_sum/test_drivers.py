@@ -26,6 +26,7 @@ from protocols.runtime.simulate import Run
 from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, steps
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Vault
+from tests.support.refusals import refused
 
 TWO = made(parameters(3, 0, 1, (2, 1)))
 SESSIONS = {
@@ -344,7 +345,7 @@ def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch:
         return cover(p, z, *more)
 
     def sending(me: Endpoint, *given: Any) -> None:
-        send(me, *given) if something[0] else me.stop("nothing to add")
+        send(me, *given) if something[0] else me.stop("sum.nothing_to_add", "nothing to add")
 
     monkeypatch.setattr(masks, "cover", looking)
     monkeypatch.setattr(steps, "send_masked", sending)
@@ -380,7 +381,7 @@ def test_no_error_tells_a_secret() -> None:
     setup = made(parameters(3, 0, 1, (2, 1)))
     run = setup.simulate(views=True)
     vault = next(x for x in run.views["P1"].results if isinstance(x, Vault))
-    with pytest.raises(LocalError, match=r"^sum 1 is over, and its secrets are erased$") as erased:
+    with refused("sum.over", error=LocalError, sum=1) as erased:
         vault.of(1)
     too_few = setup.simulate(vanish={"P1": 6, "P2": 7})
     assert set(too_few.why) == {"P3", CURATOR_NAME}

@@ -20,6 +20,7 @@ from protocols.secure_sum import PROGRAM, dealing, masks, roster, unmasking
 from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
+from tests.support.refusals import refused
 
 Change = Callable[[MaskKeys, MaskKeys], MaskKeys]
 """Another greeting in place of the one of P2, given that of P1."""
@@ -38,9 +39,9 @@ def last(values: tuple[bytes, ...], other: bytes) -> tuple[bytes, ...]:
     return (*values[:-1], other)
 
 
-SMALL = "P2: greeted with a mask key of small order"
+SMALL = "mask_key.of_small_order"
 REFUSED: dict[str, tuple[Change, str]] = {
-    "twice": (lambda mine, of_p1: replace(mine, keys=mine.keys[:1] * 2), "P2: greeted with one mask key twice"),
+    "twice": (lambda mine, of_p1: replace(mine, keys=mine.keys[:1] * 2), "mask_key.twice"),
     "zero": (lambda mine, of_p1: replace(mine, keys=last(mine.keys, bytes(32))), SMALL),
     "one": (lambda mine, of_p1: replace(mine, keys=last(mine.keys, b"\1" + bytes(31))), SMALL),
 }
@@ -48,11 +49,11 @@ REFUSED: dict[str, tuple[Change, str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_mask_key_that_cannot_be_used_is_refused_before_anybody_pays(what: str) -> None:
-    change, said = REFUSED[what]
+    change, code = REFUSED[what]
     setup, ledger = made(parameters(3, 0, 1, (1, 1))), Ledger()
-    with pytest.raises(PeerError, match=said) as refused:
+    with refused(code, error=PeerError) as caught:
         simulated(greeting_otherwise(setup, change), ledger)
-    assert (refused.value.culprit, ledger.charged) == ("P2", [])
+    assert (caught.value.culprit, ledger.charged) == ("P2", [])
 
 
 def copied(mine: MaskKeys, of_p1: MaskKeys) -> MaskKeys:
@@ -72,9 +73,9 @@ def test_shares_that_were_not_greeted_with_are_refused_before_anybody_pays() -> 
     setup = made(parameters(3, 0, 1, (1, 1)))
     other = greeting_otherwise(setup, lambda mine, of_p1: replace(mine, leaves=(*mine.leaves[:-1], of_p1.leaves[-1])))
     ledger = Ledger()
-    with pytest.raises(PeerError, match="deals other shares than it committed to") as refused:
+    with refused("shares.not_as_committed", error=PeerError) as caught:
         simulated(other, ledger)
-    assert (refused.value.culprit, ledger.charged) == ("P2", [])
+    assert (caught.value.culprit, ledger.charged) == ("P2", [])
 
 
 @pytest.mark.parametrize("gone", [False, True])

@@ -20,6 +20,7 @@ from protocols.runtime.view import RecordedView, recompute
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Addends, joined
+from tests.support.refusals import refused
 
 COMPLETE, WITH_DROP_OUTS = parameters(3, 1, 0, (2, 1, 3)), parameters(4, 0, 1, (2, 1, 3))
 AFTER_ITS_INPUT = 1 + 3 + 1  # letters of P4: greeting, shares, that it is ready
@@ -76,7 +77,7 @@ def test_each_sum_is_the_ideal_one_of_what_the_sums_before_lead_to(p: Parameters
     assert is_ideal(p, run, home)
     assert tuple(x for S in run.results[CURATOR_NAME].values for x in S) == run.published[CURATOR_NAME].S
     home["P1"].answers[1] = home["P1"].answers[0]  # a sum of other answers is not taken for it
-    with pytest.raises(LocalError, match="wanted numbers and noise"):
+    with refused("numbers.of_other_lengths", error=LocalError):
         is_ideal(p, run, home)
 
 
@@ -133,7 +134,7 @@ def stepped(setup: Setup, run: Run, name: str, home: Home) -> list[Envelope]:
 
 def test_whoever_is_not_at_home_adds_nothing_and_pays_nothing() -> None:
     paid = Ledger()
-    with pytest.raises(LocalError, match="P1: nobody is at home"):
+    with refused("role.nobody_answers", error=LocalError, name="P1"):
         ran(asking(COMPLETE), {}, charge=paid.spend)
     assert paid.charged == []
 
@@ -141,7 +142,7 @@ def test_whoever_is_not_at_home_adds_nothing_and_pays_nothing() -> None:
 def test_an_answer_of_another_length_is_refused_before_it_is_charged() -> None:
     p, paid = COMPLETE, Ledger()
     short = Addends((p.ring.vector([1]),), (p.ring.vector([1]),))
-    with pytest.raises(LocalError, match=r"wanted numbers and noise of the lengths \[2, 1, 3\]"):
+    with refused("numbers.of_other_lengths", error=LocalError):
         ran(asking(p), {**homes(p), "P1": lambda values: short}, charge=paid.spend)
     assert ("P1", "sum 0") not in paid.charged
 
@@ -149,7 +150,7 @@ def test_an_answer_of_another_length_is_refused_before_it_is_charged() -> None:
 def test_numbers_for_more_sums_than_there_are_make_no_input() -> None:
     p = COMPLETE
     every = [Answering(p, 1)(((),) * r) for r in range(p.R)]
-    with pytest.raises(LocalError, match="wanted numbers and noise"):
+    with refused("numbers.of_other_lengths", error=LocalError):
         joined(p, *every, every[0])
 
 

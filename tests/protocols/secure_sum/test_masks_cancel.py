@@ -23,6 +23,7 @@ from protocols.errors import DecodeError, LocalError
 from protocols.secure_sum import dealing, masks
 from protocols.secure_sum.parameters import Block, Parameters
 from protocols.secure_sum.values import Secrets, Vault
+from tests.support.refusals import refused
 
 HOME = Path(secure_sum.__file__).parent
 CONTEXT = bytes(range(32))
@@ -117,9 +118,9 @@ def test_what_may_be_opened_is_no_closed_pair_and_what_is_closed_cannot_be_dealt
         shamir.deal(closed, 2, 3, Stream.insecure_from_seed("shares"))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         masking.pair_mask(CONTEXT, 0, 1, shut.pairs[0], 3, 8)  # type: ignore[arg-type]
-    with pytest.raises(LocalError, match="what may be opened is no pair that is closed"):
+    with refused("opening.no_closed_pair", error=LocalError):
         _ = Vault(b"", b"", (), (Secrets(bytes(32), bytes(32), ()),)).pairs
-    with pytest.raises(LocalError, match="sum 0 is over, and its secrets are erased"):
+    with refused("sum.over", error=LocalError, sum=0):
         Vault(b"", b"", (), shut.pairs[0]).of(0)
 
 
@@ -159,5 +160,5 @@ def test_masks_of_a_stream_cipher_are_bound_to_all_that_they_stand_for() -> None
     assert mask == masking.expand(hashlib.sha256(label).digest(), *size)
     for nobody in (0, 3):
         pairs = masking.closed_pairs(masking.ClosedSecret(bytes(32)), 0, [*found.keys[:3], bytes(32)])
-        with pytest.raises(DecodeError, match="a mask key is not usable"):
+        with refused("mask_key.not_usable", error=DecodeError):
             masking.closed_mask(CONTEXT, pairs, nobody, *size)

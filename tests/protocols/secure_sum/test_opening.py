@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
         said = published or self.published
         found = opening.fault(at.parameters, session or at.id, self.greetings, said, attested)
-        return found.why if found else None
+        return str(found.fault) if found else None
 
 
 SHAPES: dict[str, tuple[Parameters, dict[str, int | Letters]]] = {

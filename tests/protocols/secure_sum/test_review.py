@@ -24,10 +24,15 @@ from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.runtime.message import CURATOR
 from protocols.secure_sum import PROGRAM, checkable, dealing
 from protocols.secure_sum.messages import PublishedShare, PublishedSum
+from tests.support.refusals import refused
 
 AS_BYTES = Patch("masking", "return _exchanged(_PROBE, key)", "return _exchanged(_PROBE, key) and key")
-BLAMING = Patch("roster", "                return None, f", "                return name, f")
-BLAMING_READERS = Patch("setup", 'me.stop(f"{name} saw other greetings")', 'me.refuse(name, "saw other greetings")')
+BLAMING = Patch("roster", "                return None, Fault(", "                return name, Fault(")
+BLAMING_READERS = Patch(
+    "setup",
+    'me.stop("greetings.not_alike", "{party} saw other greetings", party=name)',
+    'me.refuse(name, "greetings.other", "saw other greetings")',
+)
 OF_ANY_GREETING = Patch("setup", "if key != posted[me.index]:", "if False:")
 OF_ANY_RESULT = Patch(
     "steps",
@@ -210,8 +215,9 @@ def test_charlie_publishes_the_sums_that_he_told(field: str) -> None:
     program = with_roles(PROGRAM, curator=curator)
     for p in (parameters(3, 1, 0), parameters(5, 1, 1), parameters(5, 1, 1, verifiable=True)):
         made(p).simulate()
-        with pytest.raises(PeerError, match=r"^charlie: published other sums than he told"):
+        with refused("sum.not_as_told", error=PeerError) as caught:
             made(p, program=program).simulate()
+        assert caught.value.culprit == "charlie"
         made(p, program=replace(program, kept=None)).simulate()  # who does not look does not see
 
 

@@ -259,7 +259,7 @@ def test_each_method_has_its_own_noise_unless_one_is_asked_for():
     def chosen(methods: list[str], noise: str | None) -> tuple[dict, list[str]]:
         both = ("proven", "paper")
         found, skipped = defaults.entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
-        return {(e.method, e.calibration): e.noise for e in found}, skipped
+        return {(e.method, e.calibration): e.noise for e in found}, list(map(str, skipped))
 
     assert chosen(["ofpa", "param_laplace", "batch"], None)[0] == {
         ("ofpa", "proven"): "knorm",

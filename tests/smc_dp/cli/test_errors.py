@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -225,11 +226,26 @@ def test_a_bad_command_is_one_line_too(argv, names, folder, capsys):
 
 def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys, monkeypatch):
     def secure(*args: object, **kwargs: object) -> None:
-        raise PeerError("south", "sent a ciphertext that is no unit", [3])
+        raise PeerError("south", "paillier.not_a_unit", "sent a ciphertext that is no unit", [3])
 
     monkeypatch.setattr(by_protocol, "secure", secure)
-    line = complaint(capsys, folder, "run", *OWN, "--json")  # which also silences the progress
-    assert line == "error: south: sent a ciphertext that is no unit (its message 3)"
+    assert main(["run", *OWN, "--json"]) == 2  # which also silences the progress
+    out, err = capsys.readouterr()
+    assert err == "error: south: sent a ciphertext that is no unit (its message 3)\n"
+    assert json.loads(out)["error"]["message"] == err.removeprefix("error: ").strip()
+
+
+def test_json_has_every_fault_with_its_code(folder, capsys):
+    before = sorted(folder.rglob("*"))
+    assert main(["run", *OWN, "--json", "--method", "newton", "--lambda", "1", "--key-bits", "2048"]) == 2
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    codes = ["method.no_such_setting", "protocol.no_such_setting"]
+    assert [fault["code"] for fault in found["faults"]] == codes
+    assert found["error"] == found["faults"][0]
+    assert [line.removeprefix("error: ") for line in err.splitlines()] == [f["message"] for f in found["faults"]]
+    assert [fault["fields"]["setting"] for fault in found["faults"]] == ["lambda", "key_bits"]
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch):

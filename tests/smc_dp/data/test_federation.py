@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
+from tests.support.refusals import refused
 
 
 def rows(n: int = 3, d: int = 2, **changes: Any) -> Rows:
@@ -28,56 +28,64 @@ def test_what_parties_hold() -> None:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "no parties": (lambda: Federation((), 2), "parties: wanted at least one"),
-    "one class": (lambda: Federation((rows(),), 1), "classes: wanted a number from 2 to 1000, got 1"),
-    "no rows": (lambda: Federation((rows(), rows(0)), 2), "party 2: has no rows"),
-    "wider": (lambda: Federation((rows(), rows(d=3)), 2), "party 2: wanted rows of width 2"),
-    "flat": (lambda: Federation((rows(X=np.ones(3)),), 2), "party 1: wanted rows of width d"),
-    "too long": (lambda: Federation((rows(X=np.full((3, 2), 0.8)),), 2), "party 1: row 1: wanted a Euclidean norm"),
+    "no parties": (lambda: Federation((), 2), "parties.none"),
+    "one class": (lambda: Federation((rows(),), 1), "classes.not_a_number"),
+    "no rows": (lambda: Federation((rows(), rows(0)), 2), "rows.none"),
+    "wider": (lambda: Federation((rows(), rows(d=3)), 2), "rows.wrong_width"),
+    "flat": (lambda: Federation((rows(X=np.ones(3)),), 2), "rows.wrong_width"),
+    "too long": (lambda: Federation((rows(X=np.full((3, 2), 0.8)),), 2), "rows.outside_ball"),
     "nan": (
         lambda: Federation((rows(X=np.array([[0.1], [np.nan], [0]])),), 2),
-        "party 1: row 2: column 1: wanted a finite number, got nan",
+        "rows.not_finite",
     ),
     "infinite": (
         lambda: Federation((rows(X=np.array([[0.1], [0.1], [np.inf]])),), 2),
-        "row 3: column 1: wanted a finite number, got inf",
+        "rows.not_finite",
     ),
-    "third class": (lambda: Federation((rows(y=np.array([0, 1, 2])),), 2), "row 3: wanted a class from 0 to 1, got 2"),
-    "negative class": (lambda: Federation((rows(y=np.array([0, -1, 1])),), 2), "row 2: wanted a class"),
-    "labels of another length": (lambda: Federation((rows(y=np.array([0, 1])),), 2), "wanted 3 class numbers"),
-    "labels of another type": (lambda: Federation((rows(y=np.array([0.0, 1, 1])),), 2), "of float64"),
-    "names": (lambda: Federation((rows(),), 2, names=("a", "b")), "names: wanted 1 different"),
-    "names alike": (lambda: Federation((rows(), rows()), 2, names=("a", "a")), "names: wanted 2 different texts"),
-    "classes as text": (lambda: Federation((rows(),), "2"), "classes: wanted a number from 2 to 1000, got '2'"),  # type: ignore[arg-type]
-    "endless classes": (lambda: Federation((rows(),), 10**6), "classes: wanted a number from 2 to 1000"),
-    "a list of parties": (lambda: Federation([rows()], 2), "parties: wanted a tuple of Rows"),  # type: ignore[arg-type]
-    "pairs": (lambda: Federation(((rows().X, rows().y),), 2), "parties: wanted a tuple of Rows"),  # type: ignore[arg-type]
-    "half precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float16)),), 2), "array of float16"),
-    "single precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float32)),), 2), "array of float32"),
-    "complex": (lambda: Federation((rows(X=np.full((3, 2), 0.5j)),), 2), "array of complex128"),
-    "objects": (lambda: Federation((rows(X=np.full((3, 2), None)),), 2), "array of object"),
+    "third class": (lambda: Federation((rows(y=np.array([0, 1, 2])),), 2), "rows.unknown_class"),
+    "negative class": (lambda: Federation((rows(y=np.array([0, -1, 1])),), 2), "rows.unknown_class"),
+    "labels of another length": (lambda: Federation((rows(y=np.array([0, 1])),), 2), "rows.wrong_class_numbers"),
+    "labels of another type": (lambda: Federation((rows(y=np.array([0.0, 1, 1])),), 2), "rows.wrong_class_numbers"),
+    "names": (lambda: Federation((rows(),), 2, names=("a", "b")), "parties.names_not_different"),
+    "names alike": (lambda: Federation((rows(), rows()), 2, names=("a", "a")), "parties.names_not_different"),
+    "classes as text": (lambda: Federation((rows(),), "2"), "classes.not_a_number"),  # type: ignore[arg-type]
+    "endless classes": (lambda: Federation((rows(),), 10**6), "classes.not_a_number"),
+    "a list of parties": (lambda: Federation([rows()], 2), "parties.not_rows"),  # type: ignore[arg-type]
+    "pairs": (lambda: Federation(((rows().X, rows().y),), 2), "parties.not_rows"),  # type: ignore[arg-type]
+    "half precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float16)),), 2), "rows.not_float64"),
+    "single precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float32)),), 2), "rows.not_float64"),
+    "complex": (lambda: Federation((rows(X=np.full((3, 2), 0.5j)),), 2), "rows.not_float64"),
+    "objects": (lambda: Federation((rows(X=np.full((3, 2), None)),), 2), "rows.not_float64"),
     "a list of rows": (
         lambda: Federation((rows(X=[[0.5, 0.5]]),), 2),
-        "wanted rows as an array of float64, got 'list'",
+        "rows.not_float64",
     ),
-    "masked": (lambda: Federation((rows(X=np.ma.ones((3, 2))),), 2), "party 1: wanted rows as an array of float64"),
-    "no labels": (lambda: Federation((rows(y=None),), 2), "party 1: wanted an array of class numbers, got None"),
-    "auxiliary list": (lambda: Federation((rows(),), 2, unlabelled=[[0.1]]), "the auxiliary rows: wanted rows as"),  # type: ignore[arg-type]
-    "auxiliary width": (lambda: Federation((rows(),), 2, unlabelled=np.ones((2, 3)) / 9), "the auxiliary rows: wanted"),
-    "no auxiliary": (lambda: Federation((rows(),), 2, unlabelled=np.ones((0, 2))), "the auxiliary rows: has no rows"),
+    "masked": (lambda: Federation((rows(X=np.ma.ones((3, 2))),), 2), "rows.not_float64"),
+    "no labels": (lambda: Federation((rows(y=None),), 2), "rows.no_class_numbers"),
+    "auxiliary list": (lambda: Federation((rows(),), 2, unlabelled=[[0.1]]), "rows.not_float64"),  # type: ignore[arg-type]
+    "auxiliary width": (lambda: Federation((rows(),), 2, unlabelled=np.ones((2, 3)) / 9), "rows.wrong_width"),
+    "no auxiliary": (lambda: Federation((rows(),), 2, unlabelled=np.ones((0, 2))), "rows.none"),
     "labelled outside": (
         lambda: Federation((rows(),), 2, labelled=rows(X=np.ones((3, 2)))),
-        "the public labelled rows: row 1",
+        "rows.outside_ball",
     ),
 }
 
 
+def test_the_place_of_what_does_not_fit_is_named() -> None:
+    with refused("rows.not_finite", at="party 2", row=2, column=1, got=np.inf):
+        Federation((rows(), rows(X=np.array([[0.1, 0], [np.inf, 0], [0, 0]]))), 2)
+    with refused("rows.unknown_class", at="party b", row=3, last=1, got="2"):
+        Federation((rows(), rows(y=np.array([0, 1, 2]))), 2, names=("a", "b"))
+    with refused("rows.outside_ball", at="the public labelled rows", row=1):
+        Federation((rows(),), 2, labelled=rows(X=np.ones((3, 2))))
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_what_does_not_fit_is_refused(name: str) -> None:
-    make, words = WRONG[name]
-    with pytest.raises(InputError) as caught:
+    make, code = WRONG[name]
+    with refused(code) as caught:
         make()
-    assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -6,61 +6,63 @@ import datetime
 
 import pytest
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.format_hints import of_no_category, of_no_number
+from smc_dp.data.format_hints import Refused, explain
 from smc_dp.data.preprocess import encode
+from smc_dp.data.table import NOT_A_NUMBER
 from smc_dp.data.tables import parse_csv
+from tests.support.refusals import refused
 
 BOUNDS = parse_bounds('[columns]\nage = [0, 120]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\n')
 
 
+UNKNOWN = Fault("cell.unknown_level", "unknown value {got}{hint}", {"got": None, "hint": ""})
+
+
 @pytest.mark.parametrize(
-    ("cell", "said"),
+    ("cell", "looks"),
     [
-        *((date, "a date") for date in ("2020-01-31", "31.1.2020", "1/31/20", "2020-01-31T10:00", "2020-01-31 10:00")),
-        *((datetime.date(2020, 1, 31), "a date") for _ in range(1)),
-        (datetime.timedelta(3), "a date or time"),
-        *((truth, "a truth value") for truth in ("true", "FALSE", "Yes", " no ")),
-        ("1,5", "a decimal comma"),
+        *((date, "date") for date in ("2020-01-31", "31.1.2020", "1/31/20", "2020-01-31T10:00", "2020-01-31 10:00")),
+        (datetime.date(2020, 1, 31), "date"),
+        (datetime.timedelta(3), "time"),
+        *((truth, "truth") for truth in ("true", "FALSE", "Yes", " no ")),
+        ("1,5", "decimal comma"),
+        ("n/a", "nothing"),
         *((other, "") for other in ("abc", "12a", "1.2.3.4", "1,234.5", "20-1", "truth", None, b"x")),
     ],
 )
-def test_what_is_no_number_is_recognised(cell: object, said: str) -> None:
-    assert of_no_number(cell).startswith(f" ({said}" if said else "")
-    assert bool(of_no_number(cell)) == bool(said)
+def test_what_is_no_number_is_recognised(cell: object, looks: str) -> None:
+    found = explain(NOT_A_NUMBER, Refused(cell=cell)).fields
+    assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("F", "differs from 'f' in letter case only"), ("true", "a truth value"), ("2020-01-31", "a date"), ("x", "")],
+    ("text", "looks"), [("F", "case"), ("true", "truth"), ("2020-01-31", "date"), ("?", "nothing"), ("x", "")]
 )
-def test_what_is_no_category_is_recognised(text: str, said: str) -> None:
-    assert said in of_no_category(text, ["f", "m"])
-    assert bool(of_no_category(text, ["f", "m"])) == bool(said)
+def test_what_is_no_category_is_recognised(text: str, looks: str) -> None:
+    found = explain(UNKNOWN, Refused(cell=text, text=text, levels=["f", "m"])).fields
+    assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "code", "at", "fields"),
     [
-        (
-            "2020-01-31,f",
-            "column 'age', row 1: wanted a number, got '2020-01-31' (a date); write age = [2000-01-01,",
-        ),
-        ("true,f", "column 'age', row 1: wanted a number, got 'true' (a truth value"),
-        ("7,M", "column 'sex', row 1: unknown value 'M' (it differs from 'm' in letter case only), wanted one of f, m"),
-        ("7,x", "column 'sex', row 1: unknown value 'x', wanted one of f, m"),
+        ("2020-01-31,f", "cell.not_a_number", "age", {"got": "'2020-01-31'", "looks": "date"}),
+        ("true,f", "cell.not_a_number", "age", {"got": "'true'", "looks": "truth"}),
+        ("7,M", "cell.unknown_level", "sex", {"got": "'M'", "looks": "case", "levels": ["f", "m"]}),
+        ("7,x", "cell.unknown_level", "sex", {"got": "'x'", "looks": "", "hint": ""}),
     ],
 )
-def test_the_error_names_the_cell_and_what_it_looks_like(row: str, said: str) -> None:
-    with pytest.raises(InputError) as caught:
+def test_the_error_names_the_cell_and_what_it_looks_like(
+    row: str, code: str, at: str, fields: dict[str, object]
+) -> None:
+    with refused(code, at=f"column '{at}', row 1", **fields):
         encode(parse_csv(f"age,sex\n{row}\n".encode(), "north.csv"), BOUNDS)
-    assert said in str(caught.value)
 
 
 def test_a_column_in_another_letter_case_is_named() -> None:
-    with pytest.raises(InputError) as caught:
+    with refused("table.no_column", column="'age'", have=["Age", "sex"], looks="case"):
         encode(parse_csv(b"Age,sex\n7,f\n", "north.csv"), BOUNDS)
-    assert str(caught.value).endswith("the table has Age, sex (it differs from 'Age' in letter case only)")
-    with pytest.raises(InputError, match=r"column 'age' is missing; the table has years, sex$"):
+    with refused("table.no_column", column="'age'", have=["years", "sex"], looks=""):
         encode(parse_csv(b"years,sex\n7,f\n", "north.csv"), BOUNDS)

@@ -43,5 +43,5 @@ def test_the_twin_that_wants_all_that_came_loses_it(fast_path: Path, monkeypatch
     monkeypatch.setattr(record, "_came_late", lambda found, own, e: False)
     run = back_too_late(fast_path)
     assert (run.ends["P1"], run.at["P1"].entries()) == ("aborted", ["open"])
-    assert "lacks StageEnd of P3 to public" in run.facts("P1")["why"]
+    assert run.facts("P1")["code"] == "record.lacks_message"
     run.close()

@@ -13,6 +13,7 @@ from support.sites import Sites
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.store import DATABASE, LOCK, KeptState, SiteStore, StoreError
+from tests.support.refusals import refused
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_a_spoilt_database_is_one_line(spoil: Callable[[Path], None], halfway: S
 def test_a_changed_state_does_not_open(halfway: Sites) -> None:
     store = halfway.stores["P1"]
     store._connection.execute("UPDATE state SET sealed = CAST(zeroblob(length(sealed)) AS BLOB)")
-    with pytest.raises(StoreError, match="does not open: it was sealed under another key or passphrase, or changed"):
+    with refused("state.does_not_open", error=StoreError):
         store.newest()
     halfway.close()
 
@@ -96,13 +97,13 @@ def test_a_state_of_another_site_is_refused(halfway: Sites) -> None:
     halfway.stop("P1")
     here = halfway.at["P1"]
     purpose = {"study": here.study.digest[:16], "participant": "P2"}
-    with pytest.raises(StoreError, match="belongs to another participant: give another folder for the state"):
+    with refused("state.of_another", error=StoreError, purpose="participant"):
         SiteStore(here.folder / "state", here.folder / "counters", purpose, sites.identity("P2"))
     halfway.close()
 
 
 def test_of_two_programs_on_one_state_the_second_does_not_begin(halfway: Sites) -> None:
-    with pytest.raises(StoreError, match="another process works on this state: stop one of them"):
+    with refused("state.in_use", error=StoreError):
         halfway.at["P1"].store()
     halfway.run()
     assert sites.ends(halfway) == ["released"] * 4
@@ -116,7 +117,7 @@ def test_where_the_lock_is_of_no_use_who_commits_second_stops(halfway: Sites) ->
     kept = halfway.stores["P1"].newest()
     assert kept
     second.commit(state=lambda: KeptState(kept.counter + 1, kept.content))
-    with pytest.raises(StoreError, match="another process works on this state: stop one of them"):
+    with refused("state.in_use", error=StoreError):
         halfway.stores["P1"].commit(facts={"end": "deadline"})
     assert second.facts().get("end") is None
     second.close()

@@ -26,6 +26,7 @@ from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, SEND, written
 from smc_dp.deploy.frame import CarrierError, Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.study import JointStudy
+from tests.support.refusals import refused
 
 NORTH, SOUTH, WEST = PARTIES
 STUDY = "ab" * 32
@@ -167,7 +168,7 @@ def test_a_job_holds_the_digest_and_sites_allow_one_class(kit: Path, study: Join
     project = json.loads((kit / "project.yml").read_text())
     assert [p["name"] for p in project["participants"]] == ["relay.example.org", *SITES, templates.LEAD]
     assert all(study.digest in text and f"site-2    {SOUTH}" in text for text in [(kit / "README.txt").read_text()])
-    with pytest.raises(InputError, match="exists already"):
+    with refused("kit.exists"):
         make_flare_kit(study, kit)
 
 
@@ -193,7 +194,8 @@ def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy
     assert relay.parcels == kit / "relay/local/smc_dp" / study.digest / "parcels"
     own = kit / "site-2/local/smc_dp" / study.digest
     (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
-    files = site_files(kit / "site-2/local", study.digest, "site-2")
+    study_file, files = site_files(kit / "site-2/local", study.digest, "site-2")
+    assert study_file == own / "study.toml"
     assert (files.key, files.terms, files.ledger) == (own / f"{SOUTH}.key", own / "own.toml", own / f"{SOUTH}.ledger")
     charlie = tomllib.loads((kit / f"site-4/local/smc_dp/{study.digest}/site-4.toml").read_text())
     assert {"terms", "ledger", "data"}.isdisjoint(charlie)
@@ -218,10 +220,10 @@ def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path:
     with pytest.raises(InputError, match=r"study\.toml"):  # not there yet
         site_files(local, study.digest, "site-2")
     (own / "study.toml").write_text(changed)
-    with pytest.raises(InputError, match="and the job's is"):
+    with refused("job.other_study"):
         site_files(local, study.digest, "site-2")
     (own / "site-2.toml").write_text('study = "study.toml"\nkey = "k"\nstate = "s"\ncode = "evil"\n')
-    with pytest.raises(InputError, match="unknown key 'code'"):
+    with refused("document.unknown_key", key="'code'"):
         site_files(local, study.digest, "site-2")
 
 
@@ -246,7 +248,7 @@ def test_a_relay_file_of_other_things_is_refused(
 
 @pytest.mark.parametrize("relay", ["nats://a:1", "flare://", "flare://a:b", "flare://a/b", "flare://u@a", "a:8002"])
 def test_a_relay_that_is_not_flares_makes_no_kit(relay: str) -> None:
-    with pytest.raises(InputError, match="wanted an address such as flare://"):
+    with refused("relay.no_flare_address"):
         flare_address(relay)
 
 

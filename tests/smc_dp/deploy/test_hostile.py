@@ -232,7 +232,7 @@ def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_ru
 def test_the_twin_of_a_notice_that_is_left_out_ends_the_session(fast_path: Path) -> None:
     """P2's own abort, of this session and signed, is heard."""
     run = run_with(Mutant(GREETING.becomes(besides(said(STUDY, "P2", "aborted", SESSION))), ""), fast_path)
-    assert (run.ends["P1"], run.facts("P1")["why"]) == ("ended", "P2 ended the session: aborted")
+    assert (run.ends["P1"], run.facts("P1")["code"]) == ("ended", "session.ended_by_others")
     run.close()
 
 

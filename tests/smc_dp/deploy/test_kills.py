@@ -34,6 +34,7 @@ from support.sites import Sites
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import SiteStore, StoreError
+from tests.support.refusals import refused
 
 ROOT = Path(__file__).parents[3]
 RUNS, OTHERS = 20, 4
@@ -115,7 +116,7 @@ def test_a_twin_that_sends_before_it_commits_is_caught(curator_run: Sites, fast_
     """What it sends it would make anew, under the same number: it does not begin again."""
     place = f"{BEFORE}: mail 0 from P2 to public"
     run = mortal(curator_run, fast_path, lambda fate, relay: partial(HastyStore, relay, fate), place)
-    with pytest.raises(StoreError, match="the relay has number 0 of mail from P2 to public, which this state has not"):
+    with refused("state.older_than_relay", error=StoreError, parcel="number 0 of mail from P2 to public"):
         run.run()
     run.close()
 

@@ -23,6 +23,7 @@ from protocols.secure_sum.parameters import SHARES
 from smc_dp.deploy.merge import GapError, Mark, TwoMessagesError, merge
 from smc_dp.deploy.record import owed
 from smc_dp.run.agreement import SEEDED
+from tests.support.refusals import refused
 
 OF_THE_ORDER = ("order", "rounds", "completeness", "headers")
 WHOLE: dict[str, Callable[[], Setup]] = {
@@ -135,7 +136,7 @@ def merged(found: Left, envelopes: Sequence[Envelope], *marks: Mark) -> list[Env
 def test_a_message_that_is_missing_between_others_is_noticed(whole: Left) -> None:
     found = whole.envelopes
     gap = next(e for e in found if e.sender == "P2" and e.kind == "Masked")
-    with pytest.raises(GapError, match="P2") as raised:
+    with refused("chain.message_missing", error=GapError, sender="P2") as raised:
         merged(whole, [e for e in found if e != gap])
     assert raised.value.sender == "P2"
     last = [e for e in found if e.sender == "P2"][-1]
@@ -154,19 +155,19 @@ def test_two_messages_in_one_place_end_it_with_both(whole: Left) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "code"),
     [
-        ({"session": bytes(32)}, "not of this session"),
-        ({"sender": "nobody"}, "not of this session"),
-        ({"to": "nobody"}, "to nobody"),
-        ({"to": "P2"}, "to P2"),
-        ({"number": 5}, "number 5"),
+        ({"session": bytes(32)}, "message.of_another_session"),
+        ({"sender": "nobody"}, "message.of_another_session"),
+        ({"to": "nobody"}, "message.to_a_stranger"),
+        ({"to": "P2"}, "message.to_a_stranger"),
+        ({"number": 5}, "message.number_out_of_chain"),
     ],
 )
-def test_what_is_not_of_the_session_is_refused(whole: Left, change: dict[str, object], says: str) -> None:
+def test_what_is_not_of_the_session_is_refused(whole: Left, change: dict[str, object], code: str) -> None:
     last = [e for e in whole.envelopes if e.sender == "P2"][-1]
     other = replace(last, **change)  # type: ignore[arg-type]
-    with pytest.raises(PeerError, match=says) as raised:
+    with refused(code, error=PeerError) as raised:
         merged(whole, [*(e for e in whole.envelopes if e != last), other])
     assert raised.value.culprit.startswith("somebody")
 
@@ -175,7 +176,7 @@ def test_what_is_not_of_the_session_is_refused(whole: Left, change: dict[str, ob
 def test_marks_of_strangers_are_refused(whole: Left, mark: Mark) -> None:
     assert len(merged(whole, whole.envelopes, ("charlie", Absent("P1", HELLO, "setup")))) == len(whole.envelopes) + 1
     if mark[1].sender != PUBLIC_NAME:
-        with pytest.raises(PeerError, match="absent"):
+        with refused("absence.of_strangers", error=PeerError):
             merged(whole, whole.envelopes, mark)
 
 

@@ -15,9 +15,9 @@ from support.relays import PARTIES, joint_study
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
-from smc_dp.core.errors import InputError
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE
 from smc_dp.deploy.nats.kit import make_kit, places_of
+from tests.support.refusals import refused
 
 CREDENTIALS = {CA_FILE, CERTIFICATE_FILE, KEY_FILE}
 
@@ -68,9 +68,9 @@ def test_the_page_says_what_the_authority_can_do_and_names_every_folder(kit: Pat
 
 
 def test_a_kit_is_never_written_over_and_needs_an_address(kit: Path) -> None:
-    with pytest.raises(InputError, match=r"exists already, wanted a new folder$"):
+    with refused("kit.exists"):
         make_kit(joint_study("tls://relay.example.org"), kit)
-    with pytest.raises(InputError, match=r"^relay: wanted an address such as tls"):
+    with refused("relay.no_nats_address"):
         make_kit(joint_study("flare://relay.example.org"), kit.with_name("other"))
 
 

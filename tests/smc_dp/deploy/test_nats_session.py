@@ -111,7 +111,7 @@ def play(running: NatsRelay, folder: Path, meanwhile: Callable[[], None] = lambd
         files = {name: ready(folder / name, name, running.study) for name in SITES}
         for name in SITES:
             shutil.copytree(running.site(name), folder / name / "credentials")
-        found = pool.map(lambda name: take_part(files[name], lambda line: None), SITES)
+        found = pool.map(lambda name: take_part(folder / name / "study.toml", files[name], lambda line: None), SITES)
         meanwhile()
         return list(found)
 

@@ -20,6 +20,7 @@ from protocols.runtime.envelope import Envelope, signed_payload
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.store import SiteStore, StoreError
+from tests.support.refusals import refused
 
 STATE, COUNTERS = "state", "counters"
 TAG = sealing.OVERHEAD_BYTES
@@ -77,32 +78,30 @@ def put_back(stopped: Stopped, fast_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("put_back")
 def test_a_state_from_a_backup_is_refused_by_its_number(stopped: Stopped) -> None:
-    with pytest.raises(StoreError, match=r"the state has number 2, and .*counter says that \d+ is the newest"):
+    with refused("state.not_the_newest", error=StoreError, number=2):
         restored(stopped, STATE).begin("P1")
 
 
 @pytest.mark.usefixtures("put_back")
 def test_with_its_number_put_back_too_it_is_refused_by_what_the_relay_has(stopped: Stopped) -> None:
-    with pytest.raises(
-        StoreError, match=r"the relay has number .* of mail from P1 to .*, which this state has not sent"
-    ):
+    with refused("state.older_than_relay", error=StoreError):
         restored(stopped, STATE, COUNTERS).begin("P1")
 
 
 @pytest.mark.usefixtures("put_back")
 def test_an_empty_state_is_refused_as_well(stopped: Stopped) -> None:
     shutil.rmtree(stopped.run.at["P1"].folder / STATE)
-    with pytest.raises(StoreError, match=r"the state has number 0, and .* is the newest"):
+    with refused("state.not_the_newest", error=StoreError, number=0):
         stopped.run.begin("P1")
     shutil.rmtree(stopped.run.at["P1"].folder / COUNTERS)
-    with pytest.raises(StoreError, match="the relay has number"):
+    with refused("state.older_than_relay", error=StoreError):
         stopped.run.begin("P1")
 
 
 @pytest.mark.usefixtures("put_back")
 def test_without_the_file_of_its_number_a_state_does_not_go_on(stopped: Stopped) -> None:
     shutil.rmtree(stopped.run.at["P1"].folder / COUNTERS)
-    with pytest.raises(StoreError, match="is not there: an old state may not go on"):
+    with refused("state.not_the_newest", error=StoreError, said="is not there"):
         stopped.run.begin("P1")
 
 

@@ -48,7 +48,7 @@ def test_a_session_that_ended_uncharged_stays_ended_when_the_program_begins_agai
         relay.put(Parcel(STUDY.digest, name, PUBLIC_NAME, "approval", 0, approval(name).encode()))
     Ledger.create(tmp_path / "own.ledger", Fraction(2)).close()
     for _ in range(2):
-        member = Member(STUDY, NORTH, identity(NORTH), approval(NORTH))
+        member = Member(STUDY, NORTH, identity(NORTH), approval(NORTH), STUDY.agreement())
         business = PartyBusiness(member, ROWS, None, OwnLedger(tmp_path / "own.ledger"), tmp_path / "run")
         purpose = {"study": STUDY.digest, "name": NORTH}
         with closing(SiteStore(tmp_path / "state", tmp_path / "counters", purpose, identity(NORTH))) as store:

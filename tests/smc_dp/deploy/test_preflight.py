@@ -40,6 +40,11 @@ def look(site: Paths, **others: Path | None) -> Fit:
     return look_at_files(JointStudy.read(said["study"]), said["key"], said["terms"], files)
 
 
+def faults_of(site: Paths, **others: Path | None) -> list[str]:
+    """The sentences, and the codes of those that have one."""
+    return [fault.code or str(fault) for fault in look(site, **others).faults]
+
+
 def options(site: Paths, *names: str) -> list[str]:
     return [word for name in names for word in (f"--{name}", str(site[name]))]
 
@@ -58,7 +63,7 @@ def test_a_study_that_fits_is_read_whole(site: Paths, tmp_path: Path) -> None:
 
 
 FAULTS = {
-    "a key of nobody": ("key", "ab" * 32, "key: belongs to the public key"),
+    "a key of nobody": ("key", "ab" * 32, "key.not_in_study"),
     "a key that is none": ("key", "secret", "wanted one line of 64 hexadecimal digits"),
     "terms that forbid it": ("terms", studies.OWN_TERMS + "min_parties = 4", "terms: min_parties: wanted rows of 4"),
     "terms that cannot be read": ("terms", "[limits", "is not TOML"),
@@ -70,7 +75,7 @@ FAULTS = {
         "column 'age', row 1: wanted a number",
     ),
     "an unknown class": ("data", "age,sex,outcome\n1,f,no\n2,m,maybe\n", "row 2: unknown value 'maybe'"),
-    "no rows": ("data", "age,sex,outcome\n", "has no rows"),
+    "no rows": ("data", "age,sex,outcome\n", "table.no_rows"),
     "a book that is none": ("ledger", "not a ledger", "ledger "),
 }
 
@@ -80,10 +85,11 @@ def test_each_fault_is_found_alone(what: str, site: Paths, tmp_path: Path) -> No
     name, content, rule = FAULTS[what]
     site[name].chmod(0o600)
     site[name].write_text(content + "\n" if name == "key" else content)
-    faults = look(site).faults
+    found = [str(fault) for fault in look(site).faults]
+    faults = [*faults_of(site), *found]
     assert any(rule in fault for fault in faults), faults
-    assert len(faults) <= 3  # a file without columns has one for each
-    assert all("secret" not in fault and "abab" not in fault.partition("public key")[0] for fault in faults)
+    assert len(found) <= 3  # a file without columns has one for each
+    assert all("secret" not in fault and "abab" not in fault.partition("public key")[0] for fault in found)
 
 
 def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
@@ -92,7 +98,7 @@ def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
     site["ledger"].unlink()
     Ledger.create(site["ledger"], Fraction(1, 10)).close()
     before = kept(tmp_path)
-    faults = look(site).faults
+    faults = [str(fault) for fault in look(site).faults]
     starts = ["terms: max_epsilon", "terms: max_delta", "terms: purposes", *["data "] * 3, "ledger "]
     assert [fault.startswith(start) for fault, start in zip(faults, starts, strict=True)] == [True] * 7
     for word in ("'age', row 1", "'sex', row 2", "'outcome', row 3", "the budget would be passed"):
@@ -102,21 +108,21 @@ def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
 
 def test_nothing_that_is_missing_hides_another_fault(site: Paths) -> None:
     nowhere = site["study"].with_name("nowhere")
-    faults = look(site, key=nowhere, terms=nowhere, data=nowhere, ledger=nowhere).faults
+    faults = [str(f) for f in look(site, key=nowhere, terms=nowhere, data=nowhere, ledger=nowhere).faults]
     assert len(faults) == 4
     assert all("cannot be read" in fault for fault in faults)
     site["terms"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\nspent = 0\n")
     (fault,) = look(site).faults
-    assert fault == f"terms {site['terms']}: limits: unknown key 'spent'"
-    missing = look(site, terms=None, data=None, ledger=None).faults
-    assert [fault.split(":")[0] for fault in missing] == ["terms", "data", "ledger"]
+    assert (fault.code, fault.place) == ("document.unknown_key", f"terms {site['terms']}: limits: ")
+    missing = faults_of(site, terms=None, data=None, ledger=None)
+    assert missing == ["terms.missing", "data.missing", "ledger.none_given"]
 
 
 def test_the_terms_may_name_the_data_and_their_form(site: Paths) -> None:
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\nNA;m;no\n")
     site["terms"].write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[file]\nseparator = ";"\ndecimal = ","\n')
     (fault,) = look(site, data=None).faults
-    assert "column 'age', row 2" in fault
+    assert "column 'age', row 2" in str(fault)
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
     found = look(site, data=None)
     assert found.faults == []
@@ -128,7 +134,7 @@ def test_a_ring_too_short_and_rows_of_one_class_are_found_together(site: Paths) 
     site["study"].write_text(studies.by_curator().replace("ring_bits = 64", "ring_bits = 16"))
     site["terms"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\n")
     site["data"].write_text("age,sex,outcome\n1,f,no\n2,m,no\n3,f,no\n")
-    one_class, too_short = look(site).faults
+    one_class, too_short = map(str, look(site).faults)
     assert "all 3 rows are 'no', wanted both" in one_class
     assert too_short.startswith("party north: weights and noise are too large for the grid of 16 bits")
 
@@ -136,7 +142,7 @@ def test_a_ring_too_short_and_rows_of_one_class_are_found_together(site: Paths) 
 def test_more_rows_than_the_study_allows_are_found(site: Paths) -> None:
     site["study"].write_text(text().replace("10000000", "2"))
     (fault,) = look(site).faults
-    assert fault.startswith("party north: ")
+    assert fault.place == "party north: "
 
 
 def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> None:
@@ -161,7 +167,9 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     assert last.startswith("2 of what was looked at")
     assert main([*given, "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
-    assert (said["name"], said["fits"], len(said["faults"])) == ("north", False, 2)
+    assert (said["name"], said["fits"]) == ("north", False)
+    assert [fault["message"] for fault in said["faults"]] == [str(fault) for fault in look(site).faults]
+    assert [set(fault) for fault in said["faults"]] == [{"code", "place", "message", "fields"}] * 2
 
 
 def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path: Path) -> None:
@@ -187,7 +195,7 @@ def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path, capsys: pytes
     before = kept(tmp_path)
     for given, rule in (
         (["--key", str(stranger), "--terms", str(site["terms"])], "which nobody has in the study"),
-        (["--key", str(site["key"]), "--terms", str(beyond)], "2 things do not fit: terms: max_epsilon: .*max_delta"),
+        (["--key", str(site["key"]), "--terms", str(beyond)], "max_epsilon: .*\n.*max_delta"),
         (["--key", str(site["key"])], "wanted a file of the site's own terms"),
     ):
         assert main([*approve, *given]) == 2

@@ -157,7 +157,7 @@ def test_an_approval_that_is_lost_for_ever_is_waited_for_by_name(curator_run: Si
     run = without(curator_run, fast_path, "P1", "P2", "approval", 0)
     assert "waiting for the approvals of P2" in run.said["P1"]
     assert run.ends["P1"] == "deadline"
-    assert run.facts("P1")["why"] == "no approvals of P2"
+    assert run.facts("P1")["code"] == "approvals.deadline"
     assert not run.releases()
     assert [run.at[name].entries() for name in run.study.parties] == [[], ["void"], ["void"]]  # the others had begun
     run.close()
@@ -169,7 +169,7 @@ def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
     run = without(curator_run, fast_path, "P1", "P2", "mail", 1)
     assert any("waiting for P2" in line for line in run.said["P1"])
     assert run.ends == {"P1": "ended", "P2": "ended", "P3": "ended", "charlie": "deadline"}  # he waits the least
-    assert run.facts("P1")["why"] == "charlie ended the session: deadline"
+    assert run.facts("P1")["code"] == "session.ended_by_others"
     assert not run.releases()
     assert [run.at[name].entries() for name in run.study.parties] == [["void"]] * 3
     run.close()

@@ -13,6 +13,7 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.mailbox import Absent
 from smc_dp.core.errors import InputError
 from smc_dp.deploy.status_message import Notice
+from tests.support.refusals import refused
 
 OWN, STRANGER = Identity(bytes(31) + b"\x01"), Identity(bytes(31) + b"\x02")
 STUDY, SESSION, HEAD = "ab" * 32, bytes(32), bytes(31) + b"\x03"
@@ -74,10 +75,10 @@ def test_what_is_no_notice_is_refused(content: bytes, says: str) -> None:
 
 
 def test_a_notice_of_somebody_else_is_refused() -> None:
-    with pytest.raises(InputError, match="not signed"):
+    with refused("notice.not_signed"):
         read(NOTICE.encode(), identity=STRANGER.public)
-    with pytest.raises(InputError, match="another study or sender"):
+    with refused("notice.of_another"):
         read(NOTICE.encode(), sender="P2")
     forged = replace(NOTICE, signature=STRANGER.sign(b"x").hex())
-    with pytest.raises(InputError, match="not signed"):
+    with refused("notice.not_signed"):
         read(forged.encode())

@@ -11,9 +11,9 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.core.errors import InputError
 from smc_dp.deploy import store
 from smc_dp.deploy.store import KeptState, Seal, SiteStore, StoreError
+from tests.support.refusals import refused
 
 NORTH, SOUTH = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("north", "south"))
 SALT = bytes(32)
@@ -31,7 +31,7 @@ def test_a_state_follows_the_newest_and_no_other(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as store:
         store.commit(state=kept(1))
         for wrong in (1, 3):
-            with pytest.raises(StoreError, match=f"state {wrong} does not follow 1"):
+            with refused("state.does_not_follow", error=StoreError, counter=wrong, newest=1):
                 store.commit(state=kept(wrong))
         assert store.newest() == KeptState(1, b"secret")
 
@@ -41,14 +41,14 @@ def test_who_commits_after_another_stops_even_where_no_lock_was_between_them(tmp
         with closing(sqlite3.connect(store.path)) as other:
             other.execute("INSERT INTO state VALUES (1, 1, x'00')")
             other.commit()
-        with pytest.raises(StoreError, match="another process works on this state"):
+        with refused("state.in_use", error=StoreError):
             store.commit(facts={"stage": "setup"})
 
 
 def test_a_second_process_and_another_purpose_are_refused(tmp_path: Path) -> None:
-    with closing(opened(tmp_path)), pytest.raises(StoreError, match="another process works on this state"):
+    with closing(opened(tmp_path)), refused("state.in_use", error=StoreError):
         opened(tmp_path)
-    with pytest.raises(StoreError, match="belongs to another participant"):
+    with refused("state.of_another", error=StoreError):
         opened(tmp_path, "south")
 
 
@@ -65,7 +65,7 @@ def test_a_number_that_is_one_behind_is_brought_up_when_the_store_is_opened(tmp_
 def test_only_the_same_identity_and_passphrase_open_a_state(signer: Identity, passphrase: str | None) -> None:
     made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
     assert Seal(NORTH, SALT, "typed").open(made, b"bound") == b"secret"
-    with pytest.raises(InputError, match="does not open"):
+    with refused("state.does_not_open"):
         Seal(signer, SALT, passphrase).open(made, b"bound")
 
 
@@ -80,7 +80,7 @@ class PublicHalf:
 
 def test_the_public_half_of_an_identity_opens_nothing() -> None:
     made = Seal(NORTH, SALT).seal(b"secret", b"bound")
-    with pytest.raises(InputError, match="does not open"):
+    with refused("state.does_not_open"):
         Seal(PublicHalf(), SALT).open(made, b"bound")
 
 
@@ -98,6 +98,6 @@ def test_a_passphrase_is_the_one_it_began_with_before_there_is_anything_to_open(
 
     began("typed").close()
     for other in ("tpyed", None):
-        with pytest.raises(StoreError, match="sealed under another key or passphrase"):
+        with refused("state.does_not_open", error=StoreError):
             began(other)
     began("typed").close()

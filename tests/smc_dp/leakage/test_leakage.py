@@ -19,7 +19,7 @@ from support.pathak import trial
 
 from protocols import programs
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import PROGRAM, boundary, ideal
+from protocols.pathak2010 import PROGRAM, boundary, ideal, noisy_sum_claims
 from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, readings
 from protocols.runtime.session import Program
@@ -358,8 +358,8 @@ SUM, SIZES, NOISE = 2, 4, 5
 @pytest.mark.parametrize(
     "twin",
     [
-        with_attack(SUM, find=lambda p, views, published: boundary.released(p, published)),
-        with_attack(SUM, truth=lambda p, inputs, names: boundary._sum(p, inputs)),
+        with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.released(p, published)),
+        with_attack(SUM, truth=lambda p, inputs, names: noisy_sum_claims.exact_sum(p, inputs)),
         with_attack(SIZES, find=lambda p, views, published: boundary.Sizes((7, 7, 7), 0)),
         with_attack(NOISE, coalitions=boundary._with_charlie),
         with_attack(NOISE, truth=lambda p, inputs, names: 0, find=lambda p, views, published: 0),

@@ -21,6 +21,7 @@ from smc_dp.leakage.matrix import SUM, Matrix, Row, coalitions, matrix
 from smc_dp.leakage.matrix_groups import grouped, lines
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 from smc_dp.leakage.symbolic.worlds import World, moves, nearby, turned
+from tests.support.refusals import refused
 
 HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
 FOLDER = Path(as_printed.__file__).parent
@@ -180,7 +181,7 @@ def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
 
 def test_a_protocol_whose_model_names_too_few_permutations_is_refused() -> None:
     model = replace(ideal.MODEL, permutations=("pi_1",))
-    with pytest.raises(LocalError, match="a permutation that the model does not name"):
+    with refused("model.permutation_without_name", error=LocalError):
         matrix(Protocol(PROGRAM, model, None, LIMITS), 2)
 
 

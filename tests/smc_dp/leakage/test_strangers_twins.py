@@ -21,10 +21,11 @@ from protocols.programs import Protocol
 from protocols.runtime.session import Program
 from smc_dp.leakage.matrix import LEVELS, Row, matrix
 from smc_dp.leakage.symbolic.box import Commitments
+from tests.support.refusals import refused
 
 ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
 TWINS = {twin.name: twin for twin in strangers.TWINS}
-# Name -> how the name of the secret begins that is told; or by what the run is refused.
+# Name -> how the name of the secret begins that is told; or the code of the refusal.
 SHOWN = {
     "one mask for all coordinates": "selected noise",
     "one blind for all parties": "pi_2",
@@ -42,20 +43,20 @@ SHOWN = {
     "as many matches more as the slot of the smallest says": "exact sum",
 }
 REFUSED = {
-    "the mask is expanded from the share b of stage 1": "to_bytes",
-    "the coins of the last sharing follow from the parties' key": "into words",
-    "the coin under the parties' key is a hash of the session": "randomiser",
-    "the parties' key has close primes": "what only numbers can",
-    "the coins of the comparisons spell where P_1 stands": "what no form can follow",
-    "covers are drawn until they end like the size": "zero, or equal",
-    "a half has its size in the spare bits": "joins bits that may overlap",
-    "the opening is a hash of the weights": "what only numbers can",
-    "shares are random multiples of the weights": "multiplies two unknowns",
-    "the last comparison is not blinded": "constant",
-    "the differences are turned by K places instead of shuffled": "constant",
-    "the coins of the bits of y are short": "randomiser",
-    "a stale ciphertext is called fresh by hand": "is no number: Fresh",
-    "whoever has few records says how many and stops": "compares an unknown number",
+    "the mask is expanded from the share b of stage 1": "symbol.used_as_a_number",
+    "the coins of the last sharing follow from the parties' key": "symbol.put_into_words",
+    "the coin under the parties' key is a hash of the session": "role.needs_a_number",
+    "the parties' key has close primes": "role.needs_a_number",
+    "the coins of the comparisons spell where P_1 stands": "symbol.used_as_a_number",
+    "covers are drawn until they end like the size": "symbol.asked_for_equality",
+    "a half has its size in the spare bits": "symbol.bits_overlap",
+    "the opening is a hash of the weights": "role.needs_a_number",
+    "shares are random multiples of the weights": "symbol.two_multiplied",
+    "the last comparison is not blinded": "role.needs_a_number",
+    "the differences are turned by K places instead of shuffled": "role.needs_a_number",
+    "the coins of the bits of y are short": "role.needs_a_number",
+    "a stale ciphertext is called fresh by hand": "role.sends_no_number",
+    "whoever has few records says how many and stops": "symbol.compared",
 }
 # Among three parties, with all their worlds.
 SLOW = {
@@ -113,7 +114,7 @@ def test_the_matrix_shows(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_run_over_symbols_is_refused(name: str) -> None:
     twin = TWINS[name]
-    with pytest.raises(LocalError, match=REFUSED[name]):
+    with refused(REFUSED[name], error=LocalError):
         found(twin.program, twin)
 
 

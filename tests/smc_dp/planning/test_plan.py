@@ -18,13 +18,14 @@ from smc_dp.planning import figure, recommendation, words
 from smc_dp.planning.candidate import Circumstances, Prospect
 from smc_dp.planning.plan import Plan, unclaimed
 from smc_dp.run.agreement import BY_PROTOCOL
+from smc_dp.run.settings import RunSettings
 
 SIZES = {"north": 5000, "south": 800, "clinic": 30}
 
 
-def among(*sizes: int, **more: object) -> Circumstances:
+def among(*sizes: int, dimension: int = 13, **asked: object) -> Circumstances:
     names = tuple(f"p{j}" for j in range(len(sizes)))
-    return replace(Circumstances(names, sizes, 13), **more)  # type: ignore[arg-type]
+    return Circumstances(names, sizes, dimension, settings=RunSettings.asking(**asked))
 
 
 @pytest.fixture(scope="module")

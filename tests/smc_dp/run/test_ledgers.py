@@ -40,6 +40,7 @@ from smc_dp.run.protocols.cost import Outcome
 from smc_dp.run.release import TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
+from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
 PARTIES = CASE.federation.names
@@ -172,7 +173,7 @@ def test_a_session_is_charged_once(tmp_path: Path, books: Ledgers) -> None:
     """The same coins again make the same session: what stands is not this run's to make void."""
     books.reserve(ROWS, "m", HALF, RUN)
     before = [export.read(books.path(party)) for party in PARTIES]
-    with pytest.raises(InputError, match=r"party north-0: ledger .* of the same run already, wanted a new session"):
+    with refused("ledger.run_known"):
         books.reserve(ROWS, "m", HALF, RUN)
     assert [export.read(books.path(party)) for party in PARTIES] == before
 
@@ -286,7 +287,7 @@ def raising(error: BaseException) -> Callable[..., Outcome]:
 @pytest.mark.parametrize(
     ("error", "last"),
     [
-        (PeerError("north-0", "lied"), "void"),
+        (PeerError("north-0", "peer.lied", "it lied"), "void"),
         (StallError({"north-0": "mail"}), "void"),
         (InputError("names do not fit"), "void"),
         (KeyboardInterrupt(), "void"),
@@ -350,10 +351,10 @@ def test_adjacencies_and_units_keep_their_own_books(tmp_path: Path, books: Ledge
 
 
 def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
-    with pytest.raises(InputError, match=r"party north-0: ledger .* there is none"):
+    with refused("ledger.missing"):
         run(tmp_path, "first", replace(books, limit=None))
     run(tmp_path, "first", books)
-    with pytest.raises(InputError, match="has a limit of epsilon 1 already"):
+    with refused("ledger.other_limit", held="epsilon 1"):
         run(tmp_path, "second", replace(books, limit=Limit(Fraction(2), Fraction(0))))
     run(tmp_path, "third", replace(books, limit=None))
     books.path(PARTIES[1]).write_bytes(b"junk")
@@ -418,7 +419,7 @@ def test_every_charge_is_on_disk_before_the_first_message(
 
     def secure(*_: Any, **__: Any) -> Outcome:
         seen.extend(states(books, party) for party in PARTIES)
-        raise PeerError("north-0", "lied")
+        raise PeerError("north-0", "peer.lied", "it lied")
 
     monkeypatch.setattr(by_protocol, "secure", secure)
     with pytest.raises(PeerError):
@@ -431,7 +432,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 ) -> None:
     def secure(*_: Any, **__: Any) -> Outcome:
         books.path(PARTIES[1]).unlink()
-        raise PeerError("north-0", "lied")
+        raise PeerError("north-0", "peer.lied", "it lied")
 
     monkeypatch.setattr(by_protocol, "secure", secure)
     with pytest.raises(PeerError) as caught:
@@ -453,7 +454,7 @@ def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
         run(tmp_path, "second", books, "1")
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (PeerError("x", "lied"), 2)])
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (PeerError("x", "peer.lied", "it lied"), 2)])
 def test_the_person_is_told_what_a_stop_costs(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -29,6 +29,7 @@ from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.privacy.target import Target
 from smc_dp.run.budget_charge import RELEASED, GivenUp, OpenCharge
 from smc_dp.run.site_ledger import OwnLedger
+from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
 ROWS = CASE.federation.parties[0]
@@ -94,14 +95,14 @@ def test_a_session_has_one_end(own: OwnLedger, how: str) -> None:
     before = states(own)
     for other in ENDS:
         if WRITTEN[other] not in ([], WRITTEN[how]) and WRITTEN[how]:
-            with pytest.raises(InputError, match=f"entry 2 is {WRITTEN[how][0]}, wanted {WRITTEN[other][0]}"):
+            with refused("ledger.other_outcome", number=2, state=WRITTEN[how][0], wanted=WRITTEN[other][0]):
                 end(own, other)
     if how == "released":
         own.path.with_name("release.json").write_text("{ }")
-        with pytest.raises(InputError, match="entry 2 is of another release, wanted one a session"):
+        with refused("ledger.other_release", number=2):
             end(own, how)
     if WRITTEN[how] == ["void"]:
-        with pytest.raises(InputError, match="entry 2 is void: this session was given up"):
+        with refused("ledger.session_given_up", number=2):
             own.reserve(SESSION, AGREED, ROWS)
         with Ledger.open(own.path) as ledger:  # twin: the ledger alone charges it anew, and the session would go on
             ledger.reserve(
@@ -121,7 +122,7 @@ def price(own: OwnLedger) -> Guarantee:
 def test_what_was_not_charged_has_no_end_to_write(own: OwnLedger) -> None:
     own.void(SESSION, GivenUp(OpenCharge()))
     assert states(own) == []
-    with pytest.raises(InputError, match="has no entry of this session"):
+    with refused("ledger.session_unknown"):
         end(own, "released")
 
 

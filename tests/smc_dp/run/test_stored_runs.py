@@ -69,4 +69,4 @@ def test_a_run_with_the_garbled_comparison_is_refused_with_what_to_use(
         assert main(command) == 2
         out, err = capsys.readouterr()
         assert (out, err.count("\n")) == ("", 1)
-        assert REMOVED_REFUSAL in err
+        assert str(REMOVED_REFUSAL) in err

@@ -19,6 +19,7 @@ from smc_dp.leakage.symbolic.worlds import base, turned
 from smc_dp.walkthrough import knowledge_trace as spared
 from smc_dp.walkthrough.knowledge import SOME, Knowledge
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
+from tests.support.refusals import refused
 
 SYMBOLIC = [name for name, protocol in PROTOCOLS.items() if not protocol.model.matrix_file]
 
@@ -135,7 +136,7 @@ def test_three_parties_of_the_curator_protocol() -> None:
 
 
 def test_the_comparison_is_looked_at_elsewhere() -> None:
-    with pytest.raises(LocalError, match="the audit's matrix of comparison"):
+    with refused("protocol.computes_with_bits", error=LocalError, name="comparison"):
         course(PROTOCOLS["comparison"], 2)
 
 

@@ -49,7 +49,12 @@ class _Tried(RoleStepper):
         try:
             super().step()
         except (TypeError, AttributeError, OverflowError) as error:
-            raise LocalError(f"{self.name} does what no role that is tried can do: {error}") from error
+            raise LocalError(
+                "exact.cannot_do",
+                "{name} does what no role that is tried can do: {error}",
+                name=self.name,
+                error=str(error),
+            ) from error
 
     def greet(self) -> None:
         """No role that is tried says anything in its greeting."""
@@ -64,7 +69,9 @@ class _Tried(RoleStepper):
         self.sent.append((self.name, PUBLIC_NAME, message))
 
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        raise LocalError(f"{self.name} attests {kind}: no role that is tried does")
+        raise LocalError(
+            "exact.attests", "{name} attests {kind}: no role that is tried does", name=self.name, kind=kind
+        )
 
 
 class Player:
@@ -84,7 +91,11 @@ class Player:
             ways, fixed = todo.pop()
             runs += 1
             if runs > MOST_RUNS:
-                raise LocalError(f"its roles ask for so many coins that there are more than {MOST_RUNS} runs")
+                raise LocalError(
+                    "exact.too_many_runs",
+                    "its roles ask for so many coins that there are more than {most_runs} runs",
+                    most_runs=MOST_RUNS,
+                )
             tape = DrawnCoins(fixed)
             try:
                 yield self._played(ways, tape, inputs)

@@ -18,9 +18,10 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.blame import deviates, gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.dry_run import Absences
+from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.release_consistency import published
 
 
@@ -66,13 +67,19 @@ def scheduled(evidence: Evidence) -> Schedule | CheckOutcome:
     try:
         found = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
     except StallError as error:
-        return failed(f"with those who were absent as the record says, {error}")
+        return failed(error.fault.within("with those who were absent as the record says"))
     if found is None:
-        return failed(f"the record has {len(evidence.lines)} messages, less than half of what the protocol sends")
+        return failed(
+            "transcript.too_short",
+            "the record has {count} messages, less than half of what the protocol sends",
+            count=len(evidence.lines),
+        )
     if absences.marks and found.free:
         return not_possible(
-            f"letters were given up, and the headers of {', '.join(found.free)} differ between toy runs: how far "
-            "somebody came who vanished, cannot be told"
+            "toy_run.headers_differ",
+            "letters were given up, and the headers of {kinds} differ between toy runs: how far somebody came who "
+            "vanished, cannot be told",
+            kinds=tuple(found.free),
         )
     return found
 
@@ -92,9 +99,11 @@ def order(given: Given) -> CheckOutcome:
 
     Headers alone name nobody: who was told something else may be right to send something else.
     """
-    for n, text in sorted(_disorders(given)):
-        return failed(text, n, deviates(given.evidence, n))
-    return passed(f"{len(given.evidence.envelopes)} messages, each the next one of its sender's role")
+    for n, disorder in sorted(_disorders(given), key=lambda found: found[0]):
+        return failed(disorder, line=n, culprit=deviates(given.evidence, n))
+    return passed(
+        "order.holds", "{count} messages, each the next one of its sender's role", count=len(given.evidence.envelopes)
+    )
 
 
 def rounds(given: Given) -> CheckOutcome:
@@ -106,11 +115,17 @@ def rounds(given: Given) -> CheckOutcome:
     late = {absent.sender for _, absent in schedule.met}
     found = walk(schedule.scripts, schedule.free, evidence.envelopes, late)
     if found.line is not None:
-        return failed(found.fault, found.line)  # nobody is named: whoever was told another round states what follows
+        # Nobody is named: whoever was told another round states what follows.
+        return failed("rounds.not_causal", "{what}", line=found.line, what=found.fault)
     if found.rounds != schedule.rounds:
-        return failed(f"{found.rounds} rounds, wanted {schedule.rounds}")
+        return failed("rounds.other_number", "{got} rounds, wanted {wanted}", got=found.rounds, wanted=schedule.rounds)
     but = f", {', '.join(schedule.free)} apart" if schedule.free else ""
-    return passed(f"{found.rounds} rounds{but}; every message stands after all that its sender had to read for it")
+    return passed(
+        "rounds.hold",
+        "{rounds} rounds{but}; every message stands after all that its sender had to read for it",
+        rounds=found.rounds,
+        but=but,
+    )
 
 
 def completeness(given: Given) -> CheckOutcome:
@@ -133,15 +148,36 @@ def completeness(given: Given) -> CheckOutcome:
                 continue
             wanted[e.kind, e.to, e.stage] -= 1
             if wanted[e.kind, e.to, e.stage] < 0:
-                return failed(f"more {shown(e.kind)} from {name} to {shown(e.to)} than its role sends", n)
+                return failed(
+                    "message.too_many",
+                    "more {kind} from {sender} to {to} than its role sends",
+                    line=n,
+                    kind=shown(e.kind),
+                    sender=name,
+                    to=shown(e.to),
+                )
         if missing := next((key for key, left in wanted.items() if left), None):
-            return failed(f"no {missing[0]} from {name} to {missing[1]} in {missing[2]}, or too few")
+            return failed(
+                "message.missing",
+                "no {kind} from {sender} to {to} in {stage}, or too few",
+                kind=missing[0],
+                sender=name,
+                to=missing[1],
+                stage=missing[2],
+            )
         for kind, number in free.items():
             if number > given.schedule.free[kind]:
-                return failed(f"{number} messages {kind} from {name}, wanted at most {given.schedule.free[kind]}")
+                return failed(
+                    "message.too_many_free",
+                    "{got} messages {kind} from {sender}, wanted at most {most}",
+                    got=number,
+                    kind=kind,
+                    sender=name,
+                    most=given.schedule.free[kind],
+                )
     marks = given.evidence.absences
     but = f" with {len(marks)} letter{'s' if len(marks) > 1 else ''} given up" if marks else ""
-    return passed(f"all {total} messages{but}, and no other")
+    return passed("completeness.holds", "all {total} messages{but}, and no other", total=total, but=but)
 
 
 def _unmet(given: Given) -> CheckOutcome | None:
@@ -149,8 +185,15 @@ def _unmet(given: Given) -> CheckOutcome | None:
     silent = {PUBLIC_NAME, *gone(given.evidence)}
     for n, (reader, absent) in given.evidence.absences.items():
         if reader not in silent and (reader, absent) not in given.schedule.met:
-            what = f"{shown(absent.kind)} of {shown(absent.sender)} in {shown(absent.stage)}"
-            return failed(f"{shown(reader)} went on without {what}, for which its role does not wait", n)
+            return failed(
+                "absence.not_asked_for",
+                "{reader} went on without {kind} of {sender} in {stage}, for which its role does not wait",
+                line=n,
+                reader=shown(reader),
+                kind=shown(absent.kind),
+                sender=shown(absent.sender),
+                stage=shown(absent.stage),
+            )
     return None
 
 
@@ -160,8 +203,13 @@ def headers(given: Given) -> CheckOutcome:
     for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
         said = " ".join((kind.__doc__ or "").split())
         return failed(
-            f"a finding about {session.program.name}: the headers of {kind.__name__} (step {kind.step}) differ between "
-            f"toy runs, so they tell a reader of headers something secret. {said}"
+            "headers.differ",
+            "a finding about {protocol}: the headers of {kind} (step {step}) differ between toy runs, so they tell "
+            "a reader of headers something secret. {described}",
+            protocol=session.program.name,
+            kind=kind.__name__,
+            step=kind.step,
+            described=said,
         )
     sizes = body_bytes(session)
     for name in session.names:
@@ -169,30 +217,64 @@ def headers(given: Given) -> CheckOutcome:
         for (n, e), move in zip(given.sent(name), sends, strict=False):
             size = sizes(name, move.peer, move.kind, move.stage)
             if (e.kind, e.to, e.stage, len(e.body)) != (move.kind, move.peer, move.stage, size):
-                return failed(f"a header of {name} is not the one that the public parameters give", n)
+                return failed(
+                    "header.not_public_function",
+                    "a header of {name} is not the one that the public parameters give",
+                    line=n,
+                    name=name,
+                )
         if (count := len(given.lines.get(name, ()))) != len(sends):
-            return failed(f"{count} headers of {name}, wanted {len(sends)}")
+            return failed(
+                "headers.other_number",
+                "{got} headers of {name}, wanted {wanted}",
+                got=count,
+                name=name,
+                wanted=len(sends),
+            )
     return passed(
-        f"{len(given.evidence.envelopes)} headers, the same in {schedule.runs} toy runs on drawn data and coins: "
-        "a function of public parameters, as far as such runs can show"
+        "headers.hold",
+        "{headers} headers, the same in {runs} toy runs on drawn data and coins: a function of public parameters, "
+        "as far as such runs can show",
+        headers=len(given.evidence.envelopes),
+        runs=schedule.runs,
     )
 
 
-def _disorders(given: Given) -> Iterator[tuple[int, str]]:
+def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:
     """Of each participant the first message that is not the next one of its role, and free ones out of place."""
     for name in given.evidence.session.names:
         moves = given.schedule.sends(name)
         for i, (n, e) in enumerate(given.fixed(name)):
             if i >= len(moves) or (e.kind, e.to, e.stage) != (moves[i].kind, moves[i].peer, moves[i].stage):
-                wanted = _said(moves[i].kind, moves[i].peer, moves[i].stage) if i < len(moves) else "nothing more"
-                yield n, f"{_said(e.kind, e.to, e.stage)} stands where the role of {name} sends {wanted}"
+                wanted = _said(moves[i]) if i < len(moves) else "nothing more"
+                fields = {**_fields(e.kind, e.to, e.stage), "name": name, "wanted": wanted}
+                yield (
+                    n,
+                    Fault(
+                        "message.out_of_order",
+                        "{kind} to {to} in {stage} stands where the role of {name} sends {wanted}",
+                        fields,
+                    ),
+                )
                 break
         kind = given.evidence.session.kind(name)
         stood = places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
         for (n, e), place in zip(given.sent(name), stood, strict=True):
             if place and place not in given.schedule.places:
-                yield n, f"{_said(e.kind, e.to, e.stage)} of {name} stands where its role sends none"
+                fields = {**_fields(e.kind, e.to, e.stage), "name": name}
+                yield (
+                    n,
+                    Fault(
+                        "message.out_of_place",
+                        "{kind} to {to} in {stage} of {name} stands where its role sends none",
+                        fields,
+                    ),
+                )
 
 
-def _said(kind: str, to: str, stage: str) -> str:
-    return f"{shown(kind)} to {shown(to)} in {shown(stage)}"
+def _fields(kind: str, to: str, stage: str) -> dict[str, str]:
+    return {"kind": shown(kind), "to": shown(to), "stage": shown(stage)}
+
+
+def _said(move: Move) -> str:
+    return "{kind} to {to} in {stage}".format_map(_fields(move.kind, move.peer, move.stage))

@@ -17,7 +17,7 @@ from smc_dp.audit.run.conformity.conversation import scheduled
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.approvals import fault as approvals_fault
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS
@@ -35,31 +35,45 @@ def files(evidence: Evidence) -> CheckOutcome:
         contents[TIMINGS] = evidence.timings
     for name, content in contents.items():
         if digests.get(name) != hashlib.sha256(content).hexdigest():
-            return failed(f"{name} does not have the digest that {RELEASE} states")
-    return passed(f"digests of {', '.join(contents)}")
+            return failed(
+                "file.other_digest", "{name} does not have the digest that {release} states", name=name, release=RELEASE
+            )
+    return passed("files.hold", "digests of {names}", names=tuple(contents))
 
 
 def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
     if evidence.shares is None:
-        return nothing_to_ask(f"there is no {SHARES}: what was published is the result, and no shares of it")
+        return nothing_to_ask(
+            "shares.none", "there is no {shares}: what was published is the result, and no shares of it", shares=SHARES
+        )
     stated = evidence.shares_file.shares
     hygiene = evidence.protocol.model.hygiene
     if hygiene is None:
-        return nothing_to_ask("the protocol does not say in which ring its shares add up")
+        return nothing_to_ask("shares.ring_not_declared", "the protocol does not say in which ring its shares add up")
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
     if evidence.shares_file.modulus != str(1 << ring_bits):
-        return failed(f"modulus: wanted 2**{ring_bits}, got {shown(evidence.shares_file.modulus)}")
+        return failed(
+            "shares.other_modulus",
+            "modulus: wanted 2**{ring_bits}, got {got}",
+            ring_bits=ring_bits,
+            got=shown(evidence.shares_file.modulus),
+        )
     said = published(evidence.envelopes.items())
     if evidence.absences and not said:
-        return not_possible("letters were given up, and nobody published anything")
+        return not_possible("shares.nothing_published", "letters were given up, and nobody published anything")
     names = [name for name in evidence.session.names if name in said or name not in gone(evidence)]
     reading.keys("shares", stated, set(names))
     for name in names:
         line, envelope = said.get(name, (None, None))
         if fault := share_fault(evidence.session, name, stated[name], envelope):
-            return failed(fault, line)
-    return passed(f"{len(names)} shares of {len(stated[names[0]])} numbers, as they were published")
+            return failed(fault, line=line)
+    return passed(
+        "shares.hold",
+        "{shares} shares of {numbers} numbers, as they were published",
+        shares=len(names),
+        numbers=len(stated[names[0]]),
+    )
 
 
 def release(evidence: Evidence) -> CheckOutcome:
@@ -71,9 +85,16 @@ def release(evidence: Evidence) -> CheckOutcome:
         said = {name: envelope for name, (_, envelope) in published(evidence.envelopes.items()).items()}
         if fault := weights_fault(found, evidence.session, said):
             return failed(fault)
-        return passed(f"{np.size(found.weights)} weights are those of the sum that was published")
+        return passed(
+            "release.is_published_sum",
+            "{weights} weights are those of the sum that was published",
+            weights=np.size(found.weights),
+        )
     return passed(
-        f"{np.size(found.weights)} weights are the sum of the shares over {len(evidence.session.parties)} parties"
+        "release.is_sum_of_shares",
+        "{weights} weights are the sum of the shares over {parties} parties",
+        weights=np.size(found.weights),
+        parties=len(evidence.session.parties),
     )
 
 
@@ -81,9 +102,14 @@ def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
     found = evidence.opened
     if fault := agreement_fault(found, evidence.head, evidence.session):
-        return failed(fault, 0)
+        return failed(fault, line=0)
     columns = len(found.bounds.columns)
-    return passed(f"{len(found.parameters)} parameters, the bounds of {columns} columns, the grid and the marks")
+    return passed(
+        "agreed.holds",
+        "{parameters} parameters, the bounds of {columns} columns, the grid and the marks",
+        parameters=len(found.parameters),
+        columns=columns,
+    )
 
 
 def approvals(evidence: Evidence) -> CheckOutcome:
@@ -94,11 +120,18 @@ def approvals(evidence: Evidence) -> CheckOutcome:
     """
     head, study = evidence.head, evidence.files.get(STUDY)
     if APPROVALS not in head and study is None:
-        return nothing_to_ask("the run is a simulation in one process, and nobody approved of a study beforehand")
+        return nothing_to_ask(
+            "approvals.simulation", "the run is a simulation in one process, and nobody approved of a study beforehand"
+        )
     if fault := approvals_fault(study, evidence.opened.agreement, head, evidence.session):
-        return failed(fault, 0)
+        return failed(fault, line=0)
     count = len(evidence.session.names)
-    return passed(f"{count} participants approved of study {hashlib.sha256(study or b'').hexdigest()}, as released")
+    return passed(
+        "approvals.hold",
+        "{count} participants approved of study {study}, as released",
+        count=count,
+        study=hashlib.sha256(study or b"").hexdigest(),
+    )
 
 
 def cost(evidence: Evidence) -> CheckOutcome:
@@ -110,7 +143,7 @@ def cost(evidence: Evidence) -> CheckOutcome:
     """
     content = evidence.timings
     if content is None:
-        return nothing_to_ask(f"there is no {TIMINGS}")
+        return nothing_to_ask("timings.none", "there is no timings.json")
     stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
@@ -120,10 +153,18 @@ def cost(evidence: Evidence) -> CheckOutcome:
     total = {name: sum(getattr(stage, name) for stage in found.values()) for name in _COUNTED}
     for name, value in total.items():
         if (said := getattr(stated, name)) != value:
-            return failed(f"{name}: {TIMINGS} states {said}, the record has {value}")
+            return failed(
+                "timings.other_total",
+                "{name}: timings.json states {stated}, the record has {recorded}",
+                name=name,
+                stated=said,
+                recorded=value,
+            )
     counted = ", ".join(f"{value} {name}" for name, value in total.items())
     seconds = "seconds are what each site says of itself" if _has_seconds(stated) else "no seconds are stated"
-    return passed(f"{counted}, in {len(found)} stages; {seconds}")
+    return passed(
+        "cost.holds", "{counted}, in {stages} stages; {seconds}", counted=counted, stages=len(found), seconds=seconds
+    )
 
 
 def _has_seconds(stated: TimingsFile) -> bool:
@@ -131,30 +172,40 @@ def _has_seconds(stated: TimingsFile) -> bool:
     return stated.seconds != 0 or any(stage.seconds for stage in stated.by_stage)
 
 
-def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> str | None:
+def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> Fault | None:
     """What is wrong with the figures of a stage; one with seconds alone has no messages."""
     named: set[str] = set()
     for stage in stated:
         if stage.stage in named:
-            return f"by_stage: {shown(stage.stage)} stands there twice"
+            return Fault("timings.stage_twice", "by_stage: {stage} stands there twice", {"stage": shown(stage.stage)})
         named.add(stage.stage)
         sent = found.get(stage.stage, Traffic())
         for name in _COUNTED:
             if (said := getattr(stage, name)) != getattr(sent, name):
-                what = f"{TIMINGS} states {said} {name} for {shown(stage.stage)}"
-                return f"{what}, the record has {getattr(sent, name)}"
-    missing = next((name for name in found if name not in named), None)
-    return None if missing is None else f"by_stage: {TIMINGS} has no stage {shown(missing)}, the record has"
+                return Fault(
+                    "timings.other_figure",
+                    "timings.json states {stated} {name} for {stage}, the record has {recorded}",
+                    {"stated": said, "name": name, "stage": shown(stage.stage), "recorded": getattr(sent, name)},
+                )
+    if (missing := next((name for name in found if name not in named), None)) is None:
+        return None
+    return Fault(
+        "timings.lacks_stage", "by_stage: timings.json has no stage {stage}, the record has", {"stage": shown(missing)}
+    )
 
 
-def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> str | None:
+def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None:
     """What is wrong with the stages and with the roles that say how long they took.
 
     Who vanished may have come to a stage in which it sent nothing, and need not have.
     """
     names, there = evidence.session.names, {(s.stage, role) for s in stated for role in s.seconds}
     if strangers := sorted({role for _, role in there} - set(names)):
-        return f"by_stage: {TIMINGS} has seconds of {shown(strangers[0])}, who does not take part"
+        return Fault(
+            "timings.of_stranger",
+            "by_stage: timings.json has seconds of {role}, who does not take part",
+            {"role": shown(strangers[0])},
+        )
     schedule = scheduled(evidence)
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
         known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
@@ -164,13 +215,27 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> str | None:
         return fault
     for stage, role in sorted(there - schedule.stages):
         if role not in away:
-            return f"by_stage: {TIMINGS} has seconds of {role} in {stage}, where its role never is"
+            return Fault(
+                "timings.role_never_there",
+                "by_stage: timings.json has seconds of {role} in {stage}, where its role never is",
+                {"role": role, "stage": stage},
+            )
     for stage, role in sorted(schedule.always - there):
         if role not in away:
-            return f"by_stage: {TIMINGS} has no seconds of {role} in {stage}, where its role is"
+            return Fault(
+                "timings.lacks_role",
+                "by_stage: timings.json has no seconds of {role} in {stage}, where its role is",
+                {"role": role, "stage": stage},
+            )
     return None
 
 
-def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> str | None:
+def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> Fault | None:
     unknown = next((s.stage for s in stated if s.stage not in known), None)
-    return f"by_stage: {TIMINGS} has a stage {shown(unknown)}, the protocol has none" if unknown else None
+    if unknown is None:
+        return None
+    return Fault(
+        "timings.unknown_stage",
+        "by_stage: timings.json has a stage {stage}, the protocol has none",
+        {"stage": shown(unknown)},
+    )

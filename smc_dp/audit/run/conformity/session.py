@@ -16,7 +16,7 @@ from smc_dp.audit.run.blame import blamed, identity, signer
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import shown
-from smc_dp.run.agreement import AS_PRINTED, SEEDED, TEST_KEYS
+from smc_dp.run.agreement import AS_PRINTED, REASONS, TEST_KEYS
 from smc_dp.run.release_consistency import session_fault
 
 _NAMED = 5  # no more than so many names in a sentence
@@ -29,26 +29,43 @@ def session(evidence: Evidence) -> CheckOutcome:
     """
     head, described = evidence.head, evidence.session
     if fault := session_fault(head, described):
-        return failed(fault, 0)
+        return failed(fault, line=0)
     if len(set(described.identities.values())) < len(described.identities):
-        return failed("identities: one key belongs to two participants", 0)
+        return failed("identities.shared_key", "identities: one key belongs to two participants", line=0)
     if head["topology"] not in TOPOLOGIES:
-        return failed(f"topology: wanted one of {', '.join(TOPOLOGIES)}, got {shown(head['topology'])}", 0)
+        return failed(
+            "topology.unknown",
+            "topology: wanted one of {topologies}, got {got}",
+            line=0,
+            topologies=TOPOLOGIES,
+            got=shown(head["topology"]),
+        )
     try:
         check_topology(head["topology"], described)
     except LocalError as error:
-        return failed(f"topology: {error}", 0)
+        return failed(error.fault.within("topology"), line=0)
     marks = head["insecure"]
     due = {
         TEST_KEYS: evidence.protocol.limits.are_test_keys(described.parameters),
         AS_PRINTED: evidence.protocol.claim is None,
     }
-    wanted = [
-        mark for mark in (SEEDED, TEST_KEYS, AS_PRINTED) if due.get(mark, isinstance(marks, list) and mark in marks)
-    ]
+    wanted = [mark for mark in REASONS if due.get(mark, isinstance(marks, list) and mark in marks)]
     if marks != wanted:
-        return failed(f"insecure: wanted {', '.join(wanted) or 'no mark'}, got {shown(marks)}", 0)
-    return passed(f"{described.program.name} {described.program.version}, {head['topology']}; {described.id.hex()}")
+        return failed(
+            "marks.not_due",
+            "insecure: wanted {wanted}, got {got}",
+            line=0,
+            wanted=", ".join(wanted) or "no mark",
+            got=shown(marks),
+        )
+    return passed(
+        "session.holds",
+        "{protocol} {version}, {topology}; {id}",
+        protocol=described.program.name,
+        version=described.program.version,
+        topology=head["topology"],
+        id=described.id.hex(),
+    )
 
 
 def identities(evidence: Evidence) -> CheckOutcome:
@@ -57,19 +74,36 @@ def identities(evidence: Evidence) -> CheckOutcome:
     But for Charlie where the protocol needs none, and for those whom the participants agreed that they did without.
     """
     if evidence.pinned is None:
-        return not_possible("no identities were given; signatures hold only for those that line 0 states itself")
+        return not_possible(
+            "identities.not_given", "no identities were given; signatures hold only for those that line 0 states itself"
+        )
     for name, stated in evidence.session.identities.items():
         if name not in evidence.pinned:
-            return failed(f"no identity of {shown(name)} is known from elsewhere", 0)
+            return failed("identity.unknown", "no identity of {name} is known from elsewhere", line=0, name=shown(name))
         if evidence.pinned[name] != stated:
-            return failed(f"line 0 states another identity of {shown(name)} than the one known from elsewhere", 0)
+            return failed(
+                "identity.other",
+                "line 0 states another identity of {name} than the one known from elsewhere",
+                line=0,
+                name=shown(name),
+            )
     gone = [name for name in evidence.pinned if name not in evidence.session.identities]
     agreed = [name for name in gone if name in _left_out(evidence)]
     needless = [CURATOR_NAME] if evidence.session.curator is None else []
     if missing := [name for name in gone if name not in (*agreed, *needless)]:
-        return failed(f"{_listed(missing)} known from elsewhere did not take part", 0)
+        return failed(
+            "identity.without_participant",
+            "{names} known from elsewhere did not take part",
+            line=0,
+            names=_listed(missing),
+        )
     said = f"; {_listed(agreed)} had vanished before anybody paid, as the others agreed" if agreed else ""
-    return passed(f"{len(evidence.session.identities)} identities are those known from elsewhere{said}")
+    return passed(
+        "identities.hold",
+        "{count} identities are those known from elsewhere{said}",
+        count=len(evidence.session.identities),
+        said=said,
+    )
 
 
 def _left_out(evidence: Evidence) -> tuple[str, ...]:
@@ -92,21 +126,42 @@ def routes(evidence: Evidence) -> CheckOutcome:
     kinds: set[str] = set()
     for n, e in evidence.envelopes.items():
         if not _is_routed(described, linked, declared, e):
-            what = f"no {shown(e.kind)} goes from {shown(e.sender)} to {shown(e.to)}"
-            return failed(what, n, blamed(evidence, n))
+            return failed(
+                "message.no_route",
+                "no {kind} goes from {sender} to {to}",
+                line=n,
+                culprit=blamed(evidence, n),
+                kind=shown(e.kind),
+                sender=shown(e.sender),
+                to=shown(e.to),
+            )
         via = described.curator if is_relayed(topology, described, e) else None
         said = evidence.lines[n - 1].get("via")
         if said != via:
-            return failed(f"via: wanted {via or 'nobody'} in a {topology}, got {shown(said) if said else 'nobody'}", n)
+            return failed(
+                "message.other_relay",
+                "via: wanted {wanted} in a {topology}, got {got}",
+                line=n,
+                wanted=via or "nobody",
+                topology=topology,
+                got=shown(said) if said else "nobody",
+            )
         kinds.add(e.kind)
     for n, (reader, absent) in evidence.absences.items():
         greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING, 0)
         ends = (reader, absent.kind, absent.read) == (PUBLIC_NAME, STAGE_END, 0)
         if not (greets or ends) and not _goes(described, declared, absent.kind, absent.sender, reader):
             return failed(
-                f"no {shown(absent.kind)} goes from {shown(absent.sender)} to {shown(reader)}, to be missed", n
+                "absence.no_route",
+                "no {kind} goes from {sender} to {reader}, to be missed",
+                line=n,
+                kind=shown(absent.kind),
+                sender=shown(absent.sender),
+                reader=shown(reader),
             )
-    return passed(f"{len(evidence.envelopes)} messages of {len(kinds)} kinds")
+    return passed(
+        "routes.hold", "{messages} messages of {kinds} kinds", messages=len(evidence.envelopes), kinds=len(kinds)
+    )
 
 
 def sizes(evidence: Evidence) -> CheckOutcome:
@@ -116,14 +171,30 @@ def sizes(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         length = wanted(e.sender, e.to, e.kind, e.stage)
         if length is None:
-            return failed(f"nobody can say how long a {shown(e.kind)} is", n, blamed(evidence, n))
+            return failed(
+                "message.unknown_length",
+                "nobody can say how long a {kind} is",
+                line=n,
+                culprit=blamed(evidence, n),
+                kind=shown(e.kind),
+            )
         if len(e.body) != length:
-            return failed(f"{e.kind} has a body of {len(e.body)} bytes, wanted {length}", n, blamed(evidence, n))
+            return failed(
+                "message.other_length",
+                "{kind} has a body of {got} bytes, wanted {wanted}",
+                line=n,
+                culprit=blamed(evidence, n),
+                kind=e.kind,
+                got=len(e.body),
+                wanted=length,
+            )
         stated = evidence.lines[n - 1].get("size")
         if stated != e.size:
-            return failed(f"states {shown(stated)} bytes, has {e.size}", n)
+            return failed(
+                "message.other_size", "states {stated} bytes, has {size}", line=n, stated=shown(stated), size=e.size
+            )
         total += length
-    return passed(f"{total} bytes of bodies, each as long as its kind and the parameters say")
+    return passed("sizes.hold", "{bytes} bytes of bodies, each as long as its kind and the parameters say", bytes=total)
 
 
 def greetings(evidence: Evidence) -> CheckOutcome:
@@ -132,8 +203,14 @@ def greetings(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.is_public and first.setdefault(e.sender, e) != e:
             culprit = signer(evidence, n) if _is_signed(evidence, first[e.sender]) else None
-            return failed(f"{shown(e.sender)} greeted before, and otherwise", n, culprit)
-    return passed(f"{len(first)} greetings, each of another participant")
+            return failed(
+                "greeting.twice",
+                "{sender} greeted before, and otherwise",
+                line=n,
+                culprit=culprit,
+                sender=shown(e.sender),
+            )
+    return passed("greetings.hold", "{count} greetings, each of another participant", count=len(first))
 
 
 def _is_signed(evidence: Evidence, e: Envelope) -> bool:

@@ -12,7 +12,7 @@ from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
 
@@ -34,22 +34,44 @@ def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
 def units(evidence: Evidence) -> CheckOutcome:
     """Every ciphertext is one: a unit mod n**2 with Jacobi symbol +1 under Paillier keys, a unit mod n under DGK's."""
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
     for letter in opened(evidence):
         kind = letter.envelope.kind
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
-            return failed(f"{kind}.{letter.fault}", letter.line, deviates(evidence, letter.line))
+            return failed(
+                "ciphertext.undecodable",
+                "{kind}.{fault}",
+                line=letter.line,
+                culprit=deviates(evidence, letter.line),
+                kind=kind,
+                fault=letter.fault,
+            )
         for place, c in ciphertexts(letter):
             count += 1
             if not _is_unit(c):
-                return failed(f"{place} is no ciphertext under its key", letter.line, deviates(evidence, letter.line))
-    return passed(f"{count} ciphertexts are units of their kind; {whose(evidence)}") if count else _NONE
+                return failed(
+                    "ciphertext.no_unit",
+                    "{place} is no ciphertext under its key",
+                    line=letter.line,
+                    culprit=deviates(evidence, letter.line),
+                    place=place,
+                )
+    return (
+        passed(
+            "units.hold",
+            "{count} ciphertexts are units of their kind; {evidence}",
+            count=count,
+            evidence=whose(evidence),
+        )
+        if count
+        else _NONE
+    )
 
 
 _PLAIN = (int, bool, bytes)
-_NONE = nothing_to_ask("the given views hold no ciphertexts")
+_NONE = nothing_to_ask("ciphertext.none_in_views", "the given views hold no ciphertexts")
 
 
 def _is_unit(c: Locked) -> bool:
@@ -77,14 +99,27 @@ def _distinct(evidence: Evidence) -> Iterator[Letter]:
 def repeats(evidence: Evidence) -> CheckOutcome:
     """No ciphertext stands twice in the mail of all given views, but in copies of one message to several readers."""
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     seen: dict[tuple[int, int], str] = {}
     for letter in _distinct(evidence):
         for place, c in ciphertexts(letter):
             if before := seen.get((c.n, c.value)):
-                return failed(f"{place} holds the ciphertext of {before}", letter.line, deviates(evidence, letter.line))
+                return failed(
+                    "ciphertext.repeated",
+                    "{place} holds the ciphertext of {before}",
+                    line=letter.line,
+                    culprit=deviates(evidence, letter.line),
+                    place=place,
+                    before=before,
+                )
             seen[c.n, c.value] = f"{place} on line {letter.line}"
-    return passed(f"{len(seen)} ciphertexts, no two alike; {whose(evidence)}") if seen else _NONE
+    return (
+        passed(
+            "repeats.hold", "{count} ciphertexts, no two alike; {evidence}", count=len(seen), evidence=whose(evidence)
+        )
+        if seen
+        else _NONE
+    )
 
 
 def freshness(evidence: Evidence) -> CheckOutcome:
@@ -96,21 +131,48 @@ def freshness(evidence: Evidence) -> CheckOutcome:
     then sends what is marked stale [N5].
     """
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     seen: dict[tuple[int, int], tuple[int, str]] = {}
     bare = {key.n: _bare(key) for again in evidence.recomputed.values() for key in again.keys.values()}
     for letter in _distinct(evidence):
         for place, c in ciphertexts(letter):
             residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
             if residue in bare.get(c.n, ()):
-                return failed(f"{place} carries no randomness", letter.line, deviates(evidence, letter.line))
+                return failed(
+                    "ciphertext.no_randomness",
+                    "{place} carries no randomness",
+                    line=letter.line,
+                    culprit=deviates(evidence, letter.line),
+                    place=place,
+                )
             value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
             if value != c.value:
-                return failed(f"{place} has the randomiser of {before}", letter.line, deviates(evidence, letter.line))
+                return failed(
+                    "ciphertext.randomiser_reused",
+                    "{place} has the randomiser of {before}",
+                    line=letter.line,
+                    culprit=deviates(evidence, letter.line),
+                    place=place,
+                    before=before,
+                )
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
-            return failed(f"{stale[1]} is sent as it came out of a product or power", stale[0])
-    return passed(f"{len(seen)} ciphertexts, each with randomness of its own; {whose(evidence)}") if seen else _NONE
+            return failed(
+                "ciphertext.stale",
+                "{place} is sent as it came out of a product or power",
+                line=stale[0],
+                place=stale[1],
+            )
+    return (
+        passed(
+            "freshness.holds",
+            "{count} ciphertexts, each with randomness of its own; {evidence}",
+            count=len(seen),
+            evidence=whose(evidence),
+        )
+        if seen
+        else _NONE
+    )
 
 
 def _bare(key: Key) -> frozenset[int]:

@@ -14,7 +14,7 @@ from smc_dp.audit.run.blame import blamed, deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.agreement import TEST_KEYS
 
 
@@ -22,38 +22,57 @@ def keys(evidence: Evidence) -> CheckOutcome:
     """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
     limits = evidence.protocol.limits
     if limits.keys is None:
-        return nothing_to_ask("this protocol has no keys")
+        return nothing_to_ask("keys.none_in_protocol", "this protocol has no keys")
     bits = limits.keys.bits(evidence.session.parameters)
     if bits < limits.keys.shortest and TEST_KEYS not in evidence.head["insecure"]:
-        return failed(f"keys of {bits} bits protect nothing, and the record is not marked with {TEST_KEYS}", 0)
+        return failed(
+            "keys.unmarked_test_keys",
+            "keys of {bits} bits protect nothing, and the record is not marked with {mark}",
+            line=0,
+            bits=bits,
+            mark=TEST_KEYS,
+        )
     if not evidence.views:
-        return not_possible(NO_VIEWS)
+        return NO_VIEWS
     announced = [letter for letter in opened(evidence) if letter.message is not None]
     alike = {(letter.envelope.sender, letter.envelope.kind, letter.payload): letter for letter in reversed(announced)}
     for letter in reversed(alike.values()):
         if fault := _announcement_fault(evidence, letter, bits):
-            return failed(fault, letter.line, blamed(evidence, letter.line))  # its own, whatever others told it
+            # Its own, whatever others told it.
+            return failed(fault, line=letter.line, culprit=blamed(evidence, letter.line))
         if fault := _other_key(evidence, letter):
-            return failed(fault, letter.line, deviates(evidence, letter.line))
+            return failed(fault, line=letter.line, culprit=deviates(evidence, letter.line))
     named: dict[str, Key] = {}
     sound: set[int] = set()  # a key that all parties share is looked at once
     for role, again in evidence.recomputed.items():
         for name, key in again.keys.items():
             if named.setdefault(name, key) != key:
-                return failed(f"the view of {shown(role)} has another key {name} than others that were given")
+                return failed(
+                    "keys.differ_between_views",
+                    "the view of {role} has another key {name} than others that were given",
+                    role=shown(role),
+                    name=name,
+                )
         if fault := _secret_fault(again, bits, sound):  # nobody is named: its mail may have brought it
-            return failed(f"the view of {shown(role)} holds {fault}")
+            return failed(fault.within(f"the view of {shown(role)} holds"))
     if not named:
-        return not_possible("no key got as far as these views")
+        return not_possible("keys.none_in_views", "no key got as far as these views")
     proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
-    return passed(f"keys of {bits} bits: {len(named)}; proofs verified again: {proofs}; {whose(evidence)}")
+    return passed(
+        "keys.hold",
+        "keys of {bits} bits: {count}; proofs verified again: {proofs}; {evidence}",
+        bits=bits,
+        count=len(named),
+        proofs=proofs,
+        evidence=whose(evidence),
+    )
 
 
 def _names(message: Message | None) -> set[str]:
     return set() if message is None else {slot.name for slot in message.slots}
 
 
-def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None:
+def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | None:
     """What is wrong with a key in a message, which the names of its fields tell; None for other messages."""
     message, names = letter.message, _names(letter.message)
     if names == {"p", "q"}:
@@ -64,7 +83,7 @@ def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> str | 
     return _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
 
 
-def _other_key(evidence: Evidence, letter: Letter) -> str | None:
+def _other_key(evidence: Evidence, letter: Letter) -> Fault | None:
     """Whether an announced key is none of those that its sender has by its view: anybody can write a view."""
     sender = letter.envelope.sender
     if _names(letter.message) not in ({"n", "proof"}, {"n", "g", "h"}) or sender not in evidence.views:
@@ -72,47 +91,48 @@ def _other_key(evidence: Evidence, letter: Letter) -> str | None:
     owned = keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
     if not owned or getattr(letter.message, "n", None) in owned:
         return None
-    return f"the modulus is not the one in the view of {shown(sender)}"
+    return Fault("key.not_of_view", "the modulus is not the one in the view of {sender}", {"sender": shown(sender)})
 
 
-def _assembly_fault(p: int, q: int, bits: int) -> str | None:
+def _assembly_fault(p: int, q: int, bits: int) -> Fault | None:
     try:
         paillier.assemble(p, q, bits)
     except ValueError as error:
-        return f"an unusable secret key: {error}"
+        return Fault("key.unusable_secret", "an unusable secret key: {why}", {"why": str(error)})
     return None
 
 
-def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> str | None:
+def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | None:
     n, proof = (getattr(letter.message, name) for name in ("n", "proof"))
     try:
         key = paillier.PublicKey(n)
     except ValueError as error:
-        return f"an unusable Paillier key: {error}"
+        return Fault("key.unusable_public", "an unusable Paillier key: {why}", {"why": str(error)})
     context = evidence.session.id + letter.envelope.sender.encode()
     # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
     return admission.verify(key, bits, proof, context, Stream.from_system())
 
 
-def _comparison_fault(message: Message | None, bits: int) -> str | None:
+def _comparison_fault(message: Message | None, bits: int) -> Fault | None:
     n, g, h = (getattr(message, name) for name in ("n", "g", "h"))
     if any(not modular.is_unit(x, n) or x == 1 for x in (g, h)):
-        return "g and h must be units other than 1"
-    has_size = dgk.has_size(DgkPublicKey(n, g, h, 2, dgk.order_bits(bits)), bits)
-    return None if has_size else f"wanted a comparison key of {bits} bits without small factors"
+        return Fault("key.no_units", "g and h must be units other than 1")
+    if dgk.has_size(DgkPublicKey(n, g, h, 2, dgk.order_bits(bits)), bits):
+        return None
+    return Fault("key.other_size", "wanted a comparison key of {bits} bits without small factors", {"bits": bits})
 
 
-def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> str | None:
+def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None:
     """What is wrong with a secret key that a role has; those found sound go into `sound` by their moduli."""
     known = list(again.keys.values())
     for n, secret in keys_of(again.view).items():
         if secret.public not in known:
-            return "a secret key whose public part it never used"
+            return Fault("key.never_used", "a secret key whose public part it never used")
         if n in sound:
             continue
         if isinstance(secret, DgkPrivateKey):
             if not _has_orders(secret, bits):
-                return "a comparison key whose secret part does not belong to it"
+                return Fault("key.other_secret_part", "a comparison key whose secret part does not belong to it")
         elif fault := _assembly_fault(secret.p, secret.q, bits):
             return fault
         sound.add(n)

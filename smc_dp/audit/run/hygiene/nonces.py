@@ -11,7 +11,7 @@ from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 
 
 def nonces(evidence: Evidence) -> CheckOutcome:
@@ -21,22 +21,46 @@ def nonces(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         edge = e.sender, e.to
         if e.number != numbers.get(edge, 0):
-            return failed(f"has number {e.number} on its link, wanted {numbers.get(edge, 0)}", n)
+            return failed(
+                "message.number_on_link",
+                "has number {number} on its link, wanted {wanted}",
+                line=n,
+                number=e.number,
+                wanted=numbers.get(edge, 0),
+            )
         numbers[edge] = e.number + 1
         if e.kind == HELLO:
             public = e.body[:KEY_BYTES]
             if greetings.setdefault(e.sender, public) != public:
-                return failed(f"{shown(e.sender)} greets with another session key than before", n, blamed(evidence, n))
+                return failed(
+                    "greeting.another_key",
+                    "{sender} greets with another session key than before",
+                    line=n,
+                    culprit=blamed(evidence, n),
+                    sender=shown(e.sender),
+                )
     if len(set(greetings.values())) != len(greetings):
-        return failed("two participants greet with one session key")
+        return failed("greeting.shared_key", "two participants greet with one session key")
     links: dict[tuple[str, str], bytes] = {}
     for role, again in evidence.recomputed.items():
         if fault := _link_fault(again, _peers(evidence, role), links):
             return failed(fault)
     if len(set(links.values())) != len(links):
-        return failed("two links have one key")
-    what = f"{len(numbers)} links numbered without a gap, {len(greetings)} session keys"
-    return passed(f"{what}, {len(links)} link keys, no two alike" if links else f"{what}; link keys need views")
+        return failed("link.shared_key", "two links have one key")
+    if not links:
+        return passed(
+            "nonces.hold_in_record",
+            "{numbered} links numbered without a gap, {keys} session keys; link keys need views",
+            numbered=len(numbers),
+            keys=len(greetings),
+        )
+    return passed(
+        "nonces.hold",
+        "{numbered} links numbered without a gap, {keys} session keys, {links} link keys, no two alike",
+        numbered=len(numbers),
+        keys=len(greetings),
+        links=len(links),
+    )
 
 
 def _peers(evidence: Evidence, role: str) -> list[str]:
@@ -45,14 +69,17 @@ def _peers(evidence: Evidence, role: str) -> list[str]:
     return [peer for peer in evidence.session.peers(role) if peer not in absent]
 
 
-def _link_fault(again: Recomputed, peers: Iterable[str], links: dict[tuple[str, str], bytes]) -> str | None:
+def _link_fault(again: Recomputed, peers: Iterable[str], links: dict[tuple[str, str], bytes]) -> Fault | None:
     """Collects the keys of both directions of the owner's links; what is wrong with one, if anything."""
     me = again.view.name
     for edge in [edge for peer in peers for edge in ((me, peer), (peer, me))]:
+        between = {"sender": shown(edge[0]), "reader": shown(edge[1])}
         try:
             key = again.links.key(*edge)
         except DecodeError:
-            return f"there is no key for the link from {shown(edge[0])} to {shown(edge[1])}"
+            return Fault("link.no_key", "there is no key for the link from {sender} to {reader}", between)
         if links.setdefault(edge, key) != key:
-            return f"both ends of the link from {shown(edge[0])} to {shown(edge[1])} have different keys"
+            return Fault(
+                "link.different_keys", "both ends of the link from {sender} to {reader} have different keys", between
+            )
     return None

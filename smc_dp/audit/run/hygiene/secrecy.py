@@ -17,7 +17,7 @@ from protocols.runtime.opened_mail import Letter
 from smc_dp.audit.run.blame import deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.audit.run.view_messages import opened, whose
 from smc_dp.core.errors import shown
 
 MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares
@@ -42,26 +42,58 @@ def masks(evidence: Evidence) -> CheckOutcome:
     """
     hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
     if hygiene is None:
-        return nothing_to_ask("the protocol does not say what masks what")
+        return nothing_to_ask("masks.not_declared", "the protocol does not say what masks what")
     declared = hygiene.masks(p)
     for mask in declared:
         if mask.slack is not None and mask.slack < max(MIN_SIGMA, hygiene.sigma):
-            what = f"{mask.bits} bits hide {mask.hidden} bits, {mask.times} times"
-            return failed(f"{mask.place}: {what}: {mask.slack} bits of slack, wanted {hygiene.sigma}")
+            return failed(
+                "masks.too_little_slack",
+                "{place}: {bits} bits hide {hidden} bits, {times} times: {slack} bits of slack, wanted {wanted}",
+                place=mask.place,
+                bits=mask.bits,
+                hidden=mask.hidden,
+                times=mask.times,
+                slack=mask.slack,
+                wanted=hygiene.sigma,
+            )
     if not evidence.views:
-        return not_possible(f"the declared widths leave {hygiene.sigma} bits of slack; to look at masks, {NO_VIEWS}")
+        return not_possible(
+            "masks.slack_without_views",
+            "the declared widths leave {sigma} bits of slack; to look at masks, no view was given",
+            sigma=hygiene.sigma,
+        )
     letters, count = opened(evidence), 0
     for mask in declared:
         found = list(_read(evidence, letters, mask))
         count += len(found)
         for reading in found:
             if reading.value.bit_length() > mask.bits + (mask.hidden is not None):
-                what = f"{mask.place} holds a number longer than its {mask.bits} bits"
-                return failed(what, reading.line, deviates(evidence, reading.line))
+                return failed(
+                    "masks.number_too_long",
+                    "{place} holds a number longer than its {bits} bits",
+                    line=reading.line,
+                    culprit=deviates(evidence, reading.line),
+                    place=mask.place,
+                    bits=mask.bits,
+                )
         if short := _too_short(mask, found, log2(len(declared))):
-            what = f"{mask.place}: {len(short)} of {len(found)} masks are too short for {mask.bits} uniform bits"
-            return failed(what, short[0].line, deviates(evidence, short[0].line))
-    return passed(f"{count} masked numbers, slack at least {hygiene.sigma} bits; {whose(evidence)}")
+            return failed(
+                "masks.too_short",
+                "{place}: {short} of {count} masks are too short for {bits} uniform bits",
+                line=short[0].line,
+                culprit=deviates(evidence, short[0].line),
+                place=mask.place,
+                short=len(short),
+                count=len(found),
+                bits=mask.bits,
+            )
+    return passed(
+        "masks.hold",
+        "{count} masked numbers, slack at least {least} bits; {evidence}",
+        count=count,
+        least=hygiene.sigma,
+        evidence=whose(evidence),
+    )
 
 
 def _read(evidence: Evidence, letters: Sequence[Letter], mask: Mask) -> Iterator[_Reading]:
@@ -122,7 +154,10 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     stand in front of random bits. What would turn up by chance too often is not looked for.
     """
     if len(evidence.views) < 2:
-        return not_possible("it takes the views of two participants or more to look for one's secrets with the other")
+        return not_possible(
+            "canaries.too_few_views",
+            "it takes the views of two participants or more to look for one's secrets with the other",
+        )
     secrets = list(_secrets(evidence))
     compared = set(evidence.protocol.model.compared(evidence.session.parameters))
     vectors = _vectors([s for s in secrets if s.name not in compared])
@@ -131,16 +166,35 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if _chance(marked, read) > -CANARY_BITS:
         marked = _first(vectors)
     if _chance(marked, read) > -CANARY_BITS:
-        return nothing_to_ask("the secrets are too short for the number of readings: chance hits are likely")
+        return nothing_to_ask(
+            "canaries.too_short", "the secrets are too short for the number of readings: chance hits are likely"
+        )
     for reader, numbers in read.items():
         for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
-            return failed(f"{secret.name} of {shown(secret.owner)} stands in what {shown(reader)} read", line)
+            return failed(
+                "canaries.read",
+                "{name} of {owner} stands in what {reader} read",
+                line=line,
+                name=secret.name,
+                owner=shown(secret.owner),
+                reader=shown(reader),
+            )
     sizes = _compared(evidence, [s for s in secrets if s.name in compared])
     if isinstance(sizes, CheckOutcome):
         return sizes
     if not marked and sizes.startswith("not"):
-        return nothing_to_ask(f"no secret in these views is distinctive; compared numbers were {sizes}")
-    return passed(f"{len(marked)} secrets looked for in {len(read)} views; compared numbers were {sizes}")
+        return nothing_to_ask(
+            "canaries.not_distinctive",
+            "no secret in these views is distinctive; compared numbers were {sizes}",
+            sizes=sizes,
+        )
+    return passed(
+        "canaries.hold",
+        "{count} secrets looked for in {views} views; compared numbers were {sizes}",
+        count=len(marked),
+        views=len(read),
+        sizes=sizes,
+    )
 
 
 def _secrets(evidence: Evidence) -> Iterator[_Secret]:
@@ -279,5 +333,12 @@ def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | CheckOutcome:
         return "not looked for: among so many masked readings a chance hit is likely"
     for reader, s, r, top in found:
         if s.value == top:
-            return failed(f"{s.name} of {shown(s.owner)} stands in what {shown(reader)} read", r.line)
+            return failed(
+                "canaries.read",
+                "{name} of {owner} stands in what {reader} read",
+                line=r.line,
+                name=s.name,
+                owner=shown(s.owner),
+                reader=shown(reader),
+            )
     return f"looked for {len(found)} times"

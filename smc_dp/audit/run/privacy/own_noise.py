@@ -9,7 +9,8 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import counted, told
+from smc_dp.audit.run.privacy.private_inputs import counted, impossible_rows, told
+from smc_dp.core.errors import Fault
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 
@@ -24,43 +25,75 @@ def mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     said = evidence.session.parameters.as_dict()["sums"]
     follows = [[list(block) for block in blocks] for blocks in found.form.sums]
     if said != follows:
-        return failed(f"sums: the session is bound to {said}, what follows is {follows}", 0)
+        return failed(
+            "sums.other_session",
+            "sums: the session is bound to {said}, what follows is {follows}",
+            line=0,
+            said=str(said),
+            follows=str(follows),
+        )
     n, worst = max(((n, _epsilon(found, n)) for n in _SIZES), key=lambda item: item[1])
     words = f"Each party adds noise to its own objective and model, of {found.public.dimension + 1} weights."
     if worst > float(found.target.wanted) * (1 + _SLACK):
-        return failed(f"{words} For n = {n} the epsilon is {worst:.6g}, above {float(found.target.wanted):g}.")
+        return failed(
+            "noise.own_epsilon_too_large",
+            "{mechanism} For n = {n} the epsilon is {worst:.6g}, above {wanted:g}.",
+            mechanism=words,
+            n=n,
+            worst=worst,
+            wanted=float(found.target.wanted),
+        )
     largest = found.public.parties * int(found.form.announced.most_rows) * LARGEST_WEIGHT << found.grid.fraction_bits
     if fault := ring_fault(found.grid, largest):
-        return failed(f"{words} {fault}")
+        return failed(fault.within(words.rstrip(".")))
     return passed(
-        f"{words} 2/scale, the logarithm of the determinant and the noise for the solver's tolerance come to epsilon "
-        f"{worst:.6g} at most for n = 1, 10, ... 10**7; no sum wraps round in a ring of {found.grid.ring_bits} bits."
+        "mechanism.own_noise_holds",
+        "{mechanism} 2/scale, the logarithm of the determinant and the noise for the solver's tolerance come to "
+        "epsilon {epsilon:.6g} at most for n = 1, 10, ... 10**7; no sum wraps round in a ring of {ring_bits} bits.",
+        mechanism=words,
+        epsilon=worst,
+        ring_bits=found.grid.ring_bits,
     )
 
 
 def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     """There is none beside the numbers; what is in them nobody can tell from the model."""
-    return nothing_to_ask("the noise of each party is in its model, and views hold the model alone")
+    return nothing_to_ask("noise.in_model", "the noise of each party is in its model, and views hold the model alone")
 
 
 def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     """Every weight is cut off as it has to be, times a number of rows that was announced."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
-        return not_possible("no view of a party was given, and what parties entered is nowhere else to be seen")
+        return not_possible(
+            "views.no_party", "no view of a party was given, and what parties entered is nowhere else to be seen"
+        )
     d, most = found.public.dimension + 1, int(found.form.announced.most_rows)
     for name, view in views.items():
         numbers = _numbers(view.inputs, found)
         if numbers is None:
-            return told(evidence, name, "the view holds no numbers without noise as they could be")
+            return told(
+                evidence, name, Fault("view.no_numbers", "the view holds no numbers without noise as they could be")
+            )
         rows = numbers[d] if len(numbers) > d else most
         if not 1 <= rows <= most:
-            return told(evidence, name, f"the number of rows is {rows}, wanted 1 to {most}")
+            return told(evidence, name, impossible_rows(rows, most))
         if max(map(abs, numbers[:d])) > rows * LARGEST_WEIGHT << found.grid.fraction_bits:
-            return told(evidence, name, f"a weight is larger than {LARGEST_WEIGHT}, where weights are cut off")
+            return told(
+                evidence,
+                name,
+                Fault(
+                    "view.weight_too_large",
+                    "a weight is larger than {most}, where weights are cut off",
+                    {"most": LARGEST_WEIGHT},
+                ),
+            )
     return passed(
-        f"{counted('model', len(views))} with weights of at most {LARGEST_WEIGHT}; whether they were trained with "
-        "their noise, and on rows alone, a run does not show"
+        "models.own_noise_hold",
+        "{models} with weights of at most {most}; whether they were trained with their noise, and on rows alone, a "
+        "run does not show",
+        models=counted("model", len(views)),
+        most=LARGEST_WEIGHT,
     )
 
 

@@ -16,10 +16,11 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import counted, told
+from smc_dp.audit.run.privacy.private_inputs import LEAST_VARIANCE, counted, little_variance, told
 from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, laws
+from smc_dp.core.errors import Fault, FieldValue
 
-LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share, and what its curve loses
+SMOOTHING = 9  # what the curve of a share loses
 ROW = 1 << 14  # how long a row is at most, in integers
 SHARE = 1 << 12  # what stands for a whole row in a gradient
 _SQUARE = ROW * ROW
@@ -67,21 +68,43 @@ def mechanism(found: Stated) -> CheckOutcome:
         return failed(fault)
     for law in every:
         if law.honest != H:
-            return failed(f"the shares of {law.honest} honest parties are counted, wanted K - D - t = {H}")
+            return failed(
+                "noise.honest_shares",
+                "the shares of {honest} honest parties are counted, wanted K - D - t = {wanted}",
+                honest=law.honest,
+                wanted=H,
+            )
         if law.variance < LEAST_VARIANCE:
-            return failed(f"A share has the variance {float(law.variance):.4g}, wanted at least {LEAST_VARIANCE}.")
+            return failed(little_variance(law))
     words = _words(found, H)
     mu, rho = _together(found, H, SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
     if mu > target.mu**2:
-        return failed(f"{words} They give mu = {float(mu) ** 0.5:.6g}, wanted at most {float(target.mu):.6g}.")
+        return failed(
+            "noise.mu_too_large",
+            "{mechanism} They give mu = {mu:.6g}, wanted at most {most:.6g}.",
+            mechanism=words,
+            mu=float(mu) ** 0.5,
+            most=float(target.mu),
+        )
     stated = form.statement
     if stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho:
-        return failed(f"{words} They give mu = {float(mu) ** 0.5:.6g} and rho = {float(rho):.6g}, stated is less.")
+        return failed(
+            "statement.too_small",
+            "{mechanism} They give mu = {mu:.6g} and rho = {rho:.6g}, stated is less.",
+            mechanism=words,
+            mu=float(mu) ** 0.5,
+            rho=float(rho),
+        )
     if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(form.sums)))):
-        return failed(f"{words} {fault}")
+        return failed(fault.within(words.rstrip(".")))
     return passed(
-        f"{words} mu = {float(mu) ** 0.5:.6g} and rho = {float(rho):.6g} for all sums together; none wraps round in a "
-        f"ring of {form.grid.ring_bits} bits, but for a chance of 2**-80 in each block."
+        "mechanism.sums_hold",
+        "{mechanism} mu = {mu:.6g} and rho = {rho:.6g} for all sums together; none wraps round in a ring of "
+        "{ring_bits} bits, but for a chance of 2**-80 in each block.",
+        mechanism=words,
+        mu=float(mu) ** 0.5,
+        rho=float(rho),
+        ring_bits=form.grid.ring_bits,
     )
 
 
@@ -99,7 +122,7 @@ def _words(found: Stated, H: int) -> str:
     )
 
 
-def _form_fault(found: Stated) -> str | None:
+def _form_fault(found: Stated) -> Fault | None:
     """What is no sum of gradients of this many weights, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
     gradient = d if k == 2 else k * d
@@ -107,7 +130,11 @@ def _form_fault(found: Stated) -> str | None:
     for r, blocks in enumerate(found.form.sums):
         lengths = tuple(length for length, _ in blocks)
         if lengths != (gradient,) and (r or lengths != (gradient, d, *beside)):
-            return f"sum {r} has blocks of {lengths} numbers, wanted a gradient of {gradient}, or in sum 0 a curvature"
+            return Fault(
+                "sums.other_blocks",
+                "sum {sum} has blocks of {lengths} numbers, wanted a gradient of {gradient}, or in sum 0 a curvature",
+                {"sum": r, "lengths": str(lengths), "gradient": gradient},
+            )
     return None
 
 
@@ -150,13 +177,20 @@ def contributions(evidence: Evidence, found: Stated, read: Mapping[str, EnteredS
         for r, blocks in enumerate(sums):
             for what, length, allowed in _lengths(blocks, most[r]):
                 if length > (allowed * most_rows) ** 2:
-                    return told(evidence, name, f"the {what} in sum {r} is longer than {most_rows} rows make it")
+                    fields: dict[str, FieldValue] = {"what": what, "sum": r, "rows": most_rows}
+                    too_long = Fault(
+                        "view.sum_too_long", "the {what} in sum {sum} is longer than {rows} rows make it", fields
+                    )
+                    return told(evidence, name, too_long)
             if fault := _no_square(blocks):
-                return told(evidence, name, f"the curvature in sum {r} is that of no rows: {fault}")
+                return told(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
     count = sum(len(sums) for sums in read.values())
     return passed(
-        f"{counted('contribution', count)} to sums, none longer than {most_rows} rows make it, whatever was asked; "
-        "whether they are those of rows, and of which, a run does not show"
+        "models.contributions_hold",
+        "{contributions} to sums, none longer than {most_rows} rows make it, whatever was asked; whether they are "
+        "those of rows, and of which, a run does not show",
+        contributions=counted("contribution", count),
+        most_rows=most_rows,
     )
 
 
@@ -169,15 +203,15 @@ def _lengths(blocks: tuple[EnteredBlock, ...], bound: SumBound) -> Iterator[tupl
         yield "curvature", diagonal + 2 * sum(beside), bound.curvature
 
 
-def _no_square(blocks: tuple[EnteredBlock, ...]) -> str | None:
+def _no_square(blocks: tuple[EnteredBlock, ...]) -> Fault | None:
     """Why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
     if len(blocks) == 1:
         return None
     diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())
     if min(diagonal) < 0:
-        return "a number on its diagonal is negative"
+        return Fault("curvature.negative", "a number on its diagonal is negative")
     for i, x in enumerate(diagonal):
         for y in diagonal[i + 1 :]:
             if next(above) ** 2 > x * y:
-                return "a number beside its diagonal is too large for those on it"
+                return Fault("curvature.no_square", "a number beside its diagonal is too large for those on it")
     return None

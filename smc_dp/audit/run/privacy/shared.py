@@ -17,9 +17,16 @@ from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import lengths, rounds
-from smc_dp.audit.run.privacy.private_inputs import TAIL, counted, told
+from smc_dp.audit.run.privacy.private_inputs import (
+    LEAST_VARIANCE,
+    TAIL,
+    counted,
+    impossible_rows,
+    little_variance,
+    told,
+)
 from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, entered
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.methods.training.classes import coordinates
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
@@ -27,7 +34,7 @@ from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logistic_constants, steepest
 from smc_dp.run.protocols.registry import terms_of
 
-LEAST_VARIANCE, SMOOTHING = 18, 9  # of a share of ddg, and what its curve loses
+SMOOTHING = 9  # what the curve of a share of ddg loses
 LEAST_SCALE, LOST, LARGEST_DELTA_BITS = 16, Fraction(1, 1 << 80), 64  # of vg
 _RARE_BITS = 60  # two shares that are equal by a chance below this are one share used twice
 
@@ -35,7 +42,7 @@ _RARE_BITS = 60  # two shares that are equal by a chance below this are one shar
 def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRounds) -> CheckOutcome:
     """The laws of the shares in the recorded session against the stated target, with the honest shares alone."""
     if fault := _other_session(evidence, found):
-        return failed(fault, 0)
+        return failed(fault, line=0)
     if isinstance(noise, SharedRounds):
         return rounds.mechanism(found)
     among, law, f = found.form.among, noise.law, noise.grid.fraction_bits
@@ -43,24 +50,40 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
     H, reach = K - D - t, _reach(found)
     moved = reach.moved_in(f)
     if law.honest != H:
-        return failed(f"the shares of {law.honest} honest parties are counted, wanted K - D - t = {H}")
+        return failed(
+            "noise.honest_shares",
+            "the shares of {honest} honest parties are counted, wanted K - D - t = {wanted}",
+            honest=law.honest,
+            wanted=H,
+        )
     if noise.sensitivity != moved:
-        return failed(f"one {reach.unit} is said to move the sum by {noise.sensitivity}, wanted {moved}")
+        return failed(
+            "noise.sensitivity",
+            "one {unit} is said to move the sum by {sensitivity}, wanted {wanted}",
+            unit=reach.unit,
+            sensitivity=noise.sensitivity,
+            wanted=moved,
+        )
     words = (
         f"{law.name} noise in shares on the sum of K = {K} vectors of d = {law.dimension} numbers, of parties with at "
         f"most {reach.most_rows} rows, in steps of 2**-{f}: one {reach.unit} moves the sum by at most D = {moved} in "
         f"L2, and the shares of H = K - D - t = {K} - {D} - {t} = {H} parties count."
     )
-    figure, fault = _guaranteed(found, law, H, moved)
-    if fault:
-        return failed(f"{words} {fault}")
+    figure = _guaranteed(found, law, H, moved)
+    if isinstance(figure, Fault):
+        return failed(figure.within(words.rstrip(".")))
     if fault := ring_fault(noise.grid, K * (ceil(reach.longest * (1 << f)) + 1) + law.tail(K)):
-        return failed(f"{words} {fault}")
-    ring = f"a ring of {noise.grid.ring_bits} bits"
-    return passed(f"{words} {figure}; no sum wraps round in {ring}, but for a chance of 2**-80.")
+        return failed(fault.within(words.rstrip(".")))
+    return passed(
+        "mechanism.shared_holds",
+        "{mechanism} {figure}; no sum wraps round in a ring of {ring_bits} bits, but for a chance of 2**-80.",
+        mechanism=words,
+        figure=figure,
+        ring_bits=noise.grid.ring_bits,
+    )
 
 
-def _other_session(evidence: Evidence, found: Stated) -> str | None:
+def _other_session(evidence: Evidence, found: Stated) -> Fault | None:
     """What the session of the record is bound to instead of what follows: the law of the noise above all."""
     said: Mapping[str, Any] = evidence.session.parameters.as_dict()
     name, parties = evidence.protocol.program.name, tuple(evidence.session.parties)
@@ -69,7 +92,10 @@ def _other_session(evidence: Evidence, found: Stated) -> str | None:
     other = next((field for field in follows if follows[field] != said.get(field)), None)
     if other is None:
         return None
-    return f"{other}: the session is bound to {shown(said.get(other))}, what follows is {shown(follows[other])}"
+    fields = {"name": other, "bound": shown(said.get(other)), "follows": shown(follows[other])}
+    return Fault(
+        "session.other_parameter", "{name}: the session is bound to {bound}, what follows is {follows}", fields
+    )
 
 
 @dataclass(frozen=True)
@@ -116,26 +142,29 @@ def _reach(found: Stated) -> _Reach:
     return _Reach(unit, coordinates(classes) * found.public.dimension, most, moved, longest)
 
 
-def _guaranteed(found: Stated, law: Any, H: int, moved: int) -> tuple[str, str | None]:
-    """The figure that H shares of this law give, and what is wrong with it."""
+def _guaranteed(found: Stated, law: Any, H: int, moved: int) -> str | Fault:
+    """The figure that H shares of this law give, or what is wrong with it."""
     target, wanted = found.target, found.target.wanted
     if law.name == "ddg":
         total = H * law.variance
         if law.variance < LEAST_VARIANCE:
-            return "", f"A share has the variance {float(law.variance):.4g}, wanted at least {LEAST_VARIANCE}."
+            return little_variance(law)
         mu = Fraction(moved**2) / (total - SMOOTHING)
         if mu > target.mu**2:
-            return "", f"They give mu = {float(mu) ** 0.5:.6g}, wanted at most {float(target.mu):.6g}."
-        return f"Together they have the variance {float(total):.6g}, so mu = {float(mu) ** 0.5:.6g}", None
+            fields = {"mu": float(mu) ** 0.5, "most": float(target.mu)}
+            return Fault("shares.mu_too_large", "They give mu = {mu:.6g}, wanted at most {most:.6g}.", fields)
+        return f"Together they have the variance {float(total):.6g}, so mu = {float(mu) ** 0.5:.6g}"
     epsilon = moved / law.scale + (LOST if law.name == "vg" else 0)
     if epsilon > wanted:
-        return "", f"They give epsilon {float(epsilon):.6g}, wanted at most {float(wanted):.6g}."
+        fields = {"epsilon": float(epsilon), "most": float(wanted)}
+        return Fault("shares.epsilon_too_large", "They give epsilon {epsilon:.6g}, wanted at most {most:.6g}.", fields)
     if law.name != "vg":
-        return f"each share alone gives epsilon {float(epsilon):.6g}", None
+        return f"each share alone gives epsilon {float(epsilon):.6g}"
     bits = -_log2_delta(law, H, float(epsilon))
     if law.scale < LEAST_SCALE or bits < LARGEST_DELTA_BITS - 1e-6:
-        return "", f"Their delta is 2**-{bits:.1f}, wanted at most 2**-{LARGEST_DELTA_BITS}."
-    return f"together they give epsilon {float(epsilon):.6g} with delta 2**-{bits:.1f}", None
+        fields = {"bits": bits, "least": LARGEST_DELTA_BITS}
+        return Fault("shares.delta_too_large", "Their delta is 2**-{bits:.1f}, wanted at most 2**-{least}.", fields)
+    return f"together they give epsilon {float(epsilon):.6g} with delta 2**-{bits:.1f}"
 
 
 def _log2_delta(law: Any, H: int, epsilon: float) -> float:
@@ -164,8 +193,8 @@ def noise(evidence: Evidence, found: Stated, law_of: SharedNoise | SharedRounds)
         return failed(fault)
     for r in range(len(found.form.sums)):
         if fault := looks.together([sums[r] for sums in read.values() if r < len(sums)]):
-            return failed(fault if len(found.form.sums) == 1 else f"sum {r}: {fault}")
-    return passed(looks.words(len(found.form.sums)))
+            return failed(fault if len(found.form.sums) == 1 else fault.within(f"sum {r}"))
+    return looks.passed(len(found.form.sums))
 
 
 @dataclass
@@ -178,7 +207,7 @@ class _Looks:
     tests: int = 0
     power: float = 0.0
 
-    def alone(self, sums: EnteredSums) -> str | None:
+    def alone(self, sums: EnteredSums) -> Fault | None:
         """What is wrong with a share of this party by itself."""
         for r, blocks in enumerate(sums):
             where = f" in sum {r}" if len(sums) > 1 else ""
@@ -186,12 +215,20 @@ class _Looks:
                 self.shares.append(block.law)
                 self.tests += 2
                 if not lengths.plausible(lengths.together([block.noise], block.law), block.law, 1):
-                    return f"the share of the noise{where} is shorter or longer than its declared law allows"
+                    return Fault(
+                        "share.length",
+                        "the share of the noise{where} is shorter or longer than its declared law allows",
+                        {"where": where},
+                    )
                 if lengths.points(block.noise, block.numbers, block.law):
-                    return f"the share of the noise{where} points somewhere, as its declared law hardly ever does"
+                    return Fault(
+                        "share.direction",
+                        "the share of the noise{where} points somewhere, as its declared law hardly ever does",
+                        {"where": where},
+                    )
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
-    def again(self, sums: EnteredSums) -> str | None:
+    def again(self, sums: EnteredSums) -> Fault | None:
         """Whether this party used noise in one sum that it used in another."""
         alike: dict[Any, list[EnteredBlock]] = {}
         for blocks in sums:
@@ -200,43 +237,59 @@ class _Looks:
         for some in alike.values():
             self.tests += len(some) > 1
             if _same(some) or lengths.all_point(*_vectors(some), some[0].law):
-                return "shares of the noise in several sums point the same way, as if one was used again"
+                return Fault(
+                    "share.used_again",
+                    "shares of the noise in several sums point the same way, as if one was used again",
+                )
         return None
 
-    def all_sums(self, given: Sequence[EnteredSums]) -> str | None:
+    def all_sums(self, given: Sequence[EnteredSums]) -> Fault | None:
         """What is wrong with all shares of all parties, where there are several sums."""
         self.power = lengths.all_beyond(sum(b.law.dimension for sums in given for x in sums for b in _noisy(x)))
         return self._of_sums(given, "all given shares of all sums")
 
-    def _of_sums(self, given: Sequence[EnteredSums], what: str) -> str | None:
+    def _of_sums(self, given: Sequence[EnteredSums], what: str) -> Fault | None:
         """Their laws are all ddg."""
         self.tests += 1
         drawn = [(block.noise, block.law) for sums in given for blocks in sums for block in _noisy(blocks)]
-        fine = lengths.all_plausible(drawn)
-        return None if fine else f"{what} together are shorter or longer than their declared laws allow"
+        if lengths.all_plausible(drawn):
+            return None
+        return Fault(
+            "shares.length_of_all",
+            "{what} together are shorter or longer than their declared laws allow",
+            {"what": what},
+        )
 
-    def together(self, given: Sequence[tuple[EnteredBlock, ...]]) -> str | None:
+    def together(self, given: Sequence[tuple[EnteredBlock, ...]]) -> Fault | None:
         """What is wrong with all given shares of one sum."""
         for some in zip(*(_noisy(blocks) for blocks in given), strict=True):
             law = some[0].law
             self.tests += 2
             if not lengths.plausible(lengths.together([x.noise for x in some], law), law, len(some)):
-                return "all given shares together are shorter or longer than their declared law allows"
+                return Fault(
+                    "shares.length", "all given shares together are shorter or longer than their declared law allows"
+                )
             if lengths.all_point(*_vectors(some), law):
-                return "all given shares together point somewhere, as their declared law hardly ever does"
+                return Fault(
+                    "shares.direction",
+                    "all given shares together point somewhere, as their declared law hardly ever does",
+                )
             self.power = max(self.power, lengths.chance_beyond(law, len(some)))
         return None
 
-    def words(self, sums: int) -> str:
-        """What was found."""
-        kinds = ", ".join(dict.fromkeys(law.name for law in self.shares))
-        numbers = " or ".join(str(d) for d in sorted({law.dimension for law in self.shares}))
-        where = "alone, all of a sum, and of all sums" if sums > 1 else "alone and added up"
-        return (
-            f"{counted('share', len(self.shares))} of {kinds} noise of {numbers} numbers, {where} as long as the law "
-            f"has it, and pointing no more than chance does; false alarms below {self.tests * TAIL:.1g}, half the "
-            f"noise in all of them would be noticed with probability at least {self.power:.2g}; whether it was drawn "
-            "at random, a run does not show"
+    def passed(self, sums: int) -> CheckOutcome:
+        """Return that nothing was found, and what was looked at."""
+        return passed(
+            "noise.shares_hold",
+            "{shares} of {kinds} noise of {numbers} numbers, {where} as long as the law has it, and pointing no more "
+            "than chance does; false alarms below {false_alarms:.1g}, half the noise in all of them would be noticed "
+            "with probability at least {power:.2g}; whether it was drawn at random, a run does not show",
+            shares=counted("share", len(self.shares)),
+            kinds=list(dict.fromkeys(law.name for law in self.shares)),
+            numbers=" or ".join(str(d) for d in sorted({law.dimension for law in self.shares})),
+            where="alone, all of a sum, and of all sums" if sums > 1 else "alone and added up",
+            false_alarms=self.tests * TAIL,
+            power=self.power,
         )
 
 
@@ -270,13 +323,19 @@ def models(evidence: Evidence, found: Stated, law_of: SharedNoise | SharedRounds
         vector, *size = (block.numbers for block in sums[0])
         rows = size[0][0] if size and _counts_rows(found) else reach.most_rows
         if not 1 <= rows <= reach.most_rows:
-            return told(evidence, name, f"the number of rows is {rows}, wanted 1 to {reach.most_rows}")
+            return told(evidence, name, impossible_rows(rows, reach.most_rows))
         if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
             most = float(reach.longest * rows / reach.most_rows)
-            return told(evidence, name, f"what was entered is longer than any {rows} rows make it, {most:.4g}")
+            fields = {"rows": rows, "most": most}
+            too_long = Fault(
+                "view.input_too_long", "what was entered is longer than any {rows} rows make it, {most:.4g}", fields
+            )
+            return told(evidence, name, too_long)
     return passed(
-        f"{counted('vector', len(read))}, none longer than whatever rows make it; whether they are those of rows, and "
-        "of rows alone, a run does not show"
+        "models.shared_hold",
+        "{vectors}, none longer than whatever rows make it; whether they are those of rows, and of rows alone, a "
+        "run does not show",
+        vectors=counted("vector", len(read)),
     )
 
 

@@ -21,10 +21,10 @@ from smc_dp.audit.epsilon.deviations import ABOUT, Deviation
 from smc_dp.audit.epsilon.plan import Request, planned
 from smc_dp.audit.epsilon.rounds import DrivenSession
 from smc_dp.audit.epsilon.twins import TwinName
-from smc_dp.core.errors import InputError
 from smc_dp.methods.functionality import added
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
 
 ALPHA = 0.002  # of each test
 TEN = Target(Fraction(10), noise="ddg", delta=Fraction(1, 10**5))
@@ -115,7 +115,7 @@ def test_the_plan_has_every_way_to_deviate() -> None:
 
 
 def test_what_they_do_not_have_is_bad_input() -> None:
-    with pytest.raises(InputError, match=r"^noise: newton has ddg, got vg"):
+    with refused("noise.not_of_method", method="newton", got="vg"):
         planned(Request("newton", Fraction(1), noise="vg", through_protocol=True))
-    with pytest.raises(InputError, match=r"^twin: gd by the secure sum has half-noise and all-honest, got stripped"):
+    with refused("twin.not_of_method_by_secure_sum", method="gd", got="stripped"):
         planned(Request("gd", Fraction(1), twin="stripped", through_protocol=True))

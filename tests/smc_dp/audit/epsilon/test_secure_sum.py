@@ -28,8 +28,8 @@ from smc_dp.audit.epsilon.deviations import ABOUT, WAYS, Deviation
 from smc_dp.audit.epsilon.plan import Request, planned
 from smc_dp.audit.epsilon.power import Effort, of_twin
 from smc_dp.audit.epsilon.twins import TwinName
-from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import SHARED, NoiseName, Target
+from tests.support.refusals import refused
 
 ALPHA = 0.002  # of each test
 
@@ -167,11 +167,11 @@ def test_the_plan_has_every_way_to_deviate() -> None:
 
 
 def test_what_the_secure_sum_does_not_have_is_bad_input() -> None:
-    with pytest.raises(InputError, match=r"^noise: the secure sum has ddg, vg, self, got knorm"):
+    with refused("noise.not_of_secure_sum", got="knorm"):
         secure_sum.case(Target(Fraction(1)))
-    with pytest.raises(InputError, match=r"^twin: the secure sum has half-noise and all-honest, got stripped"):
+    with refused("twin.not_of_secure_sum", got="stripped"):
         secure_sum.case(target(), twin="stripped")
-    with pytest.raises(InputError, match=r"^twin: with noise self one share is enough"):
+    with refused("twin.not_with_noise_self"):
         secure_sum.case(target("self"), twin="all-honest")
-    with pytest.raises(InputError, match=r"^through_protocol: wanted `method` prr_mean, wsum, newton or gd"):
+    with refused("through_protocol.other_method"):
         Request("vote", Fraction(1), through_protocol=True)

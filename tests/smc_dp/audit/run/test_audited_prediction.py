@@ -19,6 +19,7 @@ from smc_dp.core import reading
 from smc_dp.run import run_files
 from smc_dp.run.folder import FILES, PAGE, read_files
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY
+from tests.support.refusals import refused as expect_refusal
 
 # The checks of the code are slow and have tests of their own.
 ALL = tuple(replace(c, run=lambda _: passed("so")) if c.name in OF_THE_CODE else c for c in checks.CHECKS)
@@ -116,7 +117,7 @@ def test_what_an_audit_takes_goes_with_a_level(charged: Folders, rows: Path) -> 
         assert refused(charged.run, rows, option, value).startswith(f"error: {option}: goes with --level")
     for wrong in ("0", "4", "two"):
         assert refused(charged.run, rows, "--level", wrong).startswith("error: --level: wanted one of 1, 2, 3")
-    with pytest.raises(InputError, match="level: wanted one of 1, 2, 3, got 4"):
+    with expect_refusal("level.unknown", got="4"):
         predict(charged.run, rows, level=4)
 
 

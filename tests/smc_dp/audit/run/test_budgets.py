@@ -24,6 +24,7 @@ from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.budget_charge import price_of
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
+from tests.support.refusals import refused
 
 PARTIES = ("north-0", "north-1", "north-2")
 
@@ -67,7 +68,7 @@ def test_the_run_in_the_middle_stands_between_its_neighbours(audited: AuditedRun
 def test_an_export_says_the_same_as_its_ledger(audited: AuditedRun, ledgers: Path) -> None:
     before = by_party(ledgers, audited)
     at(ledgers, "north-1").with_suffix(".json").write_text(json.dumps(exported(ledgers, "north-1")))
-    with pytest.raises(InputError, match=r"north-1 and an export"):
+    with refused("ledgers.ledger_and_export", party="north-1"):
         budgets.read(ledgers, audited)
     at(ledgers, "north-1").unlink()
     assert by_party(ledgers, audited) == before
@@ -138,10 +139,10 @@ def test_garbage_and_empty_folders_are_refused(audited: AuditedRun, ledgers: Pat
         budgets.read(ledgers, audited)
     for folder in (tmp_path / "none", tmp_path / "file"):
         (tmp_path / "file").touch()
-        with pytest.raises(InputError, match="wanted a folder of ledgers"):
+        with refused("ledgers.no_folder"):
             budgets.read(folder, audited)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="has no ledger of any party"):
+    with refused("ledgers.none", first="north-0"):
         budgets.read(tmp_path / "empty", audited)
 
 

@@ -26,7 +26,6 @@ from protocols.secure_sum.parameters import LONGEST_RING, SHARES, Block
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from smc_dp import __version__
 from smc_dp.audit.run import code_checks, leakage, released_results
-from smc_dp.audit.run.check import failed, nothing_to_ask, passed
 from smc_dp.audit.run.code_checks import CODE_CHECKS
 from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults, cited, differences, released, text
 from smc_dp.cli.main import main
@@ -115,25 +114,23 @@ def test_an_audit_cites_the_result_for_its_code(honest: Folders) -> None:
     for check in (leakage.law_of_code, leakage.boundary_of_code):
         outcome = check(evidence)
         assert outcome.status == "passed"
-        assert outcome.detail.startswith(f"computed for this role code when smc-dp {__version__} was made, about the")
+        assert (outcome.code, outcome.fault.fields["version"]) == ("role_code.cited", __version__)
 
 
 SMALL = trials("linear").sessions[0]
-DIFFERS = f"the role code differs from that of smc-dp {__version__}: run `smc-dp lab check linear`"
-MISSING = f"smc-dp {__version__} ships no result of this check for such a session"
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_result_of_other_code_is_not_cited(name: str) -> None:
     outcome = cited(CLAIMING["linear"], SMALL, "law", MUTANTS[name])
-    why = DIFFERS if name == "a role file changed" else MISSING
-    assert (outcome.status, outcome.detail, outcome.by_nature) == ("not possible", why, False)
+    code = "role_code.differs" if name == "a role file changed" else "role_code.no_result"
+    assert (outcome.status, outcome.code, outcome.by_nature) == ("not possible", code, False)
 
 
 def test_an_outcome_is_cited_as_what_it_is() -> None:
-    for status, made in (("passed", passed), ("failed", failed), ("not possible", nothing_to_ask)):
+    for status, by_nature in (("passed", False), ("failed", False), ("not possible", True)):
         found = cited(CLAIMING["linear"], SMALL, "law", changed(status=status, detail="x"))
-        assert found == made(f"computed for this role code when smc-dp {__version__} was made, x")
+        assert (found.status, found.by_nature, found.fault.fields["found"]) == (status, by_nature, "x")
 
 
 async def party(*_: Any) -> None:
@@ -145,7 +142,7 @@ def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> 
     protocol = PROTOCOLS[PROGRAM.name]
     twin = replace(protocol, program=with_roles(PROGRAM, party=party))
     outcome = leakage.law_of_code(replace(honest.evidence(views=False), protocol=twin))
-    assert (outcome.status, "role code differs" in outcome.detail) == ("not possible", True)
+    assert (outcome.status, outcome.code) == ("not possible", "role_code.differs")
     assert party.__module__ in role_code.modules(twin)
     sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").leaving
     assert sums.claim is not None

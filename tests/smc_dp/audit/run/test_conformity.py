@@ -64,15 +64,16 @@ def test_an_honest_record_passes_every_check(which: str, request: pytest.Fixture
     assert {o.status for name, o in without.items() if name != "identities"} == {"passed"}, without
     assert without["identities"].status == "not possible"
     assert {o.status for o in outcomes(pinned(evidence)).values()} == {"passed"}
-    assert without["completeness"].detail.startswith(f"all {len(evidence.lines)} messages")
+    assert without["completeness"].fault.fields == {"total": len(evidence.lines), "but": ""}
 
 
 def test_the_printed_protocol_passes_all_but_headers(printed: Folders) -> None:
     """Its step 1.2 shows pi_1 to whoever reads addresses: a finding about the protocol, whatever the run."""
     found = failures(printed.evidence(views=False))
     assert list(found) == ["headers"]
-    assert "headers of PrintedShare (step 1.2) differ" in found["headers"].detail
-    assert "sees pi_1(j)" in found["headers"].detail
+    fields = found["headers"].fault.fields
+    assert (found["headers"].code, fields["kind"], fields["step"]) == ("headers.differ", "PrintedShare", "1.2")
+    assert "sees pi_1(j)" in str(fields["described"])
 
 
 def test_names_are_unique_and_every_check_has_mutants() -> None:
@@ -91,10 +92,13 @@ def test_free_messages_of_the_printed_protocol_stand_where_they_may(printed: Fol
     sender = record.envelopes[i].sender
     later = f.move(i, record.place("PrintedSlot", sender))
     found = failures(load(f.forge(printed.run, tmp_path / "later", later, f.resigned(OWN))))
-    assert "where its role sends none" in found["order"].detail
+    assert found["order"].code == "message.out_of_place"
     assert found["order"].party is None, "by headers alone: what others told it may be why"
     found = failures(load(f.forge(printed.run, tmp_path / "twice", f.duplicate(i), f.resigned(OWN))))
-    assert f"2 messages PrintedShare from {sender}, wanted at most 1" in found["completeness"].detail
+    assert (found["completeness"].code, found["completeness"].fault.fields["sender"]) == (
+        "message.too_many_free",
+        sender,
+    )
 
 
 # Forgeries. Each names the checks that must find it; others may.
@@ -258,7 +262,7 @@ def test_a_forged_record_is_caught_by_the_check_that_should(name: str, honest: F
     mutant = MUTANTS[name]
     evidence = load(mutant.make(honest.run, tmp_path / "forged"))
     found = failures(evidence)
-    assert found.keys() >= mutant.caught.keys(), {k: o.detail for k, o in found.items()}
+    assert found.keys() >= mutant.caught.keys(), {k: o.code for k, o in found.items()}
     for check, where in mutant.caught.items():
         line = found[check].line
         if isinstance(where, int):
@@ -308,7 +312,7 @@ LINES: dict[str, tuple[Callable[[dict[str, Any]], Any], int, *tuple[str, ...]]] 
 def test_a_changed_line_is_caught_and_named(name: str, honest: Folders, tmp_path: Path) -> None:
     change, n, *checks = LINES[name]
     found = failures(load(f.rewritten(honest.run, tmp_path / "forged", n, change)))
-    assert found.keys() >= set(checks), {k: o.detail for k, o in found.items()}
+    assert found.keys() >= set(checks), {k: o.code for k, o in found.items()}
     assert {found[check].line for check in checks} == {n}
 
 
@@ -371,7 +375,7 @@ def test_identities_known_from_elsewhere_are_held_against_the_record(honest: Fol
     assert failures(pinned(evidence)) == {}
     other = failures(pinned(evidence, **{P2: STRANGER}))
     assert list(other) == ["identities"]
-    assert P2 in other["identities"].detail
+    assert (other["identities"].code, other["identities"].fault.fields["name"]) == ("identity.other", repr(P2))
     missing = failures(replace(evidence, pinned={P1: OWN[P1].public}))
     assert list(missing) == ["identities"]
 
@@ -381,11 +385,11 @@ def test_whoever_is_known_from_elsewhere_must_have_taken_part(honest: Folders) -
     evidence = pinned(honest.evidence(views=False), south=STRANGER)
     found = failures(evidence)
     assert list(found) == ["identities"]
-    assert found["identities"].detail == "'south' known from elsewhere did not take part"
+    assert found["identities"].fault.fields == {"names": "'south'"}
     assert found["identities"].party is None
-    many = failures(pinned(evidence, **{f"south-{i}": STRANGER for i in range(9)}))["identities"].detail
-    assert many.startswith("'south-0', ")
-    assert many.endswith("'south-4' and 4 more known from elsewhere did not take part")
+    many = failures(pinned(evidence, **{f"south-{i}": STRANGER for i in range(9)}))["identities"].fault.fields
+    assert str(many["names"]).startswith("'south-0', ")
+    assert str(many["names"]).endswith("'south-4' and 4 more")
 
 
 def test_a_record_made_by_strangers_passes_without_identities_and_fails_with_them(

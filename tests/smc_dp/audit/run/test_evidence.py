@@ -26,6 +26,7 @@ from smc_dp.leakage import words
 from smc_dp.leakage.matrix import matrix
 from smc_dp.run.protocols import curator
 from smc_dp.run.release import SHARES, TRANSCRIPT
+from tests.support.refusals import refused
 
 
 @pytest.fixture(autouse=True)
@@ -49,8 +50,8 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
         *("identities", "approvals", "keys", "units", "repeats", "freshness", "canaries"),
         *("structure", "structure-together", "law", "boundary", "statements", "openings", "commitments"),
     }
-    assert found["keys"].detail == "this protocol has no keys"
-    assert found["shares"].detail.startswith(f"{shares} shares of 2 numbers")
+    assert found["keys"].code == "keys.none_in_protocol"
+    assert found["shares"].fault.fields == {"shares": shares, "numbers": 2}
 
 
 def test_what_is_said_in_a_greeting_has_its_length(tmp_path: Path) -> None:
@@ -61,7 +62,7 @@ def test_what_is_said_in_a_greeting_has_its_length(tmp_path: Path) -> None:
     longer = load(f.forge(run, tmp_path / "longer", f.resize(i, 1), f.linked))
     found = outcomes(longer)
     assert (found["sizes"].status, found["sizes"].line, found["sizes"].party) == ("failed", i + 1, None)
-    assert "has a body of 100 bytes, wanted 99" in found["sizes"].detail
+    assert found["sizes"].fault.fields == {"kind": "Hello", "got": 100, "wanted": 99}
     assert found["headers"].status == "not possible", "the signatures do not hold"
     assert beside_schedule(conversation.headers)(longer).status == "failed"
 
@@ -81,14 +82,14 @@ def test_the_matrix_of_a_protocol_without_a_curator(K: int) -> None:
 def test_a_star_has_somebody_in_the_middle(tmp_path: Path) -> None:
     run = recorded(tmp_path / "made", protocol=EQUALS).run
     found = outcomes(load(f.rewritten(run, tmp_path / "star", 0, lambda head: head.update(topology="star"))))
-    assert "a star needs a curator" in found["session"].detail
+    assert (found["session"].status, found["session"].fault.place) == ("failed", "topology: ")
 
 
 def test_its_shares_are_held_against_its_own_ring(tmp_path: Path) -> None:
     run = recorded(tmp_path).run
     (run / SHARES).write_text((run / SHARES).read_text().replace('"256"', '"18446744073709551616"'))
     found = outcomes(load(run))["shares"]
-    assert (found.status, found.detail[:27]) == ("failed", "modulus: wanted 2**8, got '")
+    assert (found.code, found.fault.fields["ring_bits"]) == ("shares.other_modulus", 8)
 
 
 def test_marks_follow_from_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,9 +97,10 @@ def test_marks_follow_from_the_protocol(tmp_path: Path, monkeypatch: pytest.Monk
     evidence = recorded(tmp_path).evidence()
     assert outcomes(evidence)["session"].status == "passed"
     flawed = replace(evidence, protocol=replace(KEYLESS, claim=None))
-    assert "wanted insecure seed, as printed" in outcomes(flawed)["session"].detail
+    assert outcomes(flawed)["session"].fault.fields["wanted"] == "insecure seed, as printed"
     short = replace(KEYLESS, limits=replace(KEYLESS.limits, keys=KeyLimits("numbers", shortest=3, replayed=8)))
-    assert "wanted insecure seed, insecure test keys" in outcomes(replace(evidence, protocol=short))["session"].detail
+    found = outcomes(replace(evidence, protocol=short))["session"]
+    assert (found.code, found.fault.fields["wanted"]) == ("marks.not_due", "insecure seed, insecure test keys")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_views_are_replayed_as_far_as_the_protocol_says(tmp_path: Path, monkeypa
         if readable:
             assert folders.evidence().views.keys() == {*PARTIES, CURATOR_NAME}
         else:
-            with pytest.raises(InputError, match="views are replayed up to 1 numbers only"):
+            with refused("views.keys_too_long", most=1, parameter="numbers"):
                 folders.evidence()
     monkeypatch.setattr(programs, "PROTOCOLS", {PROGRAM.name: replace(KEYLESS, limits=Limits({}, 2, None))})
     with pytest.raises(InputError, match="wanted at most 2 parties"):

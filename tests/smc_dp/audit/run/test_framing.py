@@ -23,6 +23,7 @@ from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
+from tests.support.refusals import refused
 
 AUDITS, EVERY_DAY = 200, 40
 
@@ -119,9 +120,9 @@ def test_a_culprit_is_made_by_a_signature_alone(made: Scene) -> None:
     message = b"I did it"
     assert Culprit(names[0], evidence, message, made.identities[names[0]].sign(message)).name == names[0]
     for signature in (made.identities[names[1]].sign(message), STRANGER.sign(message), bytes(64), b""):
-        with pytest.raises(LocalError, match="named without a signature of its own"):
+        with refused("culprit.no_signature", error=LocalError):
             Culprit(names[0], evidence, message, signature)
-    with pytest.raises(LocalError, match="named without a signature"):
+    with refused("culprit.no_signature", error=LocalError):
         Culprit("nobody", evidence, message, STRANGER.sign(message))
 
 
@@ -140,10 +141,10 @@ def test_the_verdict_says_why_nobody_is_named(how: str, made: Scene) -> None:
         evidence = replace(made.evidence, views={PARTIES[0]: view}, pinned=made.evidence.session.identities)
         found = {f.check.name: f.outcome for f in audit_evidence(evidence, OF_THE_RUN).findings}
         outcome = found["messages-recomputed"]
-        assert outcome.detail.startswith("this view and the record differ: ")
+        assert outcome.fault.place == "this view and the record differ: "
         assert outcome.party == (PARTIES[0] if named else None)
         why = {
             "no signature": f"the view carries no signature of {PARTIES[0]!r}, so nobody is named",
             "somebody's signature": f"the signature of the view is not that of {PARTIES[0]!r}, so nobody is named",
         }[how]
-        assert outcome.detail.endswith(why) != named
+        assert outcome.why_nobody == (None if named else why)

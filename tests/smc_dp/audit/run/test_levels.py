@@ -20,8 +20,9 @@ from smc_dp.audit.run.check import CheckOutcome, Finding, failed, not_possible, 
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.levels import AssuranceLevel, EverybodysViews
 from smc_dp.audit.run.report import AuditReport, audit_evidence
+from tests.support.refusals import refused
 
-OF_CODE = tuple(Finding(check, passed("it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
+OF_CODE = tuple(Finding(check, passed("x.passed", "it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,13 @@ def test_the_last_level_is_not_printed_without_the_views_of_everybody(
 
 def test_there_is_no_last_level_without_everybodys_views(whole: AuditReport) -> None:
     names = whole.audited.participants
-    with pytest.raises(LocalError, match="none of 'charlie'"):
+    with refused("views.missing", error=LocalError, name="'charlie'"):
         EverybodysViews(names, names[:-1])
-    with pytest.raises(LocalError, match="wanted participants"):
+    with refused("participants.none", error=LocalError):
         EverybodysViews((), ())
-    with pytest.raises(LocalError, match="views of everybody"):
+    with refused("level.views_of_everybody", error=LocalError):
         AssuranceLevel(3)
-    with pytest.raises(LocalError, match="and for no other"):
+    with refused("level.views_of_everybody", error=LocalError):
         AssuranceLevel(2, EverybodysViews(names, names))
     fewer = replace(whole, audited=replace(whole.audited, viewed=names[1:]))  # every check passed, whatever it saw
     assert number(fewer) == 2
@@ -113,27 +114,28 @@ def changed(report: AuditReport, outcome: CheckOutcome, names: Iterable[str]) ->
     return replace(report, findings=tuple(found))
 
 
+NOT_POSSIBLE = not_possible("x.not_possible", "it could not be")
 LEVELS = {"schema": 1, "cost": 1, "statement": 1, "identities": 2, "noise": 3, "dispute": 3, "openings": 3, "law": 3}
 """One check of each kind, and the level that there is not where it was not made."""
 
 
 @pytest.mark.parametrize(("name", "level"), LEVELS.items())
 def test_a_level_needs_each_of_its_checks(whole: AuditReport, name: str, level: int) -> None:
-    for outcome in (not_possible("it could not be"), unfinished("it took too long"), failed("it is not so")):
+    for outcome in (NOT_POSSIBLE, unfinished("x.unfinished", "it took too long"), failed("x.failed", "it is not so")):
         found = changed(whole, outcome, [name])
-        of_noise = name == "noise" and outcome.detail != "it could not be"  # what it found is about the noise
+        of_noise = name == "noise" and outcome is not NOT_POSSIBLE  # what it found is about the noise
         own = 1 if of_noise else level
         assert number(found) == own - 1
         assert any(missing.startswith(f"{name}, which ") for missing in found.document.level.missing)
     without = replace(whole, findings=tuple(f for f in whole.findings if f.check.name != name))
     assert number(without) == level - 1
     assert without.document.level.missing == [f"checks that were not made: {name}"]
-    assert number(changed(whole, nothing_to_ask("nothing is there"), [name])) == 3
+    assert number(changed(whole, nothing_to_ask("x.nothing", "nothing is there"), [name])) == 3
 
 
 def test_every_check_belongs_to_a_level(whole: AuditReport) -> None:
     for check in checks.CHECKS:
-        assert number(changed(whole, not_possible("it could not be"), [check.name])) < 3
+        assert number(changed(whole, NOT_POSSIBLE, [check.name])) < 3
 
 
 def test_what_a_run_has_nothing_for_is_said_and_keeps_no_level_away(whole: AuditReport) -> None:

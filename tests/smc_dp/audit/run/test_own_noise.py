@@ -52,8 +52,11 @@ def test_an_honest_run_passes_and_says_what_cannot_be_seen(made: Evidence) -> No
     found = {name: outcome(name, made) for name in PRIVACY}
     status = {name: x.status for name, x in found.items()}
     assert status == {**dict.fromkeys(PRIVACY, "passed"), "noise": "not possible"}
-    assert "come to epsilon 1 at most" in found["mechanism"].detail
-    assert "views hold the model alone" in found["noise"].detail
+    assert (found["mechanism"].code, f"{found['mechanism'].fault.fields['epsilon']:.6g}") == (
+        "mechanism.own_noise_holds",
+        "1",
+    )
+    assert found["noise"].code == "noise.in_model"
     assert outcome("models", replace(made, views={})).status == "not possible"
 
 
@@ -65,11 +68,11 @@ def test_too_little_noise_and_too_short_a_ring_are_noticed(made: Evidence, monke
         return replace(law, noise=replace(law.noise, scale=law.noise.scale / 2))
 
     monkeypatch.setattr(Ofpa, "perturbation", half)
-    assert "the epsilon is" in outcome("mechanism", made).detail
+    assert outcome("mechanism", made).code == "noise.own_epsilon_too_large"
     assert outcome("mechanism", made).status == "failed"
     monkeypatch.undo()
     found = own_noise.mechanism(made, replace(stated_of(made), grid=Grid(40, 64)))
-    assert "does not hold a sum" in found.detail
+    assert found.code == "ring.too_small"
 
 
 def stated_of(made: Evidence) -> Any:
@@ -80,11 +83,10 @@ def stated_of(made: Evidence) -> Any:
 
 def test_views_that_lie_are_noticed(made: Evidence) -> None:
     """Noise beside the model, more rows than announced, a weight that was not cut off."""
-    for change, why in (
-        (lambda p, mine: (mine.numbers, ((1, *mine.noise[0][1:]),)), "no numbers without noise"),
-        (lambda p, mine: (((*mine.numbers[0][:-1], 101),), mine.noise), "the number of rows is 101, wanted 1 to 100"),
-        (lambda p, mine: (((31 << 62, *mine.numbers[0][1:]),), mine.noise), "a weight is larger than 4194304"),
+    for change, code in (
+        (lambda p, mine: (mine.numbers, ((1, *mine.noise[0][1:]),)), "view.no_numbers"),
+        (lambda p, mine: (((*mine.numbers[0][:-1], 101),), mine.noise), "view.number_of_rows"),
+        (lambda p, mine: (((31 << 62, *mine.numbers[0][1:]),), mine.noise), "view.weight_too_large"),
     ):
         found = outcome("models", with_view(made, change))
-        assert found.status == "failed"
-        assert why in found.detail
+        assert (found.status, found.code) == ("failed", code)

@@ -54,18 +54,17 @@ def test_honest_views_give_the_run_again(options: dict[str, Any], tmp_path: Any)
     evidence = toy_run(tmp_path, (12, 8, 8), **options).evidence()
     found = audit_evidence(evidence, CHECKS)
     assert [f.outcome.status for f in found.findings] == ["passed"] * 4
-    counted = f"{len(evidence.envelopes)} messages made again"
-    assert found.findings[1].outcome.detail.startswith(counted)
-    assert "all 4 participants" in found.findings[1].outcome.detail
+    recomputed = {"count": len(evidence.envelopes), "evidence": "views of all 4 participants"}
+    assert found.findings[1].outcome.fault.fields == recomputed
 
 
 @pytest.mark.parametrize("name", ["P1", "P3", C])
 def test_one_view_is_enough_for_its_own_messages(name: str) -> None:
     found = outcomes(only(honest(), name))
     assert {n: found[n].status for n in NAMES} == dict.fromkeys(NAMES, "passed")
-    assert all(repr(name) in found[n].detail for n in NAMES)
-    assert "1 of 1 signed by their owners" in found["view-agrees"].detail
-    assert "needs those of all parties" in found["result"].detail
+    assert all(repr(name) in str(found[n].fault.fields["evidence"]) for n in NAMES)
+    assert found["view-agrees"].fault.fields["by_owners"] == "1 of 1 signed by their owners"
+    assert found["result"].code == "result.holds_in_part"
 
 
 def test_without_views_nothing_is_replayed() -> None:
@@ -169,7 +168,7 @@ def test_what_was_changed_is_found(name: str) -> None:
     check, change = CHANGED[name]
     found = outcomes(change(honest()), check)[check]
     assert found.status == "failed"
-    assert "cannot be worked with" not in found.detail
+    assert found.code != "evidence.not_workable"
 
 
 def test_the_first_message_that_differs_is_named() -> None:
@@ -179,7 +178,7 @@ def test_the_first_message_that_differs_is_named() -> None:
     first = min(letter.line for letter in from_p2 if letter.message.b is not None)  # a cover does not depend on a size
     found = outcomes(evidence, "messages-recomputed")["messages-recomputed"]
     assert (found.line, found.party) == (first, "P2")
-    assert f"'Relay' to '{evidence.envelopes[first].to}'" in found.detail
+    assert (found.fault.fields["kind"], found.fault.fields["to"]) == ("'Relay'", repr(evidence.envelopes[first].to))
 
 
 def test_noise_that_was_never_selected_is_found() -> None:
@@ -230,41 +229,37 @@ def test_a_malformed_message_that_its_sender_signed_is_its_senders() -> None:
     evidence = lying(C, Indicator, LIES_OF_ALL["indicator non-unit"].twist)
     verdict = settle(evidence, refused(evidence))
     assert verdict.party == C
-    assert verdict.sentence == (
-        "'charlie' is wrong: it signed this, the program refuses it, and on the view that it signed its program sends "
-        "something else."
-    )
+    assert verdict.fault.code == "dispute.deviates"
+    assert verdict.fault.fields == {"name": "'charlie'", "how": "the program refuses it"}
     alone = settle(only(evidence, "P1"), verdict.line)
     assert alone.party is None
-    assert alone.sentence == (
-        "What others told 'charlie' may be the reason, which only a view that it signed and the record bears out could "
-        "show, so nobody can be named."
-    )
+    assert (alone.fault.code, alone.fault.fields["sender"]) == ("dispute.told_by_others", "'charlie'")
 
 
 def test_a_malformed_message_that_nobody_signed_may_be_its_readers() -> None:
     evidence = lying("P1", PaillierKey, LIES_OF_ALL["small key of P1"].twist)
     verdict = settle(evidence, refused(evidence))
     assert verdict.party is None
-    assert "both 'P1' and 'charlie' have its key, so nobody can be named" in verdict.sentence
+    assert verdict.fault.code == "dispute.refused_unsigned"
+    assert verdict.fault.fields == {"sender": "'P1'", "reader": "'charlie'"}
 
 
 def test_a_seal_that_its_sender_broke_and_signed_is_its_senders() -> None:
     evidence = lying("P2", Selected, wrong_seal)
     verdict = settle(evidence, refused(evidence))
     assert verdict.party == "P2"
-    assert "the seal breaks under the key that both greetings give" in verdict.sentence
+    assert verdict.fault.code == "dispute.deviates"
+    assert verdict.fault.fields["how"] == "the seal breaks under the key that both greetings give"
 
 
 def test_a_seal_that_broke_on_the_way_is_nobodys() -> None:
     evidence = CHANGED["received line altered"][1](honest())
     verdict = settle(only(evidence, "P1"), refused(evidence))
     assert verdict.party is None
-    assert "may have changed it, so nobody can be named" in verdict.sentence
-    assert "charlie" not in verdict.sentence
+    assert (verdict.fault.code, verdict.fault.fields) == ("dispute.unopened", {})
     cleared = settle(evidence, verdict.line)
     assert cleared.party is None
-    assert "On the view of 'charlie' its program sends another message here" in cleared.sentence
+    assert (cleared.fault.code, cleared.fault.fields["sender"]) == ("dispute.continues_otherwise", "'charlie'")
     found = outcomes(evidence)
     failures = {name: found[name] for name in NAMES}
     assert {(o.status, o.line, o.party) for o in failures.values()} == {("failed", verdict.line, None)}
@@ -274,7 +269,7 @@ def test_other_coins_than_those_that_greeted_are_the_owners() -> None:
     evidence = only(CHANGED["coins altered, disputed"][1](honest()), "P3")
     verdict = settle(evidence, refused(evidence))
     assert verdict.party == "P3"
-    assert "the coins in the view of 'P3' are not those behind the key that it signed" in verdict.sentence
+    assert (verdict.fault.code, verdict.fault.fields["name"]) == ("dispute.other_coins_signed", "'P3'")
 
 
 def test_an_altered_greeting_is_nobodys() -> None:
@@ -283,7 +278,8 @@ def test_an_altered_greeting_is_nobodys() -> None:
     assert settle(evidence, at).party is None
     later = next(n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.kind) == ("P1", "P2", "SharedKey"))
     assert settle(evidence, later).party is None
-    assert "No greeting that 'P1' signed is there" in settle(evidence, later).sentence
+    verdict = settle(evidence, later).fault
+    assert (verdict.code, verdict.fields) == ("dispute.no_greeting_of_sender", {"name": "'P1'"})
 
 
 def other_key(me: Any, to: str, m: Any) -> Any:
@@ -300,7 +296,7 @@ def test_whoever_was_told_something_else_is_not_to_blame_when_its_view_shows_tha
     at = refused(evidence)
     verdict = settle(evidence, at)
     assert verdict.party is None
-    assert "different things" in verdict.sentence
+    assert verdict.fault.code == "dispute.told_otherwise"
     misled, reader = evidence.envelopes[at].sender, evidence.envelopes[at].to
     assert misled != C
     for given in ((reader,), (reader, C)):  # without the view that would show it, nobody is named for it all the same
@@ -320,7 +316,7 @@ def test_the_views_of_all_parties_show_that_charlie_selected_no_noise() -> None:
     parties = only(evidence, "P1", "P2", "P3")
     found = outcomes(parties, *NAMES)
     assert {name for name, outcome in found.items() if outcome.status == "failed"} == {"result"}
-    assert "ideal functionality" in found["result"].detail
+    assert found["result"].code == "result.not_ideal"
     assert outcomes(only(evidence, "P1", "P3"), "result")["result"].status == "passed"
     honest_parties = only(evidence_of(setup(3, 2, sizes=[10, 20, 30])), "P1", "P2", "P3")
     assert outcomes(honest_parties, "result")["result"].status == "passed"
@@ -331,7 +327,8 @@ def test_what_is_accepted_is_accepted() -> None:
     assert all(v.accepted and v.party is None for v in verdicts)
     assert not settle(honest(), 10_000).accepted
     sealed = next(n for n, e in honest().envelopes.items() if e.kind == "Slot")
-    assert "takes the view of 'charlie'" in settle(only(honest(), "P1"), sealed).sentence
+    verdict = settle(only(honest(), "P1"), sealed).fault
+    assert (verdict.code, verdict.fields) == ("dispute.no_view", {"name": "'charlie'"})
 
 
 IN_PUBLIC = [name for name in LIES_OF_ALL if "published" in name or "mark" in name]

@@ -79,7 +79,7 @@ def test_every_check_can_be_made_of_a_whole_run(name: str, tmp_path: Path) -> No
     settings, wanted = WHOLE[name]
     found = outcomes(recorded(tmp_path, summing(**settings)).evidence())
     assert failed(found) == {}
-    assert not_possible(found) == wanted, {n: found[n].detail for n in not_possible(found)}
+    assert not_possible(found) == wanted, {n: found[n].code for n in not_possible(found)}
 
 
 EVERYDAY = [{"P2": 0}, {"P1": 4}, {"P3": 5}, {"P2": 6}, {"P1": 7}, {CHARLIE: 7}, {"P1": 5, "P2": 5}]
@@ -96,7 +96,7 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
         if views:
             left_out = {"shares", "openings", "masks", "canaries", *OF_VIEWS}
             left_out |= {"boundary"} if found["boundary"].by_nature else set()  # nothing is for a coalition to try
-            assert not_possible(found) <= left_out, {n: found[n].detail for n in not_possible(found) - left_out}
+            assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 
 
 @pytest.mark.parametrize("vanish", EVERYDAY, ids=str)
@@ -118,10 +118,12 @@ def test_who_vanishes_when_nobody_waits_any_more_leaves_a_line(tmp_path: Path) -
     signatures = next(check for check in checks.CHECKS if check.name == "signatures")
     assert signatures.run(made.evidence()).status == "passed"
     unsaid = f.forge(made.run, tmp_path / "unsaid", lambda record: replace(record, missed=()))
-    assert signatures.run(load(unsaid)).detail.startswith("the record holds no signature of P1")
+    found = signatures.run(load(unsaid))
+    assert (found.code, found.fault.fields) == ("signature.missing_at_end", {"name": "P1"})
     other = f.forge(made.run, tmp_path / "other", lambda record: f.drop(record.place("PublishedSum"))(record))
     completeness = next(check for check in checks.CHECKS if check.name == "completeness")
-    assert completeness.run(load(other)).detail.startswith("no PublishedSum from charlie")
+    found = completeness.run(load(other))
+    assert (found.code, found.fault.fields["kind"]) == ("message.missing", "PublishedSum")
 
 
 def test_two_greetings_are_shown_by_their_own_signatures(tmp_path: Path) -> None:
@@ -173,7 +175,8 @@ def test_a_letter_that_its_reader_doubts_is_as_good_as_none(tmp_path: Path) -> N
     assert failed(charlies) == {}
     assert {charlies[name].status for name in OF_THE_SCHEDULE} == {"passed"}
     alone = outcomes(folders.evidence(views=False))
-    assert alone["completeness"].detail == "no Signed from P2 to charlie in sum0, or too few"
+    missing = {"kind": "Signed", "sender": "P2", "to": CHARLIE, "stage": "sum0"}
+    assert (alone["completeness"].code, alone["completeness"].fault.fields) == ("message.missing", missing)
     every = outcomes(evidence)
     assert every["messages-recomputed"].party == "P2"
     assert {outcome.party for outcome in failed(every).values()} <= {"P2", None}
@@ -212,30 +215,31 @@ def nothing(x: bytes) -> bytes:
     return bytes(len(x))
 
 
-LIES: dict[str, tuple[dict[str, Any], str, bool]] = {
-    "another sum": ({"S": at(0, lambda x: x ^ 1)}, "sum 0: is not that of the masked inputs", True),
-    "another second sum": ({"S": at(2, lambda x: x ^ 1)}, "sum 1: is not that of the masked inputs", True),
-    "another masked input": ({"y": at(1, lambda x: x ^ 1)}, "sum 0: P2 did not sign the masked input", False),
-    "no signature of a masked input": ({"inputs": at(0, nothing)}, "sum 0: P1 did not sign", False),
-    "a certificate below the quorum": ({"agreed": at(3, nothing)}, "sum 1: 1 survivors signed", False),
-    "a wrong seed": ({"seeds": at(2, nothing)}, "sum 0: what is said to be opened of P3", True),
-    "a wrong mask key": ({"seeds": at(5, nothing)}, "sum 1: what is said to be opened of P3", True),
-    "fewer members": ({"members": at(0, lambda x: 1)}, "sum 0: has 1 of 3 parties, wanted 2", True),
-    "a member that there is not": ({"members": at(0, lambda x: 15)}, "sum 0: a list of survivors names party", True),
-    "one member fewer": ({"members": at(0, lambda x: 3)}, "sum 0: P3 is not in it, and a masked input", True),
+LIES: dict[str, tuple[dict[str, Any], int, str, bool]] = {
+    "another sum": ({"S": at(0, lambda x: x ^ 1)}, 0, "sum.other_value", True),
+    "another second sum": ({"S": at(2, lambda x: x ^ 1)}, 1, "sum.other_value", True),
+    "another masked input": ({"y": at(1, lambda x: x ^ 1)}, 0, "sum.member_without_input", False),
+    "no signature of a masked input": ({"inputs": at(0, nothing)}, 0, "sum.member_without_input", False),
+    "a certificate below the quorum": ({"agreed": at(3, nothing)}, 1, "sum.too_few_signers", False),
+    "a wrong seed": ({"seeds": at(2, nothing)}, 0, "sum.other_seed", True),
+    "a wrong mask key": ({"seeds": at(5, nothing)}, 1, "sum.other_seed", True),
+    "fewer members": ({"members": at(0, lambda x: 1)}, 0, "sum.too_few_members", True),
+    "a member that there is not": ({"members": at(0, lambda x: 15)}, 0, "", True),
+    "one member fewer": ({"members": at(0, lambda x: 3)}, 0, "sum.input_without_member", True),
 }
 
 
 @pytest.mark.parametrize("name", LIES)
 def test_a_publication_that_is_wrong_is_found_by_anybody(name: str, made: Setup, opened: Folders) -> None:
     """Charlie is named where his signature alone shows it: elsewhere he may have had other greetings."""
-    changed, why, named = LIES[name]
+    changed, r, code, named = LIES[name]
     evidence = opened.evidence(views=False)
     honest = statements.openings(evidence)
     assert honest.status == "passed", honest
     found = statements.openings(republished(made, evidence, **changed))
     assert found.status == "failed", found
-    assert found.detail.startswith(why)
+    assert found.fault.place == f"sum {r}: "
+    assert code in ("", found.code)
     assert found.party == (CHARLIE if named else None)
 
 
@@ -250,9 +254,7 @@ def test_a_false_sum_is_found_beside_the_views_of_all_parties(vanish: dict[str, 
     false = replace(e, body=payload + made.identities[CHARLIE].sign(e.header + payload))
     honest = replace(evidence, views=parties)
     check = next(check for check in checks.CHECKS if check.name == "result")
-    assert (
-        check.run(honest).detail == "the published shares give what the ideal functionality makes of everybody's inputs"
-    )
+    assert check.run(honest).code == "result.holds"
     found = check.run(replace(honest, envelopes={**evidence.envelopes, line: false}))
     assert (found.status, found.party) == ("failed", None)
 
@@ -267,7 +269,7 @@ def test_an_opening_that_charlie_did_not_sign_names_nobody(made: Setup, opened: 
 
 def test_where_nothing_was_published_there_is_nothing_to_make_again(made: Setup, tmp_path: Path) -> None:
     found = statements.openings(recorded(tmp_path, made, charlie=9).evidence())
-    assert (found.status, found.detail) == ("not possible", "letters were given up, and nothing was published")
+    assert (found.status, found.code) == ("not possible", "openings.letters_given_up")
 
 
 def test_the_greetings_are_those_of_the_record(made: Setup, opened: Folders) -> None:
@@ -317,8 +319,9 @@ def test_who_signed_two_statements_about_the_same_thing_is_named(name: str, made
     second = signed(made, who, replace(about(made, evidence, who, kind), **other))
     assert statements.statements(evidence).status == "passed"
     found = statements.statements(with_statement(evidence, who, second))
-    assert (found.status, found.party) == ("failed", who)
-    assert "whoever holds the key that line 0 states" in found.detail, "no identity is known from elsewhere"
+    assert (found.code, found.party) == ("statement.contradicted", who)
+    assert found.culprit is not None
+    assert not found.culprit.pinned, "no identity is known from elsewhere"
     forged = with_statement(evidence, who, (*second[:3], bytes(SIGNATURE_BYTES)))
     assert statements.statements(forged).status == "passed"
     same = signed(made, who, about(made, evidence, who, kind))
@@ -370,15 +373,15 @@ def _breaks_a_key(p: Parameters, name: str, rng: Stream) -> MaskKeys:
 
 
 @pytest.mark.parametrize(
-    ("greeting", "views", "what"),
+    ("greeting", "views", "what", "r"),
     [
-        (_promises, (CHARLIE,), "seed of sum 0"),
-        (_promises, ("P2", "P3"), "seed of sum 0"),
-        (_breaks_a_key, ("P2", "P3"), "mask key of sum 1"),
+        (_promises, (CHARLIE,), "seed", 0),
+        (_promises, ("P2", "P3"), "seed", 0),
+        (_breaks_a_key, ("P2", "P3"), "mask key", 1),
     ],
 )
 def test_a_dealer_whose_shares_open_something_else_is_named_by_its_greeting(
-    greeting: Any, views: tuple[str, ...], what: str, tmp_path: Path
+    greeting: Any, views: tuple[str, ...], what: str, r: int, tmp_path: Path
 ) -> None:
     """By what T holders got, or by what Charlie was shown; fewer shares show nothing."""
     program = replace(PROGRAM, greeting=Greeting(MaskKeys, greeting))
@@ -387,7 +390,7 @@ def test_a_dealer_whose_shares_open_something_else_is_named_by_its_greeting(
     some = replace(evidence, views={name: evidence.views[name] for name in views})
     found = statements.commitments(some)
     assert (found.status, found.party) == ("failed", "P1"), found
-    assert found.detail == f"P1 dealt shares of its {what} that do not open what it greeted with"
+    assert (found.code, found.fault.fields) == ("sum.false_shares", {"name": "P1", "what": what, "sum": r})
     few = replace(evidence, views={"P2": evidence.views["P2"]})
     assert statements.commitments(few).status == "passed"
 
@@ -404,7 +407,7 @@ def test_a_mask_key_that_its_shares_do_not_open_is_found_too(tmp_path: Path) -> 
     lying = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
     found = statements.commitments(replace(evidence, envelopes={**evidence.envelopes, n: lying}))
     assert (found.status, found.party, found.line) == ("failed", "P1", n)
-    assert found.detail == "P1 dealt shares of its mask key of sum 0 that do not open what it greeted with"
+    assert (found.code, found.fault.fields) == ("sum.false_shares", {"name": "P1", "what": "mask key", "sum": 0})
 
 
 def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:

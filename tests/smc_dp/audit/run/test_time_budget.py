@@ -22,7 +22,7 @@ from smc_dp.audit.run.conformity import expected_schedule
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.time_budget import Allowance, TakesTooLongError
-from smc_dp.core.errors import InputError
+from tests.support.refusals import refused as expect_refusal
 
 LINES = ("schema", "hash-chain", "participants", "sender-chain", "signatures")
 
@@ -68,10 +68,10 @@ def test_nothing_costly_is_done_beside_loose_lines(
     for finding in found.values():
         if finding.check.is_costly:
             assert finding.outcome.status == "not possible"
-            assert "do not hang together" in finding.outcome.detail
-            assert check in finding.outcome.detail
+            assert finding.outcome.code == "transcript.loose_lines"
+            assert finding.outcome.fault.fields["checks"] == [check]
         else:
-            assert "hang together" not in finding.outcome.detail
+            assert finding.outcome.code != "transcript.loose_lines"
     expected_schedule._learn.cache_clear()
 
 
@@ -114,7 +114,8 @@ def test_a_check_is_given_up_and_then_no_audit_passes(honest: Folders) -> None:
     assert report.unfinished == ("busy-1", "busy-2", "busy-3")
     assert not report.passed
     assert report.first_fault is None
-    assert "an audit may use 0.4 s of processor time; `seconds` allows more" in report.findings[1].outcome.detail
+    given_up = report.findings[1].outcome
+    assert (given_up.code, given_up.fault.fields["seconds"]) == ("check.not_finished", 0.4)
     assert signal.getsignal(signal.SIGPROF) == before
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
     assert audited(evidence, 0.01, 0.1, allowed=20.0).passed
@@ -132,7 +133,7 @@ def test_off_the_main_thread_work_is_done_all_the_same() -> None:
 
 def test_reading_is_bounded_too(honest: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "load", lambda *_: busy(30.0)(honest.evidence(views=False)))
-    with pytest.raises(InputError, match=r"cannot be read in 0\.1 s of processor time; `seconds` allows more"):
+    with expect_refusal("audit.reading_takes_too_long", seconds=0.1):
         audit_run(honest.run, seconds=0.2)
 
 

@@ -8,7 +8,6 @@ import io
 
 import pytest
 
-from smc_dp.core.errors import InputError
 from smc_dp.data.dictionaries.data_dictionary import (
     BookEntry,
     CodeBook,
@@ -20,6 +19,7 @@ from smc_dp.data.dictionaries.data_dictionary import (
     NumberSaid,
 )
 from smc_dp.data.dictionaries.redcap import redcap_book, separator_of_dictionary
+from tests.support.refusals import refused
 
 HEADINGS = (
     *("Variable / Field Name", "Field Type", "Choices, Calculations, OR Slider Labels"),
@@ -128,15 +128,15 @@ def test_rows_are_no_dictionary() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "said"),
+    ("field", "code"),
     [
-        (("a", "yesno", *[""] * 8), "row 2 has 10 cells, the header has 9"),
-        (("record_id", "yesno"), "'record_id' occurs twice"),
-        (("", "yesno"), "without a name"),
+        (("a", "yesno", *[""] * 8), "codebook.ragged_row"),
+        (("record_id", "yesno"), "codebook.same_name"),
+        (("", "yesno"), "codebook.no_name"),
     ],
 )
-def test_a_broken_dictionary_is_refused(field: tuple[str, ...], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_broken_dictionary_is_refused(field: tuple[str, ...], code: str) -> None:
+    with refused(code):
         dictionary(field)
-    with pytest.raises(InputError, match="is not CSV"):
+    with refused("codebook.not_csv"):
         redcap_book(f'{",".join(HEADINGS[:2])}\n"a,b', ",", "dictionary.csv")

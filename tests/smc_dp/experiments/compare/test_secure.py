@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.partition import Deal
 from smc_dp.experiments.compare import charts, defaults, page, runner, secure, study, task
@@ -20,6 +20,7 @@ from smc_dp.experiments.compare.study import Panel, PaperClaim, Point
 from smc_dp.methods.functionality import SumWithShares
 from smc_dp.methods.sums import at_home, secure_sum
 from smc_dp.methods.sums.among import Among
+from tests.support.refusals import refused
 
 SETTING = GridSetting("s", "breast_cancer", Deal(parties=5))
 CLEAR = GridEntry("wsum", "wsum", "proven", (Fraction(1), Fraction(2), None), draws=2)
@@ -81,33 +82,34 @@ def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkey
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code"),
     [
-        ({"colluders": 5}, "colluders: wanted at most 4 of 5 parties, got 5"),
-        ({"dropouts": 3}, "dropouts: for 5 parties of whom 1 may collude wanted at most 1"),
-        ({"method": "prr_mean"}, "trust: no secure sum computes prr_mean"),
-        ({"noise": "gauss"}, "noise: wsum by a secure sum has vg, ddg, self, got gauss; give noise ddg"),
-        ({"method": "batch", "calibration": None, "epsilons": (None,)}, "batch: has no noise"),
+        ({"colluders": 5}, "colluders.too_many"),
+        ({"dropouts": 3}, "dropouts.too_many"),
+        ({"method": "prr_mean"}, "trust.no_secure_sum"),
+        ({"noise": "gauss"}, "noise.not_in_secure_sum"),
+        ({"method": "batch", "calibration": None, "epsilons": (None,)}, "comparison.secure_without_noise"),
     ],
 )
-def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], message: str) -> None:
+def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], code: str) -> None:
     entry = replace(SECURE, **{"label": str(change.get("method", "wsum")), **change})
-    with pytest.raises(InputError, match=message):
+    with refused(code):
         replace(PLAN, entries=(entry,))
     many = GridSetting("many", "a9a", Deal(parties=2001, per_party=2))
-    with pytest.raises(InputError, match="number of parties: wanted at most 2000 with `dropouts` 1, got 2001"):
+    with refused("parties.too_many_for_sum", most=2000, dropouts=1, got=2001):
         replace(PLAN, settings=(SETTING, many))
     assert replace(PLAN, settings=(SETTING, many), entries=(CLEAR, replace(SECURE, settings=("s",))))
 
 
 def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_written(tmp_path: Any) -> None:
     entry = replace(SECURE, noise="vg", epsilons=(Fraction(10**5),))
-    with pytest.raises(InputError, match=r"wsum cannot run on s: noise: vg .* more than 1024 bits"):
+    with refused("noise.integers_too_long", noise="vg", bits=1024) as caught:
         runner.run_grid(replace(PLAN, entries=(CLEAR, entry)), tmp_path / "out", runner.Source(), jobs=1)
+    assert caught.value.fault.place == "wsum cannot run on s: "
     assert not (tmp_path / "out").exists()
 
 
-def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[str]]:
+def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[Fault]]:
     """Method, trust and noise of each entry, and what is skipped."""
     settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "among": Among(5, 2, 0)}
     calibrations = asked.pop("calibrations", ("proven",))
@@ -118,19 +120,20 @@ def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]]
 
 def test_both_are_compared_where_both_exist() -> None:
     clear, summed = ("wsum", "aggregator", "knorm"), ("wsum", "secure", "ddg")
-    assert chosen(["wsum", "local", "batch"], calibrations=("proven", "paper")) == (
+    found, skipped = chosen(["wsum", "local", "batch"], calibrations=("proven", "paper"))
+    assert (found, [why.code for why in skipped]) == (
         [clear, summed, ("local", "aggregator", "knorm"), ("batch", "none", "knorm")],
-        [f"{name} is skipped for calibration paper: it has proven" for name in ("wsum", "local")],
+        ["comparison.other_calibration"] * 2,
     )
     assert chosen(["wsum"], trusts=("secure",))[0] == [summed]
     assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
     assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
-    skipped = "wsum is skipped for calibration proven, trust secure: number of parties: wanted at most "
     assert chosen(["wsum"], among=Among(1000, 2, 0)) == ([clear, summed], [])
-    found = [chosen(["wsum"], among=among) for among in (Among(1001, 2, 0), Among(2001, 2, 1))]
-    said = ["1000 with `dropouts` 0, got 1001", "2000 with `dropouts` 1, got 2001"]
-    assert found == [([clear], [skipped + most]) for most in said]
-    assert chosen(["local"], trusts=("secure",))[1][0].endswith("trust secure: no secure sum computes it")
+    for among, most in ((Among(1001, 2, 0), 1000), (Among(2001, 2, 1), 2000)):
+        found, (why,) = chosen(["wsum"], among=among)
+        assert (found, why.code, why.fields["most"]) == ([clear], "parties.too_many_for_sum", most)
+        assert why.place == "wsum is skipped for calibration proven, trust secure: "
+    assert chosen(["local"], trusts=("secure",))[1][0].code == "comparison.no_secure_sum"
 
 
 def test_sums_of_gradients_are_secure_entries_like_others() -> None:

@@ -24,6 +24,7 @@ from protocols.runtime.network import LINKS, traffic
 from protocols.runtime.session import Program
 from smc_dp.audit.run.conformity import expected_schedule as schedules
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, from_dry_runs, learn, walk
+from tests.support.refusals import refused
 
 HARDENED = PROTOCOLS[PROGRAM.name]
 
@@ -187,7 +188,7 @@ def test_headers_that_follow_a_size_are_noticed() -> None:
     made = setup(3, 1)
     assert schedule(made, talking(in_an_order_of_sizes)).free == {"Word": 2}
     assert schedule(made, talking(saying_nothing)).free == {}
-    with pytest.raises(LocalError, match="no order"):
+    with refused("toy_run.no_common_order", error=LocalError):
         schedule(made, talking(in_an_order_of_kinds))
 
 

@@ -42,7 +42,7 @@ def outcomes(run: Path) -> dict[str, CheckOutcome]:
         try:
             found[check.name] = check.run(evidence)
         except InputError as error:
-            found[check.name] = CheckOutcome("failed", str(error))
+            found[check.name] = CheckOutcome("failed", error.fault)
     return found
 
 
@@ -57,7 +57,7 @@ def failed(run: Path) -> set[str]:
 def test_an_honest_folder_passes_every_check(options: dict[str, Any], tmp_path: Path) -> None:
     found = outcomes(toy_run(tmp_path, SIZES, **options).run)
     assert {o.status for o in found.values()} == {"passed"}, found
-    assert found["shares"].detail.startswith("4 shares of 2 numbers")
+    assert found["shares"].fault.fields == {"shares": 4, "numbers": 2}
 
 
 def test_without_timings_the_cost_cannot_be_checked(honest: Folders, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_the_mark_of_a_seed_taken_off_everywhere_is_noticed(honest: Folders, tmp
     unmarked = f.forge(honest.run, tmp_path / "record", f.with_head(insecure=["insecure test keys"]))
     run = f.edited(unmarked, tmp_path / "both", RELEASE, lambda d: d["insecure"].pop(0))
     assert failed(run) == {"agreed"}
-    assert "marks" in outcomes(run)["agreed"].detail
+    assert outcomes(run)["agreed"].code == "session.bound_to_another"
 
 
 def test_files_of_another_run_do_not_fit(honest: Folders, tmp_path: Path) -> None:
@@ -231,16 +231,15 @@ def test_files_of_another_run_do_not_fit(honest: Folders, tmp_path: Path) -> Non
 def test_what_was_published_is_read_from_signed_messages_alone(honest: Folders, tmp_path: Path) -> None:
     record = f.read_record(honest.run)
     mutants = {
-        "none": (f.drop(record.place("PublishedShare", P2)), "holds no share"),
-        "short": (f.resize(record.place("PublishedShare", P2), -1), "wanted"),
-        "kind": (f.alter(record.place("PublishedShare", P2), kind="Ready"), "is not published"),
-        "number": (f.flip(record.place("PublishedShare", P2), 5), "not those that were published"),
+        "none": (f.drop(record.place("PublishedShare", P2)), "transcript.share_missing"),
+        "short": (f.resize(record.place("PublishedShare", P2), -1), "transcript.no_share"),
+        "kind": (f.alter(record.place("PublishedShare", P2), kind="Ready"), "transcript.no_share"),
+        "number": (f.flip(record.place("PublishedShare", P2), 5), "release.other_shares"),
     }
-    for name, (change, words) in mutants.items():
+    for name, (change, code) in mutants.items():
         found = outcomes(f.forge(honest.run, tmp_path / name, change))
         assert found["shares"].status == "failed"
-        assert words in found["shares"].detail
-        assert P2 in found["shares"].detail
+        assert (found["shares"].code, found["shares"].fault.fields["name"]) == (code, P2)
 
 
 def test_a_dropped_message_shows_in_the_cost(honest: Folders, tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""The numbers that every protocol of the noisy sum is given: who takes part, and vectors of one length over one ring.
+
+`linear` computes the same sum by other means, and takes its parameters and its inputs from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from protocols.arithmetic.ring import Ring, Vector
+from protocols.errors import LocalError
+
+SIZE_BITS = 32  # L: sizes are below 2**32
+
+
+class NoisySum:
+    """K parties by name and d weights in Z_M with M = 2**ring_bits; each protocol adds parameters of its own."""
+
+    parties: tuple[str, ...]
+    dimension: int
+    ring_bits: int
+
+    def check_sum(self) -> None:
+        """Raise `LocalError` for parties and vectors that no protocol can work with."""
+        if self.K < 2 or len(set(self.parties)) != self.K:
+            raise LocalError(
+                "parties.too_few_or_twice",
+                "parties: wanted at least two with different names, got {parties}",
+                parties=self.parties,
+            )
+        if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
+            raise LocalError(
+                "vectors.no_dimension_or_ring", "dimension must be at least 1 and ring_bits a positive multiple of 8"
+            )
+
+    @property
+    def K(self) -> int:  # noqa: N802
+        """The number of parties."""
+        return len(self.parties)
+
+    @property
+    def weights(self) -> Ring:
+        """Z_M of the weights, the noise and the shares."""
+        return Ring(self.ring_bits)
+
+    def check_length(self, *vectors: Vector) -> None:
+        """Raise `LocalError` unless each of a party's own vectors has d numbers."""
+        for vector in vectors:
+            if len(vector) != self.dimension:
+                raise LocalError(
+                    "vector.of_another_length",
+                    "wanted vectors of {dimension} numbers, got one of {length}",
+                    dimension=self.dimension,
+                    length=len(vector),
+                )
+
+
+def stated_parameters(stated: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
+    """Return these of the stated parameters; raise `LocalError` where one is missing or of another type."""
+    wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
+    if wrong or not all(isinstance(name, str) for name in stated["parties"]):
+        raise LocalError(
+            "parameters.missing",
+            "parameters: {missing} missing, or of another type than wanted",
+            missing=", ".join(wrong) or "parties",
+        )
+    return {name: stated[name] for name in types} | {"parties": tuple(stated["parties"])}

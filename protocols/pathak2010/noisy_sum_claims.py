@@ -1,0 +1,145 @@
+"""The noisy sum as claims and audits see it: inputs as unknowns, outcomes, and attacks that need nothing but the sum.
+
+An attack here is given own inputs and what was published, so it succeeds whatever protocol has added up. Where sizes
+are equal, coins decide, and nothing is there to be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from protocols.arithmetic.ring import Vector
+from protocols.curator import CURATOR_NAME
+from protocols.pathak2010.noisy_sum import SIZE_BITS, NoisySum
+from protocols.pathak2010.values import PartyInput
+from protocols.runtime.claims import Attack, Inputs, Unclaimed, Unknown, View, first_of
+
+Coalitions = tuple[tuple[str, ...], ...]
+
+
+def released(p: NoisySum, published: Mapping[str, Any]) -> Vector:
+    """Return S, the sum of all published shares."""
+    return p.weights.add_vectors(*(share.y for share in published.values()))
+
+
+# A model for audits.
+
+
+def inputs(p: NoisySum, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+    """Make size n_j, weights w_j and noise eta_j of each party, each an unknown."""
+    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
+    for j, party in enumerate(p.parties, start=1):
+        w, eta = (
+            tuple(unknown(f"{letter}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
+            for letter in ("w", "eta")
+        )
+        made[party] = (p, PartyInput(unknown(f"n_{j}", SIZE_BITS), w, eta))
+    return made
+
+
+def compared(p: NoisySum) -> tuple[str, ...]:
+    """Return the names of the sizes, which are compared."""
+    return tuple(f"n_{j}" for j in range(1, p.K + 1))
+
+
+def outcomes(p: NoisySum, j: int) -> dict[str, tuple[str, ...]]:
+    """Name the selected noise eta_j* and the sum of all weights without noise, coordinate by coordinate."""
+    places = range(1, p.dimension + 1)
+    noise = {f"selected noise({i})": (f"eta_{j + 1}({i})",) for i in places}
+    return noise | {f"exact sum({i})": tuple(f"w_{k}({i})" for k in range(1, p.K + 1)) for i in places}
+
+
+def agrees(p: NoisySum, inputs: Inputs, published: Mapping[str, Any]) -> bool:
+    """Tell whether the shares add up to the exact sum and the noise of a party with the smallest size: coins decide
+    ties.
+    """
+    noises = [input_of(inputs, p.parties[j]).eta for j in all_smallest(p, inputs)]
+    return released(p, published) in [p.weights.add_vectors(exact_sum(p, inputs), eta) for eta in noises]
+
+
+# What is there to be found.
+
+
+def input_of(inputs: Inputs, party: str) -> PartyInput:
+    """Return the private input of a party."""
+    return first_of(inputs[party], PartyInput, party)
+
+
+def own_input(view: View) -> PartyInput:
+    """Return the private input of the party that has this view."""
+    return first_of(view.inputs, PartyInput, view.name)
+
+
+def exact_sum(p: NoisySum, inputs: Inputs) -> Vector:
+    """Return the sum of all weights without noise."""
+    return p.weights.add_vectors(*(input_of(inputs, party).w for party in p.parties))
+
+
+def all_smallest(p: NoisySum, inputs: Inputs) -> list[int]:
+    """Return the places of the parties of which none has fewer records; coins decide among them."""
+    sizes = [input_of(inputs, party).n for party in p.parties]
+    return [j for j, n in enumerate(sizes) if n == min(sizes)]
+
+
+def sum_for_smallest(p: NoisySum, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
+    """Return the exact sum for a coalition with the party that has fewer records than all others."""
+    return exact_sum(p, inputs) if _smallest(p, inputs) in names else None
+
+
+def _smallest(p: NoisySum, inputs: Inputs) -> str | None:
+    places = all_smallest(p, inputs)
+    return p.parties[places[0]] if len(places) == 1 else None
+
+
+def _weights_for_the_others(p: NoisySum, inputs: Inputs, names: tuple[str, ...]) -> Vector | None:
+    if _smallest(p, inputs) not in names:
+        return None
+    (left,) = set(p.parties) - set(names)
+    return input_of(inputs, left).w
+
+
+# What is found.
+
+
+def exact_sum_of_smallest(p: NoisySum, smallest: View, S: Vector) -> Vector:
+    """Return the sum of all w_j without any noise: S less the noise that the smallest party put in itself.
+
+    From the view of any other party the same computation gives a meaningless vector.
+    """
+    return p.weights.subtract_vectors(S, own_input(smallest).eta)
+
+
+def weights_of_the_last(p: NoisySum, views: Sequence[View], S: Vector) -> Vector:
+    """Return w_j of the only party that is not here: the exact sum, from the smallest party's noise, less all w of
+    these.
+
+    If the one that is not here has the smallest data set, the same computation gives a meaningless vector.
+    """
+    mine = [own_input(view) for view in views]
+    smallest = min(mine, key=lambda x: x.n)
+    known = p.weights.add_vectors(smallest.eta, *(x.w for x in mine))
+    return p.weights.subtract_vectors(S, known)
+
+
+def _alone(p: NoisySum) -> Coalitions:
+    return tuple((party,) for party in p.parties)
+
+
+def _all_but_one(p: NoisySum) -> Coalitions:
+    return tuple(tuple(party for party in p.parties if party != left) for left in p.parties)
+
+
+BY_SMALLEST = Attack(
+    _alone,
+    lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
+    sum_for_smallest,
+)
+BY_ALL_BUT_ONE = Attack(
+    _all_but_one,
+    lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
+    _weights_for_the_others,
+)
+SCALE_OF_THE_NOISE = Unclaimed(
+    "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release."
+)

@@ -1,0 +1,118 @@
+"""Options that are made of the fields of `smc_dp.run.settings`: how they are declared, and how they are read."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from smc_dp.cli.options import choice, count, positive, whole
+from smc_dp.privacy.target import LEAST_DELTA
+
+
+@dataclass(frozen=True, eq=False)
+class SettingOption:
+    """An option of some commands, and the setting that it says: the `key` of a section.
+
+    `kind`: how the value is read, see `value_of`. `commands`: each command that has it, and whether its short help
+    shows it. `sentences`: the help of single commands, where it is another one.
+    """
+
+    name: str
+    option: str
+    key: str
+    kind: str
+    commands: Mapping[str, bool]
+    help: str
+    section: str = ""
+    metavar: str = ""
+    variable: str = ""
+    sentences: Mapping[str, str] = field(default_factory=dict)
+
+    def parameter(self, command: str) -> inspect.Parameter:
+        """Return the parameter of this command that typer makes an option of."""
+        said = typer.Option(
+            self.option,
+            metavar=self.metavar or None,
+            help=self.sentences.get(command, self.help),
+            hidden=not self.commands[command],
+            envvar=self.variable or None,
+        )
+        kinds: dict[str, Any] = {"flag": bool, "texts": list[str] | None}
+        annotation: Any = Annotated.__class_getitem__((kinds.get(self.kind, str | None), said))  # type: ignore[attr-defined]
+        default = False if self.kind == "flag" else None
+        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+    def value_of(self, text: Any) -> Any:
+        """Return the value that was written; InputError, in the name of the option, for what is none."""
+        readers: dict[str, Callable[[], Any]] = {
+            "integer": lambda: whole(self.option, text),
+            "count": lambda: count(self.option, text),
+            "number": lambda: str(positive(self.option, text)),
+            "probability": lambda: str(positive(self.option, text, LEAST_DELTA)),
+            "choice": lambda: choice(self.option, text, tuple(self.metavar.split("|"))),
+            "path": lambda: Path(text),
+        }
+        return readers[self.kind]() if self.kind in readers else text
+
+
+def _show_all(context: typer.Context, asked: bool) -> None:
+    if asked:
+        parameters: Any = context.command.params
+        hidden = [parameter for parameter in parameters if parameter.hidden]
+        for parameter in hidden:
+            parameter.hidden = False
+        print(context.get_help())
+        for parameter in hidden:
+            parameter.hidden = True
+        raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool, typer.Option("--help-all", is_eager=True, callback=_show_all, help="Show all options and exit.")
+]
+
+
+def with_settings(
+    options: Sequence[SettingOption], command: str
+) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Give a function those of the options that this command has.
+
+    The function gets them as its first argument: a mapping of sections to what somebody said, read and not checked.
+    """
+    known = {option.name: option for option in options if command in option.commands}
+
+    def decorate(function: Callable[..., int | None]) -> Callable[..., int | None]:
+        @functools.wraps(function)
+        def called(**given: Any) -> int | None:
+            own = {name: value for name, value in given.items() if name not in known and name != "help_all"}
+            said = {known[name]: given[name] for name in known if given.get(name) not in (None, False, [])}
+            return function(_read(said), **own)
+
+        first, *own = inspect.signature(function, eval_str=True).parameters.values()
+        shown_all = inspect.Parameter("help_all", first.KEYWORD_ONLY, default=False, annotation=HelpAll)
+        made = [option.parameter(command) for option in known.values()]
+        every = [*(p.replace(kind=p.KEYWORD_ONLY) for p in own), *made, shown_all]
+        called.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+        called.__annotations__ = {p.name: p.annotation for p in every}
+        return called
+
+    return decorate
+
+
+def _read(given: Mapping[SettingOption, Any]) -> dict[str, Any]:
+    """Return the values by section and key; every option that cannot be read is reported at once."""
+    from smc_dp.core.documents import FaultCollector
+
+    collected, found = FaultCollector(), dict[str, Any]()
+    for option, text in given.items():
+        with collected.step():
+            section = found.setdefault(option.section, {}) if option.section else found
+            section[option.key] = option.value_of(text)
+    collected.require()
+    return found

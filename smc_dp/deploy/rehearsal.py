@@ -1,0 +1,121 @@
+"""Simulate a study before anybody signs it: its agreement, marked as a simulation, and rows for all of its parties.
+
+The marker enters the digest of the agreement, so no session of the study itself can be this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.documents import FaultCollector
+from smc_dp.core.errors import InputError
+from smc_dp.data import sources
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
+from smc_dp.data.federation import Federation
+from smc_dp.data.preprocess import labelled_rows
+from smc_dp.data.sources import Prepared
+from smc_dp.data.table import Table
+from smc_dp.data.tables import read_table
+from smc_dp.deploy.preflight import agreement_of
+from smc_dp.deploy.study import JointStudy
+from smc_dp.run.agreement import REASONS, SEEDED, SIMULATED_STUDY, Agreement
+from smc_dp.run.settings import DataRoles, RunRequest
+
+GENERATED_ROWS = 200
+"""Rows that each party gets where none are given: enough for every class, and soon trained on."""
+_BY_THE_STUDY = ("label", "bounds", "parties_by", "parties", "split")
+_OF_SIMULATIONS = ("ledgers", "budget", "budget_delta", "identities", "as_printed_insecure")
+
+
+def rehearse(asked: RunRequest, rng: Stream) -> tuple[Prepared, Agreement]:
+    """Return the rows of all parties of a study, and its agreement with the marker of a simulation.
+
+    Rows are those of files, of a data set, or made up inside the bounds. Raises an InputError with every option that
+    contradicts the study, and `UnfitError` with every fault of the study.
+    """
+    data = asked.data
+    _refuse_contradictions(asked)
+    study = JointStudy.read(data.study or Path())
+    agreement = agreement_of(study, None if data.auxiliary is None else Path(data.auxiliary))
+    tables = _tables(study, data, rng.fork("made-up rows"))
+    label = str(study.bounds.label)
+    rows = {
+        name: labelled_rows(tables[name], study.bounds, label, strict=data.strict_bounds, warn=True)
+        for name in study.parties
+    }
+    public = None if agreement.auxiliary is None else agreement.auxiliary.X
+    federation = Federation(tuple(rows.values()), len(study.bounds.classes), public, names=study.parties)
+    test = (
+        None
+        if data.test is None
+        else labelled_rows(read_table(data.test, f"test file {data.test}"), study.bounds, label)
+    )
+    wanted = {*agreement.marks, SIMULATED_STUDY, *([SEEDED] if rng.insecure else [])}
+    marks = tuple(mark for mark in REASONS if mark in wanted)
+    own = {name: tables[name] for name in study.parties}
+    return Prepared(federation, test, study.bounds, own), replace(agreement, marks=marks)
+
+
+def _refuse_contradictions(asked: RunRequest) -> None:
+    """Raise an InputError with every option that a study says itself, or that a simulation of one has no use for."""
+    sections: Mapping[str, dict[str, Any]] = {
+        "method": asked.method.said(), "target": asked.target.said(), "protocol": asked.protocol.said()
+    }  # fmt: skip
+    given = {name: value for section in sections.values() for name, value in section.items()}
+    given |= {"method": asked.method.name, "protocol": asked.protocol.name}
+    given |= {"insecure_test_keys": asked.insecure_test_keys}
+    given |= {name: getattr(asked.data, name) for name in _BY_THE_STUDY}
+    given |= {name: getattr(asked.simulation, name) for name in _OF_SIMULATIONS}
+    if asked.data.party:
+        given["dataset"] = asked.data.dataset
+    found = FaultCollector()
+    for name, value in given.items():
+        if value not in (None, False):
+            with found.step():
+                raise InputError("study.contradicted", "{name}: does not go with `study`", name=name)
+    found.require()
+
+
+def _tables(study: JointStudy, data: DataRoles, rng: Stream) -> Mapping[str, Table]:
+    if data.party:
+        tables = sources.one_file_each(data.party)
+        if set(tables) != set(study.parties):
+            raise InputError(
+                "party.not_of_study",
+                "party: wanted a file for each of {wanted}, got those of {got}",
+                wanted=study.parties,
+                got=list(tables),
+            )
+        return tables
+    if data.dataset is not None:
+        dealt = sources.dataset(data.dataset, data.data_dir, parties=len(study.parties))
+        return dict(zip(study.parties, dealt.tables.values(), strict=True))
+    return {name: made_up(study.bounds, rng.fork(name), name) for name in study.parties}
+
+
+def made_up(bounds: Bounds, rng: Stream, name: str) -> Table:
+    """Return rows that are uniform inside the bounds, with classes that are as frequent as each other."""
+    numbers = np.random.default_rng(int.from_bytes(rng.bytes(16)))
+    cells: dict[str, Any] = {column.name: _cells(column, numbers) for column in bounds.columns}
+    classes = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)]
+    cells[str(bounds.label)] = classes
+    return Table(f"party {name} (made up)", cells, range(1, GENERATED_ROWS + 1))
+
+
+def _cells(column: Column, numbers: np.random.Generator) -> Any:
+    if isinstance(column, CategoricalColumn):
+        return [column.categories[i] for i in numbers.integers(len(column.categories), size=GENERATED_ROWS)]
+    if isinstance(column, DateColumn):
+        first, last = column.first.toordinal(), column.last.toordinal()
+        days = numbers.integers(first, last + 1, size=GENERATED_ROWS)
+        return [column.first.fromordinal(int(day)) for day in days]
+    if isinstance(column, BinnedColumn):
+        return numbers.uniform(column.edges[0], column.edges[-1], GENERATED_ROWS)
+    return numbers.uniform(column.low, column.high, GENERATED_ROWS)

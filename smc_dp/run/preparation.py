@@ -1,0 +1,144 @@
+"""Make of what `run` is told what a simulation needs: everybody's rows, and what the parties agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from smc_dp.core.documents import FaultCollector
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data import sources
+from smc_dp.data.bounds import read_bounds
+from smc_dp.data.dataset_info import FACTS
+from smc_dp.data.sources import DEFAULT_PARTIES, Prepared
+from smc_dp.methods.method import only_two
+from smc_dp.run.agreement import Agreement, check_auxiliary, in_a_simulation, on_auxiliary
+from smc_dp.run.settings import DataRoles, RunRequest, SettledRun
+
+USUAL_DATASET = "breast_cancer"
+
+
+def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
+    """Return everybody's rows, and what the parties agree on.
+
+    Raises an InputError with all faults of the settings before any file of rows is read.
+    """
+    data, announced = asked.data, _announced(asked.data)
+    agreed = _settled(asked, announced, _classes(data))
+    given = data.auxiliary is not None
+    found = _own_files(data) if data.party else _dealt(data)
+    federation = found.federation
+    if len(federation.parties) != announced:  # one file said who has which rows
+        agreed = _settled(asked, len(federation.parties), federation.classes)
+    method = in_a_simulation(agreed.method, federation)
+    public = on_auxiliary(method, federation, given=given)
+    return found, Agreement(
+        method, agreed.target, federation.names, found.bounds, agreed.protocol, agreed.terms, agreed.marks, public
+    )
+
+
+def absences(texts: Iterable[str]) -> dict[str, int]:
+    """Return who drops out in a simulation, and before which message of its own."""
+    found: dict[str, int] = {}
+    for text in texts:
+        name, colon, number = text.rpartition(":")
+        if not colon or name in found or not (number.isascii() and number.isdigit()) or len(number) > 18:
+            wanted = "vanish: wanted NAME:N, each name once, got {got}"
+            raise InputError("vanish.not_a_message", wanted, got=shown(text))
+        found[name] = int(number)
+    return found
+
+
+def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
+    """Raise an InputError with every one of these parameters that was given beside another one."""
+    found = FaultCollector()
+    for name, value in given.items():
+        if value not in (None, False):
+            with found.step():
+                said = "{name}: does not go with `{other}`{why}"
+                raise InputError("option.contradicts", said, name=name, other=other, why=why)
+    found.require()
+
+
+def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
+    data, how, found, agreed = asked.data, asked.simulation, FaultCollector(), None
+    with found.step():
+        agreed = asked.settled(
+            parties, classes, seeded=how.insecure_seed is not None, as_printed=how.as_printed_insecure
+        )
+    if agreed is not None:
+        with found.step():
+            if agreed.method.binary:
+                only_two(classes, agreed.method)
+        with found.step():
+            check_auxiliary(agreed.method, given=data.auxiliary is not None)
+    with found.step():
+        absences(how.vanish or [])
+    with found.step():
+        _check_roles(data)
+    found.require()
+    if agreed is None:
+        raise RuntimeError("a setting was refused without a fault")
+    return agreed
+
+
+def _check_roles(data: DataRoles) -> None:
+    """Raise an InputError where files of parties and a data set are named together."""
+    if data.party:
+        dealt = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
+        refuse_with(dealt, "party", ": there, the files say who has which rows")
+        if data.bounds is None:
+            wanted = "bounds: is missing, wanted a TOML file of public bounds for the parties' files"
+            raise InputError("bounds.missing", wanted)
+        return
+    found = FaultCollector()
+    for name in ("label", "bounds", "test", "parties_by"):
+        if getattr(data, name) is not None:
+            with found.step():
+                text = "{name}: goes with `{other}`, and none was given"
+                raise InputError("option.alone", text, name=name, other="party")
+    found.require()
+
+
+def _announced(data: DataRoles) -> int:
+    """Return how many parties there are to be, as far as it can be told before any file is read."""
+    if data.party:
+        return len(data.party)
+    if data.split is not None:
+        return data.split.count(",") + 1
+    return DEFAULT_PARTIES if data.parties is None else data.parties
+
+
+def _classes(data: DataRoles) -> int:
+    """Return how many classes there are by the bounds, or by what is known of a data set; no row has been read yet."""
+    if data.party:
+        return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
+    known = FACTS.get(data.dataset or USUAL_DATASET)
+    return 2 if known is None else known.classes  # what is missing or unknown, others refuse
+
+
+def _own_files(data: DataRoles) -> Prepared:
+    public = None if data.auxiliary is None else Path(data.auxiliary)
+    return sources.own_files(
+        data.party or [], data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
+        auxiliary=public, strict=data.strict_bounds,
+    )  # fmt: skip
+
+
+def _dealt(data: DataRoles) -> Prepared:
+    return sources.dataset(
+        data.dataset or USUAL_DATASET, data.data_dir, parties=data.parties, split=data.split,
+        auxiliary=_count(data.auxiliary), strict=data.strict_bounds,
+    )  # fmt: skip
+
+
+def _count(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
+        raise InputError(
+            "auxiliary.not_a_count",
+            "auxiliary: wanted how many rows of the data set become public, got {got}",
+            got=shown(text),
+        )
+    return int(text)

@@ -1,0 +1,494 @@
+"""The settings of a run: what somebody asks for, each with its one sentence.
+
+Rules of this file:
+
+1. A setting is one field. Its `description` is the sentence that help texts and the published schema share, and its
+   `title` names it in the table of settings of a report. `json_schema_extra` says which commands have it as an option,
+   how the value of that option is written, what is taken where nobody says it, and which short help shows it.
+2. `python tests/make_options.py` writes the options into `smc_dp/cli/generated_options.py`, so that help loads no
+   model. A test compares the two.
+3. A section may be left out, and so may each of its fields: `RunSettings.settled` takes what the method prefers, then
+   what the protocol prefers. A study (`smc_dp.deploy.study`) is a `RunSettings` in which everything is said.
+4. Values are written as in a release: a number as the fraction that it is, a word as it is. The class that uses a
+   setting (a method, `Target`, the terms of a protocol) checks its range, so every way to it has the same refusals.
+5. All faults are found in one pass and reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from numbers import Real
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Self, TypeAlias, get_args
+
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from protocols.runtime.network import TOPOLOGIES
+from smc_dp.core.documents import Document, FaultCollector, validated
+from smc_dp.core.errors import InputError, shown
+from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
+from smc_dp.methods.method import Method
+from smc_dp.privacy.statement import RecordAdjacency
+from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
+from smc_dp.run import agreement as agreements
+from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA
+from smc_dp.run.protocols.registry import (
+    ComparisonName,
+    ExponentsName,
+    OutputName,
+    RowCounts,
+    Terms,
+    settled,
+    terms_of,
+)
+
+LAMBDA = "1/10"
+"""Regularisation of a method that is named without one: what suits a few hundred rows."""
+RUN, STUDY, PLAN = "run", "study new", "plan"
+
+
+def _setting(
+    title: str,
+    sentence: str,
+    metavar: str = "",
+    kind: str = "text",
+    *,
+    on: tuple[str, ...] = (RUN,),
+    short: tuple[str, ...] = (),
+    usual: str = "",
+    option: str = "",
+    variable: str = "",
+    sentences: dict[str, str] | None = None,
+) -> Any:
+    """Return a field that may be left out.
+
+    `kind`: how the value of the option is read, see `smc_dp.cli.options`. `on`: the commands that have it; `short`:
+    those whose short help shows it. `usual`: what is taken where nobody says it. `sentences`: other sentences, by
+    command. `option`: the option's name, where it is not the field's.
+    """
+    extra: dict[str, Any] = {
+        "kind": kind,
+        "metavar": metavar,
+        "commands": list(on),
+        "short": list(short),
+        "usual": usual,
+    }
+    extra |= {"option": option, "variable": variable, "sentences": sentences or {}}
+    said: Any = {name: value for name, value in extra.items() if value}
+    return Field(default=None, title=title, description=sentence, json_schema_extra=said)
+
+
+def required(section: type[Document], name: str) -> Any:
+    """Return the field of this name as one that must be said."""
+    known = section.model_fields[name]
+    return Field(title=known.title, description=known.description, json_schema_extra=known.json_schema_extra)
+
+
+def _choices(kind: Any) -> str:
+    return "|".join(get_args(kind))
+
+
+def _method_setting(value: object) -> Any:
+    return ratio(value) if is_number(value) else line(value)
+
+
+MethodSetting: TypeAlias = Annotated[
+    str | None, BeforeValidator(_method_setting), WithJsonSchema({"type": ["string", "number"]})
+]
+"""A setting of a method as a release has it: a number as a fraction, a word as it is."""
+_AGREED, _ALL = (RUN, STUDY), (RUN, STUDY, PLAN)
+
+
+class SettingsSection(Document):
+    """A section of the settings of a run.
+
+    A key that is no field is refused with the settings that the method or the protocol does not have.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Term] = Field(init=False)
+
+    def said(self) -> dict[str, Any]:
+        """Return the settings that somebody said, as a release calls and writes them, without the section's name."""
+        found = self.model_dump(by_alias=True, exclude_none=True)
+        return {name: value for name, value in found.items() if name != "name"}
+
+
+class MethodSettings(SettingsSection):
+    """What is learned: a method and the settings that it has."""
+
+    __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
+
+    name: OneLine | None = _setting(
+        "Method",
+        "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
+        "|".join(BY_PROTOCOL), on=_ALL, short=_ALL, option="method",
+        usual="prr_mean; newton for three or more classes",
+        sentences={
+            PLAN: "Method that the plan is about [default: the recommended one].",
+            STUDY: "What is learned [default: newton].",
+        },
+    )  # fmt: skip
+    lam: MethodSetting = Field(
+        default=None, alias="lambda", title="Regularisation", description="Regularisation, of methods that have one.",
+        json_schema_extra={
+            "kind": "number", "metavar": "NUMBER", "commands": [*_ALL], "usual": "0.1", "option": "lambda"
+        },
+    )  # fmt: skip
+    adjacency: MethodSetting = _setting(
+        "How neighbouring data sets differ",
+        "newton, gd: whether neighbouring data sets have another record, or one more or less.",
+        _choices(RecordAdjacency), "choice", on=_AGREED, usual="replace",
+    )  # fmt: skip
+    rows: MethodSetting = _setting(
+        "The number of all rows, which is public",
+        "gd: the number of all rows, which is public.", "INTEGER", "count", on=_AGREED, usual="what is known",
+    )  # fmt: skip
+    clip: MethodSetting = _setting(
+        "The norm that models are clipped to",
+        "avg_clip: the norm that models are clipped to.", "NUMBER", "number", on=_AGREED, usual="10",
+    )  # fmt: skip
+    rounds: MethodSetting = _setting("Rounds of learning", "ofpa, ofaa: rounds of learning.", on=())
+    reading: MethodSetting = _setting("Reading of the printed step", "ofpa, ofaa: reading of the printed step.", on=())
+    epochs: MethodSetting = _setting(
+        "Steps of gradient descent, as printed", "ofpa, ofaa: steps of gradient descent.", on=()
+    )
+    trust: MethodSetting = _setting(
+        "One noise on the sum, or one for each party", "ofaa: one noise on the sum, or one for each party.", on=()
+    )
+    repair: MethodSetting = _setting(
+        "How a noisy polynomial is repaired", "ofaa: how a noisy polynomial is repaired.", on=()
+    )
+    lam_global: MethodSetting = _setting(
+        "Regularisation of the global model", "soft_ss: regularisation of the global model.", on=()
+    )
+    gamma: MethodSetting = _setting(
+        "What keeps directions short that public rows lack",
+        "soft_ss: regularisation of directions that public rows lack.",
+        on=(),
+    )
+
+
+class TargetSettings(SettingsSection):
+    """What the release guarantees, or under calibration paper the printed figure."""
+
+    epsilon: PositiveRatio | None = _setting(
+        "The epsilon that was asked for", "Privacy loss; a smaller one is more private.", "NUMBER", "number",
+        on=_ALL, short=_ALL, usual="1",
+    )  # fmt: skip
+    delta: PositiveRatio | None = _setting(
+        "The delta that was asked for", "Delta of noise ddg, which a secure sum adds.", "NUMBER", "probability",
+        on=_ALL, usual="1e-5",
+    )  # fmt: skip
+    noise: OneLine | None = _setting(
+        "Distribution of the noise",
+        "Distribution of the noise.",
+        "|".join((*PRINTED, *SHARED)), "choice", on=_AGREED,
+        usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
+    )  # fmt: skip
+    calibration: OneLine | None = _setting(
+        "How the noise was set", "Scale of the noise: as proven here, or as printed in the paper.",
+        _choices(Calibration), "choice", on=_AGREED, usual="proven",
+    )  # fmt: skip
+
+
+class ProtocolSettings(SettingsSection):
+    """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out."""
+
+    name: OneLine | None = _setting(
+        "Protocol",
+        "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.",
+        "pathak2010|linear", on=_ALL, option="protocol",
+        usual="pathak2010; linear from 20 parties on, unless `key_bits`, `comparison` or `exponents` is given",
+        sentences={PLAN: "prr_mean: protocol that computes the method; give `method`, too."},
+    )  # fmt: skip
+    key_bits: Term = _setting(
+        "Length of the Paillier keys", "prr_mean: length of the Paillier keys.", "INTEGER", "integer",
+        on=_AGREED, usual="3072",
+    )  # fmt: skip
+    comparison: Term = _setting(
+        "How the smallest party was found", "prr_mean: how the smallest party is found.",
+        _choices(ComparisonName), on=_AGREED, usual="tournament",
+    )  # fmt: skip
+    exponents: Term = _setting(
+        "Randomisers of ciphertexts", "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.",
+        _choices(ExponentsName), "choice", on=_AGREED, usual="short",
+    )  # fmt: skip
+    colluders: Term = _setting(
+        "How many parties may deviate, with the curator",
+        "Secure sum: number of parties that may be malicious, together with the curator.", "INTEGER", "integer",
+        on=_ALL, short=_ALL, usual="1",
+    )  # fmt: skip
+    dropouts: Term = _setting(
+        "How many parties may drop out", "Secure sum: number of parties that may drop out.", "INTEGER", "integer",
+        on=_ALL, short=_ALL, usual="0",
+    )  # fmt: skip
+    most_rows: Term = _setting(
+        "The most rows that a party may have", "Secure sum: the most rows that a party may have.", "INTEGER", "integer",
+        on=_AGREED, usual="10000000",
+    )  # fmt: skip
+    sizes: Term = _setting(
+        "Whether the number of all rows is released", "Secure sum: whether the number of all rows is released.",
+        _choices(RowCounts), "choice", on=_AGREED, usual="released for wsum and ofpa, else hidden",
+    )  # fmt: skip
+    verifiable: Term = _setting(
+        "Whether anybody can add up", "Secure sum: publish the masked inputs, so that anybody can add them up.",
+        kind="flag", on=_AGREED,
+    )  # fmt: skip
+    output: Term = _setting(
+        "Who gets masked inputs", "Secure sum: who gets the masked inputs.", _choices(OutputName), "choice",
+        usual="curator",
+    )  # fmt: skip
+    left_out: Term = _setting(
+        "Parties that dropped out before anybody was charged", "Secure sum: parties that dropped out before.", on=()
+    )
+    ring_bits: Term = _setting("Binary digits of the ring of the sums", "Bits of the ring of the sums.", on=())
+    ring_degree: Term = _setting("Degree of the ring of the keys", "linear: neighbours that share masks.", on=())
+    fraction_bits: Term = _setting("Binary digits after the point", "Bits after the binary point.", on=())
+
+
+class DataRoles(Document):
+    """Who brings which rows of a simulation, and which column and file says what."""
+
+    study: Path | None = _setting(
+        "Study", "Study to simulate before anybody signs it; it says all that is agreed on.", "FILE", "path",
+        short=(RUN,),
+    )  # fmt: skip
+    party: list[str] | None = _setting(
+        "Party", "CSV or Parquet file of one party; repeat the option.", "[NAME=]FILE", "texts", short=(RUN,)
+    )
+    parties_by: str | None = _setting(
+        "Column of parties", "The single `party` is one table; this column says whose row it is.", "COLUMN"
+    )
+    label: str | None = _setting("The column of classes", "The column of classes.", "COLUMN", short=(RUN,))
+    bounds: Path | None = _setting(
+        "Bounds", "TOML file of public bounds, categories and classes.", "FILE", "path", short=(RUN,)
+    )
+    test: Path | None = _setting(
+        "Test rows", "CSV or Parquet file to measure the accuracy on.", "FILE", "path", short=(RUN,)
+    )
+    auxiliary: str | None = _setting(
+        "Digest of the public rows",
+        "soft_ss: public rows without labels that all parties vote on. With `party` or `study` a CSV or Parquet file, "
+        "else how many rows of the data set become public. They are published.",
+        "FILE|INTEGER",
+    )  # fmt: skip
+    strict_bounds: bool = Field(
+        default=False, title="Strict bounds", description="Refuse rows outside their bounds instead of clipping them.",
+        json_schema_extra={"kind": "flag", "commands": [RUN]},
+    )  # fmt: skip
+    dataset: str | None = _setting(
+        "Data set", "Data set that is dealt to parties.",
+        "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37|har|digits", short=(RUN,), usual="breast_cancer",
+    )  # fmt: skip
+    data_dir: Path | None = _setting(
+        "Folder of data sets", "Folder with the papers' data sets.", "DIR", "path", variable="SMC_DP_DATA"
+    )
+    parties: int | None = _setting(
+        "Parties", "Number of parties that share a data set.", "INTEGER", "integer", usual="5"
+    )
+    split: str | None = _setting("Split", "Each party's percentage of a data set.", "15,20,...")
+
+
+class Simulation(Document):
+    """How a run is simulated, and where its files go: no party agrees on it."""
+
+    vanish: list[str] | None = _setting(
+        "Drop-outs", "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.",
+        "NAME:N", "texts",
+    )  # fmt: skip
+    topology: str | None = _setting(
+        "Way of the messages", "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice",
+        usual="mesh",
+    )  # fmt: skip
+    link: str | None = _setting(
+        "Simulated network", "Network whose delays are simulated.", "lan|wan|none", "choice", usual="none"
+    )
+    workers: int | None = _setting(
+        "Processes", "Processes that roles may run in; more of them may take less time.", "INTEGER", "count", usual="1"
+    )
+    out: Path | None = _setting(
+        "Run folder", "Run folder to make.", "DIR", "path", short=(RUN,), usual="a new one in runs/"
+    )
+    record_views: Path | None = _setting(
+        "Views", "SECRET: folder to make for the view of each participant, for audits.", "DIR", "path"
+    )
+    ledgers: Path | None = _setting(
+        "Ledgers", "Folder with each party's ledger; a run that would pass a budget is refused.", "DIR", "path"
+    )
+    budget: str | None = _setting(
+        "Budget", "With `ledgers`: the limit, an epsilon, of a ledger that is made now; it never changes.", "NUMBER"
+    )
+    budget_delta: str | None = _setting(
+        "Delta of the budget", "With `budget`: delta of the limit, which ddg and vg need.", "NUMBER", usual="0"
+    )
+    identities: Path | None = _setting(
+        "Identities", "Folder made by `smc-dp identities new`, with a key for each party.", "DIR", "path"
+    )
+    insecure_seed: int | None = _setting(
+        "Seed", "Reproducible and INSECURE: take all randomness from this number.", "INTEGER", "integer"
+    )
+    as_printed_insecure: bool = Field(
+        default=False, title="Steps as printed", description="INSECURE: the paper's steps with their leaks.",
+        json_schema_extra={"kind": "flag", "commands": [RUN]},
+    )  # fmt: skip
+
+
+_SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
+    {"method": MethodSettings, "target": TargetSettings, "protocol": ProtocolSettings}
+)
+
+
+@dataclass(frozen=True)
+class SettledRun:
+    """What the parties agree on but who they are and which bounds they have: nothing is left to a default."""
+
+    method: Any
+    target: Target
+    protocol: str
+    terms: Terms
+    marks: tuple[str, ...]
+
+
+class RunSettings(Document):
+    """What somebody asks for; see the module."""
+
+    method: MethodSettings = MethodSettings()
+    target: TargetSettings = TargetSettings()
+    protocol: ProtocolSettings = ProtocolSettings()
+    insecure_test_keys: bool = Field(
+        default=False, title="Test keys", description="INSECURE: allow keys below 2048 bits.",
+        json_schema_extra={"kind": "flag", "commands": [*_AGREED]},
+    )  # fmt: skip
+
+    @classmethod
+    def asking(cls, **said: Any) -> Self:
+        """Return the settings that these parameters say, by the names of options; None says nothing.
+
+        A float that is an epsilon or a delta becomes the smaller of its decimal and its binary reading.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for name, section in _SECTIONS.items():
+            for key in section.model_fields:
+                value = said.pop(name if key == "name" else key, None)
+                if value is not None:
+                    alias = section.model_fields[key].alias or key
+                    number = isinstance(value, Fraction) or (name == "target" and isinstance(value, Real))
+                    found.setdefault(name, {})[alias] = str(exact(key, value)) if number else value
+        return validated(cls, {**found, **said}, "settings")
+
+    def settled(
+        self,
+        parties: int,
+        classes: int = 2,
+        *,
+        seeded: bool = False,
+        as_printed: bool = False,
+        made: Method | None = None,
+        target: Target | None = None,
+    ) -> SettledRun:
+        """Return what so many parties agree on, with what is usual for all that nobody said.
+
+        `made` and `target` are taken as they are, in place of the sections. Raises `UnfitError` with every fault, or
+        the one InputError that there is.
+        """
+        name = made.name if made else self.method.name or agreements.usual_method(classes)
+        by = self._protocol(name, parties, as_printed=as_printed)
+        agreements.secure_form(name, by)
+        method: Any = made or agreements.method_for(name, by, {})
+        found, wanted, terms = FaultCollector(), target, None
+        if made is None:
+            with found.step():
+                usual = {"lambda": LAMBDA} if hasattr(method, "lam") else {}
+                method = agreements.method_stated(name, by, usual | self.method.said())
+        if wanted is None:
+            with found.step():
+                wanted = self._target(method, by, as_printed=as_printed)
+        with found.step():
+            terms = settled(by, method, self.protocol.said())
+        if wanted is not None and terms is not None:
+            with found.step():
+                agreements.check(method, wanted, by, terms, test_keys=self.insecure_test_keys)
+        found.require()
+        if wanted is None or terms is None:
+            raise RuntimeError("a setting was refused without a fault")
+        return SettledRun(method, wanted, by, terms, agreements.marks(by, terms, seeded=seeded))
+
+    def suiting(self, method: str, protocol: str) -> RunSettings:
+        """Return the settings without those that this method, by this protocol, does not have."""
+        kind, terms = agreements.secure_form(method, protocol), terms_of(protocol)
+        known = {"name", *agreements.settings_wanted(kind)}
+        own = {field.name for field in fields(terms)}
+        has_delta = terms.noise(kind, True) in WITH_DELTA
+        return RunSettings(
+            method=MethodSettings.model_validate({k: v for k, v in self.method.said().items() if k in known}),
+            target=self.target if has_delta else self.target.model_copy(update={"delta": None}),
+            protocol=ProtocolSettings.model_validate({k: v for k, v in self.protocol.said().items() if k in own}),
+        ).named(method, protocol)
+
+    def named(self, method: str, protocol: str) -> RunSettings:
+        """Return the same settings of this method and this protocol."""
+        return self.model_copy(
+            update={
+                "method": self.method.model_copy(update={"name": method}),
+                "protocol": self.protocol.model_copy(update={"name": protocol}),
+            }
+        )
+
+    def _protocol(self, method: str, parties: int, *, as_printed: bool) -> str:
+        """Return the protocol that somebody named, or the usual one; "" for a method that none computes."""
+        named, known = self.protocol.name, BY_PROTOCOL.get(method, ())
+        printed = [name for name in known if agreements.as_printed(name)]
+        if not as_printed:
+            proper = [name for name in known if name not in printed]
+            if named is not None and known and named not in proper:
+                raise InputError(
+                    "protocol.not_of_method",
+                    "protocol: wanted one of {known}, got {got}",
+                    known=proper,
+                    got=shown(named),
+                )
+            return named or agreements.usual_protocol(method, parties, self.protocol.said())
+        if named not in (None, *printed):
+            raise InputError(
+                "protocol.with_printed_steps",
+                "protocol: does not go with `as_printed_insecure`, which has a protocol of its own",
+            )
+        if known and not printed:
+            raise InputError(
+                "method.not_printed",
+                "as_printed_insecure: does not go with method {method}, which no paper prints",
+                method=method,
+            )
+        return printed[0] if printed else ""
+
+    def _target(self, method: Any, protocol: str, *, as_printed: bool) -> Target:
+        said = self.target
+        if said.calibration is not None and said.calibration not in method.calibrations:
+            raise InputError(
+                "calibration.not_of_method",
+                "calibration: {method} has {known}, got {got}",
+                method=method.name,
+                known=method.calibrations,
+                got=said.calibration,
+            )
+        noise: Any = said.noise or terms_of(protocol).noise(method, said.delta is not None)
+        if said.delta is not None and noise not in WITH_DELTA:
+            raise InputError(
+                "delta.without_ddg",
+                "delta: does not go with noise {noise}, wanted none or noise ddg of a secure sum",
+                noise=noise,
+            )
+        calibration: Any = said.calibration or ("paper" if as_printed else "proven")
+        delta = DEFAULT_DELTA if said.delta is None else Fraction(said.delta)
+        return Target(Fraction(said.epsilon or 1), calibration, noise, delta)
+
+
+class RunRequest(RunSettings):
+    """All that the command `run` is told."""
+
+    data: DataRoles = DataRoles()
+    simulation: Simulation = Simulation()

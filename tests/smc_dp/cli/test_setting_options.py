@@ -1,0 +1,84 @@
+"""Options that are made of settings: the file is that of the model, and help shows what users need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+import smc_dp
+from smc_dp.cli.generated_options import OPTIONS
+from smc_dp.cli.main import main
+from smc_dp.run.settings import RunRequest
+from tests.make_options import FILE, generated, options
+
+ROOT = Path(smc_dp.__file__).parents[1]
+
+
+def test_the_generated_options_are_those_of_the_settings() -> None:
+    assert FILE.read_text(encoding="utf-8") == generated(), "run `python tests/make_options.py`"
+
+
+def test_a_setting_that_nobody_generated_is_noticed() -> None:
+    class More(RunRequest):
+        quorum: int = Field(default=3, description="x", json_schema_extra={"kind": "integer", "commands": ["run"]})
+
+    assert len(list(options(More))) == len(OPTIONS) + 1
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "study new"])
+def test_help_loads_no_model(command: str) -> None:
+    """Typer itself imports pydantic where it is installed, so what is looked at is our own models."""
+    code = f"import sys; from smc_dp.cli.main import main; main({[*command.split(), '--help']!r}); "
+    code += (
+        "print(any(name in sys.modules for name in ('smc_dp.run.settings', 'smc_dp.core.documents')), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stderr == "False\n"
+    twin = subprocess.run(
+        [sys.executable, "-c", f"import smc_dp.run.settings; {code}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert twin.stderr == "True\n"
+
+
+def shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> set[str]:
+    """Return the options that a help lists."""
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.split("Options:\n")[1].splitlines()
+    return {line.split()[0] for line in lines if line.startswith("  --")}
+
+
+def test_short_help_shows_few_options_and_the_other_help_all(capsys: pytest.CaptureFixture[str]) -> None:
+    short, every = shown(["run", "--help"], capsys), shown(["run", "--help-all"], capsys)
+    assert len(short) <= 14
+    assert short < every
+    own = {option.option for option in OPTIONS if "run" in option.commands}
+    assert every == own | {"--json", "--help", "--help-all"}
+    assert shown(["run", "--help"], capsys) == short  # to show all leaves nothing behind
+    for command in ("plan", "study new"):
+        assert shown([*command.split(), "--help"], capsys) < shown([*command.split(), "--help-all"], capsys)
+
+
+def test_all_faults_of_options_are_told_at_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "--epsilon", "-1", "--key-bits", "x", "--link", "moon"]) == 2
+    assert [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()] == [
+        "--epsilon",
+        "--key-bits",
+        "--link",
+    ]
+    assert main(["run", "--method", "newton", "--lambda", "1", "--key-bits", "2048", "--vanish", "x"]) == 2
+    assert [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()] == [
+        "--lambda",
+        "--key-bits",
+        "--vanish",
+    ]
