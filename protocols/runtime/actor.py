@@ -372,7 +372,7 @@ class Actor(RoleStepper):
             layout = self.session.layout_in(self.stage or "")
             read: Message = messages.decode(want.kind, mail.payload, layout, self.keys)
         except DecodeError as error:
-            fault = _in_field(mail.kind, error).followed_by(" (to {reader})", reader=self.name)
+            fault = _in_field(mail.kind, error).followed_by(f" (to {self.name})")
             raise PeerError(mail.sender, fault, evidence=[mail.number]) from None
         if self.observer:
             self.observer.read(self.name, mail, read)
@@ -384,8 +384,7 @@ class Actor(RoleStepper):
         try:
             read: Message = messages.decode(want.kind, said, self.session.layout, {})
         except DecodeError as error:
-            fault = _in_field(HELLO, error).followed_by(" (public)")
-            raise PeerError(sender, fault, evidence=[0]) from None
+            raise PeerError(sender, _in_field(HELLO, error).followed_by(" (public)"), evidence=[0]) from None
         return Greeted(read, self.channel.greetings[sender].digest)
 
     def _emit(self, envelope: Envelope) -> None:

@@ -120,7 +120,7 @@ class Site:
         fresh, other = sorted_out(self._committed, parcels)
         try:
             if fault := misfit(fresh, other, self.study, self.session.names, self.name):
-                raise PeerError("somebody", str(fault))
+                raise PeerError("somebody", fault)
             delivered = self._deliver((*self._left, *fresh))
             self._left = ()
             out = self._advanced()

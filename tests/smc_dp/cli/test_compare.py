@@ -240,7 +240,7 @@ def test_data_verify_names_what_is_wrong(folder, capsys):
     assert main(["data", "verify", "--data-dir", "files"]) == 2
     out, err = capsys.readouterr()
     assert "not as recorded: a9a/a9a.gz," in err
-    assert "WRONG  a9a/a9a.gz  wanted SHA-256" in out
+    assert "WRONG: a9a/a9a.gz: wanted SHA-256" in out
     assert "ok " not in out
 
 

@@ -24,7 +24,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.partition import Deal, deal_pool
-from smc_dp.experiments.compare import charts, page, runner, study, task
+from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.peers import PEERS
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain
 from smc_dp.experiments.compare.results import Trial, from_csv
@@ -33,6 +33,7 @@ from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Poi
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import METHODS, find
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
 from tests.support.refusals import refused
 
@@ -461,7 +462,7 @@ def test_a_single_trial_decides_nothing():
         assert study.judge_claim(claim, [t for t in TRIALS if t.method == "wsum" or t.repeat == 0]).answer == "open"
     assert study.judge_number(stated, single).answer == "open"
     assert study.judge_number(stated, single).here == "s, guaranteed ε = 1: 0.800 (n = 1)"
-    assert {row["accuracy"] for row in page.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
+    assert {row["accuracy"] for row in report.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
 
 
 def test_curves_have_the_means_of_their_own_trials():
@@ -541,35 +542,37 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
     ]
     failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
                "entry": {"label": "wsum", "calibration": "proven", "trust": "aggregator"}}  # fmt: skip
-    text = page.render(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
-    assert "<script>" not in text
+    text = html(
+        report.page(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
+    )
+    assert "<script>alert" not in text
     assert "<b>everybody" not in text
     assert "A &lt;title&gt;" in text
     assert "1 → epsilon = 0.75" in text
-    assert "0.25" not in text.partition("<h2>Means")[0]
+    assert "0.25" not in text.partition(">Means</h2>")[0]
     assert "wsum, proven on s, data repeat 3" in text
     assert "0.810 ± 0.010" in text
     assert "A &amp; B" in text
-    assert "<h2>1 cell failed</h2>" in text
+    assert "1 cell failed" in text
     assert (
         "λ multiplies |w|² in prr_mean, central, central_obj, local, wsum, wsum_ar, feat_agg, avg_agg, ofpa,"
         " param_laplace," in text
     )
     assert "and |V|²/2 in vote," in text
-    assert "ofaa" not in text.partition("λ multiplies")[2].partition("</li>")[0]  # which has no lambda
+    assert "ofaa" not in text.partition("λ multiplies")[2].partition("</p>")[0]  # which has no lambda
 
 
 def test_the_page_says_when_an_area_is_not_defined():
     without = ExperimentGrid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
-    assert "not defined in some of the trials" in page.render(some_study(), without, [], 1.0)
-    assert "not defined" not in page.render(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
+    assert "not defined in some of the trials" in html(report.page(some_study(), without, [], 1.0))
+    assert "not defined" not in html(report.page(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
 
 
 def test_claims_of_ours_do_not_stand_under_the_paper():
     claim = PaperClaim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
-    text = page.render(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
-    assert "<th>claim</th>" in text
-    assert "<th>The paper</th>" not in text
+    text = html(report.page(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
+    assert "Claims, and what came out" in text
+    assert "The paper" not in text
 
 
 def test_the_spread_of_a_baseline_is_a_band():
@@ -585,14 +588,14 @@ def test_a_release_without_any_guarantee_is_the_worst():
     none = plain(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
     named = {"method": "m", "trust": "aggregator", "calibration": "paper", "epsilon": "1"}
     rows = [{**named, "statement": s} for s in (none, statement())]
-    assert page.guarantees(rows)[0]["given"] == ["1 → nothing"]
-    assert page.guarantees(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
+    assert report.guarantees(rows)[0]["given"] == ["1 → nothing"]
+    assert report.guarantees(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
 
 
 def test_the_written_page_holds_its_pictures(tmp_path):
     shown = study.of_plan("x", "X", "Words", PLAN)
     grid = run(PLAN, tmp_path / "out")
-    written = page.write(shown, grid, tmp_path / "out", 1.0).read_text()
+    written = report.write(shown, grid, tmp_path / "out", 1.0).read_text()
     assert (tmp_path / "out" / "figures" / "01.png").read_bytes().startswith(b"\x89PNG")
     assert written.count("data:image/png;base64,") == 2  # a wide one, and for narrow screens another
     assert "http" not in written.replace("http-equiv", "")

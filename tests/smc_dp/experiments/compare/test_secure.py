@@ -13,13 +13,14 @@ import pytest
 from smc_dp.core.errors import Fault
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare import charts, defaults, page, runner, secure, study, task
+from smc_dp.experiments.compare import charts, defaults, report, runner, secure, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point
 from smc_dp.methods.functionality import SumWithShares
 from smc_dp.methods.sums import at_home, secure_sum
 from smc_dp.methods.sums.among import Among
+from smc_dp.pages.html import html
 from tests.support.refusals import refused
 
 SETTING = GridSetting("s", "breast_cancer", Deal(parties=5))
@@ -39,12 +40,12 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
     assert found["wsum", "secure", 2.0] == (1e-5, 2.0, pytest.approx(1e-5))
     assert found["wsum", "aggregator", 2.0] == (0.0, 2.0, 0.0)
     assert found["wsum", "secure", math.inf] == found["batch", "none", math.inf] == (0.0, None, None)
-    rows = {(row["trust"], row["epsilon"]): row["n"] for row in page.means(grid.trials)}
+    rows = {(row["trust"], row["epsilon"]): row["n"] for row in report.means(grid.trials)}
     assert rows["secure", "1"] == rows["aggregator", "1"] == 2
     adversaries = {s["trust"]: s["statement"]["adversary"] for s in grid.statements if s["epsilon"] == "1"}
     assert "H = K - D - t = 5 - 1 - 1 = 3 honest" in adversaries["secure"]
     assert "trusted aggregator" in adversaries["aggregator"]
-    text = page.render(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0)
+    text = html(report.page(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0))
     assert "Secure on s: K = 5 parties, of whom t = 1 may collude with Charlie and D = 1 may vanish; the noise of H = 3" in text  # fmt: skip  # noqa: E501
     assert text.count(secure.CAP) == text.count(at_home.IN_ONE_PLACE) == 1
     alone = replace(PLAN, entries=(CLEAR,))
@@ -159,10 +160,10 @@ def test_the_page_names_every_adversary_of_a_curve() -> None:
         (stated,) = [s for _, s in task.work(pool, [cell], None)[0].statements]
         rows.append({"method": "wsum", "trust": "secure", "calibration": "proven", "epsilon": "1",
                      "statement": plain(stated)})  # fmt: skip
-    words = page.guarantees(rows)[0]["words"]
+    words = report.guarantees(rows)[0]["words"]
     assert "Against Charlie and any 1 of 5 parties" in words
     assert "Against Charlie and any 1 of 3 parties" in words
-    assert "of 3 parties" not in page.guarantees(rows[:1])[0]["words"]
+    assert "of 3 parties" not in report.guarantees(rows[:1])[0]["words"]
     said = list(secure.sentences(plan))
     assert [line.partition(":")[0] for line in said[1:3]] == ["Secure on s", "Secure on t"]
 
@@ -231,14 +232,14 @@ def test_the_page_says_where_the_protocol_is_not_all_that_differs(grid: runner.E
     """The twins: pure noise on both sides, a delta on both, and one curve alone."""
     said = secure.unlike(PLAN, grid.trials)
     assert said == f"wsum: {secure.UNLIKE}"
-    assert said in page.render(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0)
+    assert said in html(report.page(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0))
     given = [replace(t, delta=0.0, guaranteed_epsilon=None, guaranteed_delta=None) for t in grid.trials]
     for deltas, wanted in (((0.0, 1e-5), said), ((0.0, 0.0), ""), ((1e-5, 1e-5), "")):
         by = dict(zip(("aggregator", "secure", "none"), (*deltas, 0.0), strict=True))
         assert secure.unlike(PLAN, [replace(t, delta=by[t.trust]) for t in given]) == wanted
     assert secure.unlike(PLAN, [t for t in grid.trials if t.trust == "secure"]) == ""
     pure = replace(grid, trials=tuple(given))
-    assert secure.UNLIKE not in page.render(study.of_plan("x", "X", "Words", PLAN), pure, [], 1.0)
+    assert secure.UNLIKE not in html(report.page(study.of_plan("x", "X", "Words", PLAN), pure, [], 1.0))
 
 
 def test_a_public_cap_is_never_below_the_largest_party() -> None:

@@ -208,7 +208,7 @@ def test_a_ledger_of_very_many_data_sets_is_shown_soon(tmp_path: Path, capsys: p
     assert main(["ledger", "show", str(path)]) == 0
     assert time.process_time() - before < 6
     lines = capsys.readouterr().out.splitlines()
-    assert "  and 2,000 data sets more, each with its own entries below" in lines
+    assert "* and 2,000 data sets more, each with its own entries below" in lines
     assert sum("reserved" in line for line in lines) == sets
     assert main(["ledger", "show", str(path), "--json"]) == 0
     account = json.loads(capsys.readouterr().out)["accounts"][0]
