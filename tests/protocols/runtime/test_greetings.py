@@ -141,7 +141,7 @@ def test_a_greeting_changed_on_the_way_names_nobody_and_a_broken_promise_its_aut
 def test_a_greeting_that_cannot_be_decoded_is_its_signers_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     greet = Channel.greet
     monkeypatch.setattr(Channel, "greet", lambda self, said: greet(self, said[:-1] if self.name == "P3" else said))
-    with refused("greeting.not_readable", error=PeerError) as caught:
+    with refused("message.another_size", error=PeerError) as caught:
         made().simulate()
     assert (caught.value.culprit, caught.value.evidence) == ("P3", (0,))
 
