@@ -128,7 +128,7 @@ def every(made: Callable[[int], Setup], marks: float, many: int) -> None:
         Interleaving(made(seed), seed, marks).run()
 
 
-def test_a_desk_that_does_not_compare_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_actor_that_does_not_compare_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin sends again what it had sent: under the next numbers, so that live and resumed part ways."""
     monkeypatch.setattr(Actor, "_repeated", lambda actor, to, kind, payload: False)
     with pytest.raises(AssertionError):

@@ -65,7 +65,7 @@ def test_the_same_bytes_have_the_same_signature_and_other_bytes_none() -> None:
         alone(lambda me: (me.attest(Vote(1)), me.attest(Vote(2)))).simulate()
 
 
-def test_a_desk_that_forgets_signs_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_forgets_signs_both(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Actor, "attest", twins.attest_and_forget)
     both = alone(lambda me: (me.attest(Vote(1)), me.attest(Vote(2)))).simulate().results["P1"]
     assert len(set(both)) == 2

@@ -69,7 +69,9 @@ class _Tried(RoleStepper):
         self.sent.append((self.name, PUBLIC_NAME, message))
 
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        raise LocalError(f"{self.name} attests {kind}: no role that is tried does")
+        raise LocalError(
+            "exact.attests", "{name} attests {kind}: no role that is tried does", name=self.name, kind=kind
+        )
 
 
 class Player:
