@@ -235,8 +235,8 @@ def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
         trials = results.from_csv(read_file(table), str(table))
         return trials, items(f"{document}: statements", results.read_json(document).get("statements"))
     except InputError as error:
-        more = "; delete {table}, and the same command makes both files of the cell anew"
-        raise InputError(error.fault.followed_by(more, table=str(table))) from error
+        more = f"; delete {table}, and the same command makes both files of the cell anew"
+        raise InputError(error.fault.followed_by(more)) from error
 
 
 def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, Any]]) -> ExperimentGrid:

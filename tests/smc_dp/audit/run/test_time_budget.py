@@ -95,11 +95,7 @@ def busy(seconds: float) -> Callable[[Evidence], CheckOutcome]:
                 sum(range(1000))
             except Exception:  # no check may take the signal for an error of its own
                 continue
-<<<<<<< HEAD
         return passed("busy.computed", "it was computed")
-=======
-        return passed("sizes.computed", "computed")
->>>>>>> wt-engine
 
     return run
 
