@@ -22,7 +22,7 @@ from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.pages.blocks import Page, Section
-from smc_dp.pages.rendering import write_page
+from smc_dp.pages.html import write_page
 from smc_dp.privacy.target import Target
 
 FEATURES = ROUNDS = 6

@@ -26,18 +26,19 @@ class Fault:
     template: str
     fields: Mapping[str, FieldValue] = field(default_factory=dict)
     place: str = ""
+    behind: str = ""
 
     def __str__(self) -> str:
         written = {name: _written(value) for name, value in self.fields.items()}
-        return self.place + self.template.format(**written)
+        return self.place + self.template.format(**written) + self.behind
 
     def within(self, place: str) -> Fault:
         """Return the fault with `place`, a file or a section, in front of where it stands."""
         return replace(self, place=f"{place.removesuffix(': ')}: {self.place}" if place else self.place)
 
-    def followed_by(self, template: str, /, **fields: FieldValue) -> Fault:
-        """Return the fault with more behind its sentence."""
-        return replace(self, template=self.template + template, fields={**self.fields, **fields})
+    def followed_by(self, text: str) -> Fault:
+        """Return the fault with `text` behind its sentence."""
+        return replace(self, behind=self.behind + text)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fault as plain values for JSON."""
@@ -119,7 +120,7 @@ class PeerError(ProtocolError):
         self.rule = str(broken)
         self.evidence = tuple(evidence)
         if evidence:
-            broken = broken.followed_by(" (its message {evidence})", evidence=self.evidence)
+            broken = broken.followed_by(f" (its message {', '.join(map(str, evidence))})")
         super().__init__(broken.within(culprit))
 
 

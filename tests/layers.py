@@ -58,8 +58,8 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "smc_dp.leakage": (*GENERIC, "protocols.comparison"),
     "smc_dp.pages": ("smc_dp.core",),
     "smc_dp.privacy": ("smc_dp.core", "protocols.arithmetic.rng"),
-    "smc_dp.privacy.ledger": ("smc_dp.core", "smc_dp.privacy"),
-    "smc_dp.data": ("smc_dp.core",),
+    "smc_dp.privacy.ledger": ("smc_dp.core", "smc_dp.pages", "smc_dp.privacy"),
+    "smc_dp.data": ("smc_dp.core", "smc_dp.pages"),
     "smc_dp.methods": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods.functionality", "smc_dp.privacy"),
         *("smc_dp.methods.sums.party_limits", "smc_dp.methods.training", "protocols.arithmetic.rng"),
@@ -95,8 +95,14 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     ),
     "smc_dp.audit": ("smc_dp.core", "smc_dp.leakage", "smc_dp.pages"),
     "smc_dp.audit.epsilon": (
-        *("smc_dp.core", "smc_dp.data", "smc_dp.leakage", "smc_dp.methods", "smc_dp.privacy", "smc_dp.run.protocols"),
-        *("protocols.arithmetic", "protocols.curator", "protocols.pathak2010", "protocols.runtime"),
+        *("smc_dp.core", "smc_dp.data", "smc_dp.leakage", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy"),
+        *(
+            "smc_dp.run.protocols",
+            "protocols.arithmetic",
+            "protocols.curator",
+            "protocols.pathak2010",
+            "protocols.runtime",
+        ),
         "protocols.secure_sum",
         *("smc_dp.methods.functionality",),
     ),
@@ -109,7 +115,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         ),
     ),
     "smc_dp.deploy": (
-        *("smc_dp.core", "smc_dp.data", "smc_dp.privacy", "smc_dp.run"),
+        *("smc_dp.core", "smc_dp.data", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run"),
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.curator", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
         *(
@@ -118,14 +124,14 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         ),
     ),
     "smc_dp.planning": (
-        *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.privacy", "smc_dp.run"),
+        *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run"),
         *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
         *("smc_dp.run.protocols",),
     ),
     "smc_dp.experiments": (
-        *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng"),
-        *("smc_dp.methods.training",),
+        *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy"),
+        *("smc_dp.methods.training", "protocols.arithmetic.rng"),
     ),
     "smc_dp.attacks": (
         *("smc_dp.audit.epsilon", "smc_dp.core", "smc_dp.data", "smc_dp.leakage", "smc_dp.methods", "smc_dp.pages"),

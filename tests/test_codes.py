@@ -6,19 +6,12 @@ The sentences stand in one snapshot file for each room; `pytest tests/test_codes
 from __future__ import annotations
 
 import pytest
+from support.text_file import TextFile
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.codes import CODE, all_sentences, sentences_in
 
 ALL = all_sentences()
-
-
-class TextFile(SingleFileSnapshotExtension):
-    """Keep a snapshot as a plain text of its own."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
 
 
 def test_a_code_has_one_sentence():

@@ -2,10 +2,8 @@
 
 Theory of operation. An actor runs in process: it never does input or output, has no clock and starts nothing by itself.
 A driver hands it envelopes (`deliver`) and says who is absent (`miss`), lets it run (`advance`), and carries away the
-envelopes that it gets back. `awaited` names those without whom it cannot go on; when they have had time enough is for
-the driver to say. In the end a role is `done`, with a result; or `stopped`, because somebody is absent whom it needs;
-or `gone`, which only a driver can know. What a role has published is handed out by `release`, and not before it is
-done.
+envelopes that it gets back. When its role waits, is told of an absence, goes on and ends is written in
+`role_stepper.py`. What a role has published is handed out by `release`, and not before it is done.
 
 Greetings are public. They are not delivered: `board` holds those that have been posted, by sender, and an actor looks
 there when it needs one. It starts when all with whom it shares a link have greeted.
@@ -13,37 +11,29 @@ there when it needs one. It starts when all with whom it shares a link have gree
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import suppress
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Protocol
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import (
-    DecodeError,
-    Fault,
-    LocalError,
-    PeerError,
-    StoppedError,
-    UnansweredError,
-    shown,
-    somebody_between,
-)
+from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.channel import GREETING, Channel
-from protocols.runtime.desk import KEYS, Desk, Observer
-from protocols.runtime.endpoint import Endpoint, Greeted, Want
-from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
+from protocols.runtime.endpoint import Greeted, Want
+from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, Envelope
 from protocols.runtime.mailbox import Absent, EarlyMail, Mail, Note
-from protocols.runtime.message import Message
+from protocols.runtime.message import Key, Message
+from protocols.runtime.observer import Observer
+from protocols.runtime.role_stepper import KEYS, End, Progress, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.statement import SignedStatement, is_attested, statement
 
 MAX_HELD_BYTES = 1 << 26  # of mail whose senders have not greeted
-End = Literal["done", "stopped", "gone"]
 Greetings = Mapping[str, Envelope]
 Home = Callable[..., Any]
 """A participant's own program, which answers what its role asks."""
@@ -94,6 +84,11 @@ class Moved(Protocol):
         ...
 
     @property
+    def unsent(self) -> Absent | None:
+        """The envelope that it dropped out with."""
+        ...
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What was left out of account."""
         ...
@@ -124,21 +119,20 @@ class Moved(Protocol):
         """Go on without these."""
         ...
 
-    def vanish(self) -> None:
-        """Nothing more comes of it."""
-        ...
-
     def close(self) -> None:
         """Give up the role."""
         ...
 
 
-class Actor:
+class Actor(RoleStepper):
     """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`.
 
     `charge` is the driver's ledger, which has what it is told on the disk before it returns, see `Endpoint.spend`;
     `voided` hears which charge has turned out to cost nothing, see `Endpoint.void`. `home` answers what the role asks
     (`Endpoint.ask`); each answer is added to `inputs`, so that whoever runs the role again needs nobody at home.
+
+    A role that is run again, after a crash or by an auditor, asks for all of it again. What was sent is not sent twice:
+    the actor compares digests and stops at the first difference, before anything is sealed twice under one nonce.
     """
 
     def __init__(
@@ -155,32 +149,23 @@ class Actor:
         voided: Callable[[str], None] | None = None,
         home: Home | None = None,
     ) -> None:
-        self.session, self.name, self.inputs, self.board = session, name, inputs, board
+        super().__init__(session, name, seed, inputs, board, observer)
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
-        self.desk = Desk(session, name, signer, seed, self.channel, observer, charge, voided, self._asked)
-        self.greeted = False
         self.counter = 0  # of the states that were saved of it
-        self.end: End | None = None
-        self.why = ""
-        self.result: Any = None
         self.rising = False  # resumed, and not yet where it stood
         self.early = EarlyMail()
         self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
-        self._observer, self._home = observer, home
-        self._started = False
+        self.out: list[Envelope] = []  # what it has sent since the driver last looked
+        self.doubted: set[Absent] = set()  # letters that this role read and left out of account
+        self.heard: dict[SignedStatement, None] = {}  # the statements of others that this role has seen to be signed
+        self._signer, self._charge, self._voided, self._home = signer, charge, voided, home
         self._posted = 0  # greetings on the board when it looked there last
-        self._want: Want | None = None
-        self._role: Coroutine[Any, Any, Any] | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether the role has returned."""
-        return self.end == "done"
+        self._resent = 0
 
     @property
     def publishes(self) -> bool:
         """Whether the role has something to publish."""
-        return bool(self.desk.progress.unpublished)
+        return bool(self.progress.unpublished)
 
     @property
     def signed(self) -> int:
@@ -190,12 +175,14 @@ class Actor:
     @property
     def marks(self) -> frozenset[Absent]:
         """Who was absent when, as far as the driver has said."""
-        return frozenset(self.desk.mailbox.marks)
+        return frozenset(self.mailbox.marks)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was left out of account: late mail, and messages that the role doubted."""
-        return tuple(self.desk.mailbox.notes)
+        return tuple(self.mailbox.notes)
+
+    # What the driver does with an actor.
 
     def deliver(self, envelope: Envelope) -> None:
         """Open an envelope and keep it for the role; raises `PeerError` when it does not belong.
@@ -221,6 +208,191 @@ class Actor:
             )
         self.early.put(envelope)
 
+    def advance(self) -> list[Envelope]:
+        """Run until the role waits for mail that is not there, or ends; return what it sent.
+
+        What a role has raised it raises again: it has read what made it stop, and cannot go on from there.
+        """
+        if self.broken:
+            raise self.broken
+        try:
+            self.step()
+        except Exception as error:
+            self.broken = error
+            raise
+        self.rising = False
+        return self.taken()
+
+    def taken(self) -> list[Envelope]:
+        """What was sent since the driver last looked."""
+        out, self.out = self.out, []
+        return out
+
+    def release(self) -> list[Envelope]:
+        """Sign and emit what the role published; a driver calls it when the role is done."""
+        if not self.done:
+            raise LocalError(
+                "role.publishes_before_its_end",
+                "{name}: nothing is published before the role has finished",
+                name=self.name,
+            )
+        unpublished, self.progress.unpublished = self.progress.unpublished, []
+        with self.until_gone():
+            for kind, stage, payload in unpublished:
+                self._emit(self.channel.sign(kind, stage, payload))
+        return self.taken()
+
+    def restore(self, progress: Progress, keys: dict[str, Key]) -> None:
+        """Continue from what an earlier actor of this role left behind."""
+        self.progress, self.keys, self._finished = progress, dict(keys), len(progress.results)
+
+    # What it replaces of the engine.
+
+    def step(self) -> None:
+        """Greet, open what had to wait for a greeting that is posted by now, and run."""
+        with self.until_gone():
+            self.greet_once()
+            if len(self.board) != self._posted:  # else those who had not greeted have not greeted yet
+                self._posted = len(self.board)
+                self._open_early()
+            super().step()
+
+    def leave(self, result: Any) -> None:
+        """End the stage, and close the links on which nothing more is exchanged."""
+        if self._resent < len(self.progress.sent):
+            raise ReplayError(
+                "replay.sends_fewer",
+                "{name}: stage {stage} sent fewer messages than before",
+                name=self.name,
+                stage=self.stage,
+            )
+        over = self.stage or ""
+        super().leave(result)
+        self._resent = 0
+        if self.session.program.closed:
+            self.channel.close(self.session.program.closed(self.session.parameters, self.name, over))
+
+    def attested(self, name: str, message: Message, signature: bytes) -> bool:
+        """Whether this participant signed this statement."""
+        holds = is_attested(self.session, name, message, self.keys, signature)
+        if holds:
+            said = self.stated(name, message)
+            self.heard[SignedStatement(name, type(message).__name__, said, signature)] = None
+        return holds
+
+    def spend(self, label: str) -> None:
+        """Charge; the driver's ledger has it when this returns.
+
+        It is asked again whenever the role is run again, for only the ledger knows whether the charge still stands.
+        """
+        if self._charge and label not in self._spent:
+            self._charge(label)
+        super().spend(label)
+
+    def void(self, label: str) -> None:
+        """Tell the driver's ledger that the charge under this label costs nothing; asked again like `spend`."""
+        super().void(label)
+        if self._voided:
+            self._voided(label)
+
+    def ask(self, said: tuple[Any, ...]) -> Any:
+        """Ask the participant's own program, and keep the answer among the role's inputs."""
+        answer = self._home(*said) if self._home is not None else super().ask(said)
+        self.inputs = (*self.inputs, answer)
+        return answer
+
+    def doubt(self, sender: str, rule: str) -> None:
+        """Note what is wrong, and miss the sender from now on in this stage."""
+        if self.stage is None:
+            raise LocalError(
+                "doubt.outside_a_stage", "{name}: doubts {sender} outside a stage", name=self.name, sender=sender
+            )
+        number = self.last.get(sender)
+        self.mailbox.note(Note(sender, number, rule))
+        read = [mail for mail in self.mailbox.log if (mail.sender, mail.number) == (sender, number)]
+        for due in (self.mailbox.due(sender, mail.kind, self.stage) for mail in read):
+            self.doubted.add(replace(due, read=due.read - 1))
+        self.mailbox.miss(sender)
+
+    def is_to_come(self, absent: Absent) -> bool:
+        """Whether the role may come to this letter; nobody knows before it is where it stood."""
+        return not self.rising and super().is_to_come(absent)
+
+    def greet(self) -> None:
+        """Send the greeting, and in it what the program says."""
+        self._emit(self.channel.greet(self._said()))
+
+    def send(self, to: str, message: Message) -> None:
+        """Encode, seal and send, unless that was done before a replay."""
+        payload = self._encoded(message)
+        if self.observer:
+            self.observer.posted(self.name, to, message)
+        if not self._repeated(to, type(message).__name__, payload):
+            self._emit(self.channel.seal(to, type(message).__name__, self.stage or "", payload))
+
+    def keep(self, message: Message) -> None:
+        """Encode, and keep until the driver releases it."""
+        payload = self._encoded(message)
+        if not self._repeated(PUBLIC_NAME, type(message).__name__, payload):
+            self.progress.unpublished.append((type(message).__name__, self.stage or "", payload))
+
+    def end_stage(self, stage: str) -> None:
+        """Sign the head of the chain."""
+        self._emit(self.channel.sign(STAGE_END, stage, b""))
+
+    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
+        """Sign a statement of its own."""
+        return self._signer.sign(statement(self.session.id, name, kind, payload))
+
+    def consume(self, mail: Mail) -> None:
+        """Go on from its round; raises `PeerError` for one that nobody else would accept."""
+        super().consume(mail)
+        if not 0 < mail.round < MAX_ROUNDS:
+            raise PeerError(
+                mail.sender,
+                "message.states_no_round",
+                "states round {round} to {name}",
+                [mail.number],
+                round=mail.round,
+                name=self.name,
+            )
+        self.channel.has_read(mail.round)
+
+    def open(self, want: Want, mail: Mail) -> Message:
+        """Decode what the role reads; raises `PeerError` for what is not canonical."""
+        if not want.kind.route.allows(self.session.kind(mail.sender), self.session.kind(self.name)):
+            raise LocalError(
+                "message.without_a_route",
+                "{kind} has no route from {sender} to {to}",
+                kind=mail.kind,
+                sender=mail.sender,
+                to=self.name,
+            )
+        try:
+            layout = self.session.layout_in(self.stage or "")
+            read: Message = messages.decode(want.kind, mail.payload, layout, self.keys)
+        except DecodeError as error:
+            fault = _in_field(mail.kind, error).followed_by(f" (to {self.name})")
+            raise PeerError(mail.sender, fault, evidence=[mail.number]) from None
+        if self.observer:
+            self.observer.read(self.name, mail, read)
+        return read
+
+    def greeting(self, want: Want, sender: str) -> Greeted[Message]:
+        """Check and decode a greeting."""
+        said = self.channel.greeting(sender)[KEY_BYTES:]
+        try:
+            read: Message = messages.decode(want.kind, said, self.session.layout, {})
+        except DecodeError as error:
+            raise PeerError(sender, _in_field(HELLO, error).followed_by(" (public)"), evidence=[0]) from None
+        return Greeted(read, self.channel.greetings[sender].digest)
+
+    def _emit(self, envelope: Envelope) -> None:
+        self.count_out(envelope.to, envelope.kind, envelope.stage)
+        self.out.append(envelope)
+        if self.observer:
+            self.observer.sent(envelope)
+
     def _open_early(self) -> None:
         """Open what had to wait. Nobody vouches for it yet, so what does not open is left out with a note."""
         held, self.early = self.early, EarlyMail()
@@ -233,340 +405,48 @@ class Actor:
             except PeerError as error:
                 if error.evidence:
                     raise
-                self.desk.mailbox.note(Note(error.culprit, None, error.rule))
+                self.mailbox.note(Note(error.culprit, None, error.rule))
 
     def _open(self, envelope: Envelope) -> None:
         payload = self.channel.open(envelope)
         mail = Mail(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
-        self.desk.mailbox.put(mail)
+        self.mailbox.put(mail)
         if self.end is not None:
-            self._refuse_unread()
-
-    def mark(self, absent: Absent) -> None:
-        """Let the role go on without this letter, whether it comes or not.
-
-        Raises `LocalError` when the role has read it already: a mark has to be there before.
-        """
-        marks = self.desk.mailbox.marks
-        if absent not in marks and (self.rising or not self._is_to_come(absent)):
-            raise LocalError(
-                "absence.too_late",
-                "{name}: {kind} of {sender} in {stage} cannot be marked absent",
-                name=self.name,
-                kind=absent.kind,
-                sender=absent.sender,
-                stage=absent.stage,
-            )
-        marks.add(absent)
-
-    def miss(self, *senders: str) -> list[Absent]:
-        """The driver has waited long enough for these senders: mark what the role waits for; the marks."""
-        if unasked := set(senders).difference(self.awaited):
-            raise LocalError(
-                "absence.not_awaited", "{name} does not wait for {unasked}", name=self.name, unasked=sorted(unasked)
-            )
-        marks = [self._due(sender) for sender in senders]
-        for absent in marks:
-            self.mark(absent)
-        return marks
-
-    def advance(self) -> list[Envelope]:
-        """Run until the role waits for mail that is not there, or ends; return what it sent.
-
-        What a role has raised it raises again: it has read what made it stop, and cannot go on from there.
-        """
-        if self.broken:
-            raise self.broken
-        try:
-            return self._advance()
-        except Exception as error:
-            self.broken = error
-            raise
-
-    def _advance(self) -> list[Envelope]:
-        if not self.greeted:
-            self.greeted = True
-            self.desk.emit(self.channel.greet(self._said()))
-        if len(self.board) != self._posted:  # else those who had not greeted have not greeted yet
-            self._posted = len(self.board)
-            self._open_early()
-        if self.end is None and self._has_greetings():
-            self._run()
-        self.rising = False
-        return self.desk.taken()
-
-    def release(self) -> list[Envelope]:
-        """Sign and emit what the role published; a driver calls it when the role is done."""
-        if not self.done:
-            raise LocalError(
-                "role.publishes_before_its_end",
-                "{name}: nothing is published before the role has finished",
-                name=self.name,
-            )
-        unpublished, self.desk.progress.unpublished = self.desk.progress.unpublished, []
-        for kind, stage, payload in unpublished:
-            self.desk.emit(self.channel.sign(kind, stage, payload))
-        return self.desk.taken()
-
-    def vanish(self) -> None:
-        """The driver knows that this participant is gone; nothing more comes of it."""
-        self.end, self.why, self.result, self._want = "gone", f"{self.name} is gone", None, None
-        self.close()
-
-    @property
-    def awaited(self) -> tuple[str, ...]:
-        """Those without whom the role cannot go on, as long as nothing of them is there and no mark."""
-        if self.end is not None:
-            return ()
-        if not self._started:
-            return tuple(p for p in self._peers() if p not in self.board)
-        return self._missing(self._want) if self._want else ()
-
-    @property
-    def waiting(self) -> str | None:
-        """What the actor waits for, in words; None when it has come to an end."""
-        if self.end is not None:
-            return None
-        missing = ", ".join(self.awaited)
-        if not missing:
-            return "its turn"
-        if self._want is None or self._want.greetings:
-            return f"{HELLO} from {missing}"
-        return f"{self._want.kind.__name__} from {missing} at {self._where()}"
-
-    def close(self) -> None:
-        """Give up the role where it stands."""
-        if self._role is not None:
-            self._role.close()
-
-    def _asked(self, *said: Any) -> Any:
-        if self._home is None:
-            raise UnansweredError(
-                "role.nobody_answers",
-                "{name}: nobody is at home to answer, and the answer is not among the inputs",
-                name=self.name,
-            )
-        answer = self._home(*said)
-        self.inputs = (*self.inputs, answer)
-        return answer
-
-    def _due(self, sender: str) -> Absent:
-        if self._want is None or self._want.greetings:
-            return Absent(sender, HELLO, GREETING)
-        return self.desk.mailbox.due(sender, self._want.kind.__name__, self.desk.stage or "")
-
-    def _is_to_come(self, absent: Absent) -> bool:
-        mailbox, stage = self.desk.mailbox, self.desk.stage
-        if self.end is not None or absent.sender not in self.session.participants:
-            return False
-        if absent.kind == HELLO:
-            asked = self._want is not None and self._want.greetings and absent.sender not in self.board
-            return asked or not self._started
-        if absent.stage == stage:
-            return mailbox.due(absent.sender, absent.kind, stage).read <= absent.read
-        return absent.stage not in mailbox.ended
-
-    def _peers(self) -> tuple[str, ...]:
-        return self.session.peers(self.name)
+            self.refuse_unread()
 
     def _said(self) -> bytes:
         greeting = self.session.says(self.name)
         if greeting is None:
             return b""
-        self._measure(KEYS)
-        made = greeting.make(self.session.parameters, self.name, self.desk.seed.fork("greeting"))
-        self._measure(GREETING)
+        self.measure(KEYS)
+        made = greeting.make(self.session.parameters, self.name, self.seed.fork("greeting"))
+        self.measure(GREETING)
         return messages.encode(made, self.session.layout, {})
 
-    def _measure(self, stage: str) -> None:
-        if self._observer:
-            self._observer.stage(self.name, stage)
+    def _encoded(self, message: Message) -> bytes:
+        return messages.encode(message, self.session.layout_in(self.stage or ""), self.keys)
 
-    def _has_greetings(self) -> bool:
-        if self._started:
-            return True
-        for peer in self._peers():
-            if Absent(peer, HELLO, GREETING) in self.desk.mailbox.marks:
-                self._stop(f"{self.name}: {peer} has not greeted")
-                return False
-            if peer not in self.board:
-                return False
-        self._started = True
-        if self._observer:
-            self._observer.started(self.name)
-        return True
-
-    def _start(self) -> Coroutine[Any, Any, Any]:
-        role = self.session.program.roles[self.session.kind(self.name)]
-        return role(Endpoint(self.session, self.name, self.desk), *self.inputs)  # type: ignore[return-value]
-
-    def _run(self) -> None:
-        self._role = self._role or self._start()
-        try:
-            while (found := self._answer()) is not None:
-                self._want = self._resumed(self._role, found)
-                if self._observer:
-                    self._observer.waits(self.name, self._want)
-                if unknown := [name for name in self._want.senders if name not in self.session.participants]:
-                    raise LocalError(
-                        "role.waits_for_a_stranger",
-                        "{name}: nobody is called {unknown}",
-                        name=self.name,
-                        unknown=unknown[0],
-                    )
-        except StopIteration as stop:
-            self.end, self.result, self._want = "done", stop.value, None
-            self.desk.sign_off()
-            self._refuse_unread()
-        except StoppedError as stopped:
-            self._stop(str(stopped))
-
-    def _answer(self) -> dict[str, Mail | Envelope | Absent] | None:
-        """What there is of each sender that the role waits for; None as long as somebody's is missing."""
-        want = self._want
-        if want is None:
-            return {}
-        asked = want.senders
-        if want.of is not None and not self.desk.mailbox.marks and all(map(self.board.__contains__, asked)):
-            asked = want.of  # all have greeted, and no more is to be read
-        found = {sender: self._found(want, sender) for sender in asked}
-        there = {sender: answer for sender, answer in found.items() if answer is not None}
-        return there if len(there) == len(found) or _is_given_up(want, there.values()) else None
-
-    def _resumed(self, role: Coroutine[Any, Any, Any], found: Mapping[str, Mail | Envelope | Absent]) -> Want:
-        """Give the role what it waited for, or tell it that this will not come; what it wants next."""
-        want = self._want
-        if want is None:
-            first: Want = role.send(None)
-            return first
-        absent = [sender for sender, answer in found.items() if isinstance(answer, Absent)]
-        if absent and want.all:
-            self._throw(role, HELLO if want.greetings else want.kind.__name__, absent)
-        for sender in absent:
-            self.desk.mailbox.miss(sender)
-        got = {
-            sender: self._take(want, answer) if isinstance(answer, Mail) else self._greeting(want, sender)
-            for sender, answer in found.items()
-            if not isinstance(answer, Absent) and want.wants(sender)
-        }
-        following: Want = role.send(got)
-        return following
-
-    def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: list[str]) -> NoReturn:
-        """Tell the role, and stop it whatever it makes of that: what it would do next could depend on what has come."""
-        stopped = StoppedError(
-            "message.will_not_come",
-            "{name}: {what} of {absent} will not come",
-            name=self.name,
-            what=what,
-            absent=absent,
-        )
-        with suppress(StopIteration):
-            role.throw(stopped)
-        role.close()
-        raise stopped
-
-    def _stop(self, why: str) -> None:
-        self.end, self.why, self._want = "stopped", why, None
-        self.desk.sign_off()
-
-    def _missing(self, want: Want) -> tuple[str, ...]:
-        """Of whom there is neither what the role waits for nor a mark; nobody when a mark ends the waiting."""
-        found = {sender: self._found(want, sender) for sender in want.senders}
-        given_up = _is_given_up(want, found.values())
-        return () if given_up else tuple(sender for sender, answer in found.items() if answer is None)
-
-    def _found(self, want: Want, sender: str) -> Mail | Envelope | Absent | None:
-        if not want.greetings:
-            return self.desk.mailbox.look(sender, want.kind.__name__, self.desk.stage or "")
-        marks = self.desk.mailbox.marks
-        if marks and (mark := Absent(sender, HELLO, GREETING)) in marks:
-            return mark
-        return self.board.get(sender)
-
-    def _take(self, want: Want, mail: Mail) -> Message:
-        sender = mail.sender
-        self.desk.mailbox.take(mail)
-        self.desk.last[sender] = mail.number
-        if self._observer:
-            self._observer.consumed(self.name, mail)
-        if not 0 < mail.round < MAX_ROUNDS:
-            raise PeerError(
-                sender,
-                "message.states_no_round",
-                "states round {round} to {name}",
-                [mail.number],
-                round=mail.round,
+    def _repeated(self, to: str, kind: str, payload: bytes) -> bool:
+        """Whether this message was sent before the replay; stops on a difference, before anything is sealed twice."""
+        digest = hashlib.sha256(f"{to}\x00{kind}\x00".encode() + payload).digest()
+        again = self._resent < len(self.progress.sent)
+        if again and self.progress.sent[self._resent] != digest:
+            raise ReplayError(
+                "replay.sends_another",
+                "{name}: replay of {kind} to {to} differs from what was sent",
                 name=self.name,
+                kind=kind,
+                to=to,
             )
-        self.channel.has_read(mail.round)
-        if mail.kind != want.kind.__name__:
-            raise PeerError(
-                sender,
-                "message.of_another_kind",
-                "sent {kind} to {name}, wanted {wanted}",
-                [mail.number],
-                kind=shown(mail.kind),
-                name=self.name,
-                wanted=want.kind.__name__,
-            )
-        if not want.kind.route.allows(self.session.kind(sender), self.session.kind(self.name)):
-            raise LocalError(
-                "message.without_a_route",
-                "{kind} has no route from {sender} to {to}",
-                kind=mail.kind,
-                sender=sender,
-                to=self.name,
-            )
-        try:
-            layout = self.session.layout_in(self.desk.stage or "")
-            read: Message = messages.decode(want.kind, mail.payload, layout, self.desk.keys)
-        except DecodeError as error:
-            fault = _in_field(mail.kind, error).followed_by(" (to {reader})", reader=self.name)
-            raise PeerError(sender, fault, evidence=[mail.number]) from None
-        if self._observer:
-            self._observer.read(self.name, mail, read)
-        return read
-
-    def _greeting(self, want: Want, sender: str) -> Greeted[Message]:
-        said = self.channel.greeting(sender)[KEY_BYTES:]
-        try:
-            read: Message = messages.decode(want.kind, said, self.session.layout, {})
-        except DecodeError as error:
-            fault = _in_field(HELLO, error).followed_by(" (public)")
-            raise PeerError(sender, fault, evidence=[0]) from None
-        return Greeted(read, self.channel.greetings[sender].digest)
-
-    def _refuse_unread(self) -> None:
-        for mail in self.desk.mailbox.unread() if self.done else ():
-            raise PeerError(
-                mail.sender,
-                "message.not_wanted",
-                "sent {kind} to {name}, which wanted nothing more",
-                [mail.number],
-                kind=shown(mail.kind),
-                name=self.name,
-            )
-
-    def _where(self) -> str:
-        """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""
-        where = "its start"
-        inner: Any = self._role
-        while (frame := getattr(inner, "cr_frame", None)) is not None:
-            if not frame.f_code.co_filename.endswith("endpoint.py"):
-                where = f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}"
-            inner = inner.cr_await
-        return where
+        if not again:
+            self.progress.sent.append(digest)
+        self._resent += 1
+        return again
 
 
 def _in_field(kind: str, error: DecodeError) -> Fault:
     """Return what is wrong with a field, which comes first in its sentence, with the kind of its message before it."""
     return replace(error.fault, place=f"{kind}.{error.fault.place}")
-
-
-def _is_given_up(want: Want, found: Iterable[Mail | Envelope | Absent | None]) -> bool:
-    """Whether a mark ends the waiting: of those who are all needed one is absent."""
-    return want.all and any(isinstance(answer, Absent) for answer in found)
 
 
 def overdue(roles: Mapping[str, Moved]) -> dict[str, list[str]]:

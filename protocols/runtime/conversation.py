@@ -19,16 +19,15 @@ from typing import Any
 
 import cbor2
 
-from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
+from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import LocalError
 from protocols.runtime import envelope
-from protocols.runtime import message as messages
+from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.channel import GREETING
 from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope
-from protocols.runtime.message import Layout, Message
+from protocols.runtime.message import Message
 from protocols.runtime.network import Traffic
-from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program
+from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program, Session
 
 Groups = Mapping[str, tuple[str, ...]]
 Operations = Mapping[str, int]
@@ -148,7 +147,9 @@ class _Course:
     def __init__(self, program: Program, p: Any, conversation: Conversation, overhead: int) -> None:
         self._program, self._p, self._talk, self._overhead = program, p, conversation, overhead
         everybody = [name for names in conversation.groups.values() for name in names]
-        if sorted(everybody) != sorted(program.participants(p)):
+        pinned = dict.fromkeys(program.participants(p), bytes(PUBLIC_BYTES))
+        self._size = body_bytes(Session(program, p, pinned, bytes(SESSION_BYTES)))
+        if sorted(everybody) != sorted(pinned):
             raise LocalError(
                 "conversation.groups_do_not_fit",
                 "{name}: wanted every participant in one group of its conversation",
@@ -163,7 +164,7 @@ class _Course:
     def run(self) -> Foreseen:
         """Greetings, turns, ends of stages, publications."""
         for group in self._talk.groups:
-            self._public(group, HELLO, GREETING, KEY_BYTES + self._said(group), 1)
+            self._public(group, HELLO, GREETING, 1)
         for turn in self._talk.turns:
             for to, stage, depth in [sent for flow in turn.flows for sent in self._flow(flow)]:
                 self._at[to].unread.append((stage, depth))
@@ -171,23 +172,8 @@ class _Course:
             self._enter(group, None)
         for published in self._talk.published:
             for group in published.by:
-                size = messages.size(published.kind, self._layout(published.stage))
-                self._public(group, published.kind.__name__, published.stage, size, self._at[group].round + 1)
+                self._public(group, published.kind.__name__, published.stage, self._at[group].round + 1)
         return self._found
-
-    def _said(self, group: str) -> int:
-        """Bytes of what somebody in this group says in its greeting, beside its key."""
-        greeting, names = self._program.greeting, self._talk.groups[group]
-        if greeting is None or not names:
-            return 0
-        kind = self._program.participants(self._p)[names[0]]
-        return (
-            messages.size(greeting.kind, self._p.layout()) if greeting.kind.route.allows(kind, messages.PUBLIC) else 0
-        )
-
-    def _layout(self, stage: str) -> Layout:
-        widths = self._program.widths(self._p, stage) if self._program.widths else {}
-        return {**self._p.layout(), **widths}
 
     def _enter(self, group: str, stage: str | None) -> None:
         """Go on to this stage, or to the end, and read what there is to be read until then."""
@@ -205,7 +191,7 @@ class _Course:
                 self._read(group, stages[stand.stage])
                 if stages[stand.stage] == stage:
                     return
-                self._public(group, STAGE_END, stages[stand.stage], 0, stand.round + 1)
+                self._public(group, STAGE_END, stages[stand.stage], stand.round + 1)
             if stand.stage + 1 == len(stages):
                 return
             stand.stage += 1
@@ -217,14 +203,6 @@ class _Course:
 
     def _flow(self, flow: Flow) -> Iterator[tuple[str, str, int]]:
         """Count the messages of a flow; yield each group that reads them, the stage in which it does, their round."""
-        if flow.kind not in self._program.kinds:
-            raise LocalError(
-                "conversation.message_unknown",
-                "{name}: {kind} is none of its messages",
-                name=self._program.name,
-                kind=flow.kind.__name__,
-            )
-        body = messages.size(flow.kind, self._layout(flow.stage)) + OVERHEAD_BYTES
         for sender in flow.senders:
             self._enter(sender, flow.stage)
         for sender in flow.senders:
@@ -233,7 +211,7 @@ class _Course:
                 before = self._links.get((sender, to), 0)
                 self._found.links += 0 if before else pairs
                 self._links[sender, to] = before + flow.times
-                each = _once(flow.kind.__name__, flow.stage, depth, body) + self._overhead
+                each = self._once(sender, to, flow.kind.__name__, flow.stage, depth)
                 size = flow.times * each + _of_numbers(before, flow.times)
                 if flow.arcs is not None and before + flow.times > _LONGER[0][0]:
                     raise LocalError(
@@ -270,13 +248,12 @@ class _Course:
         sent.messages, sent.bytes = sent.messages + number, sent.bytes + size
         got.received, got.received_bytes = got.received + number, got.received_bytes + size
 
-    def _public(self, group: str, kind: str, stage: str, payload: int, depth: int) -> None:
+    def _public(self, group: str, kind: str, stage: str, depth: int) -> None:
         """One signed envelope of each in this group."""
         stand, tally, number = self._at[group], self._found.by_group[group], len(self._talk.groups[group])
         if not number:
             return
-        each = _once(kind, stage, depth, payload + SIGNATURE_BYTES) + self._overhead + _text(PUBLIC_NAME)
-        each += _of_numbers(stand.posted, 1)
+        each = self._once(group, PUBLIC_NAME, kind, stage, depth) + _text(PUBLIC_NAME) + _of_numbers(stand.posted, 1)
         stand.posted += 1
         size = each * number + self._names[group]
         if kind == HELLO:
@@ -284,6 +261,19 @@ class _Course:
         self._add(stage, number, size)
         self._found.signed += number
         tally.messages, tally.bytes = tally.messages + number, tally.bytes + size
+
+    def _once(self, group: str, to: str, kind: str, stage: str, depth: int) -> int:
+        """Bytes of an envelope of somebody in this group, with number 0 on its link, without its ends' names."""
+        blank = Envelope(bytes(SESSION_BYTES), "", "", kind, stage, 0, depth, START, b"")
+        body = self._size(self._talk.groups[group][0], to, kind, stage)
+        if body is None:
+            raise LocalError(
+                "conversation.message_unknown",
+                "{name}: {kind} is none of its messages",
+                name=self._program.name,
+                kind=kind,
+            )
+        return envelope.size(len(blank.header) - 2 * _text(""), body) + self._overhead
 
     def _add(self, stage: str, number: int, size: int) -> None:
         stages = self._found.by_stage
@@ -295,12 +285,6 @@ class _Course:
         traffic = self._found.by_stage.setdefault(stage, Traffic())
         traffic.rounds += max(0, depth - self._deepest)
         self._deepest = max(self._deepest, depth)
-
-
-def _once(kind: str, stage: str, depth: int, body: int) -> int:
-    """Bytes of an envelope whose body has so many, with number 0 on its link, and without its ends' names."""
-    blank = Envelope(bytes(SESSION_BYTES), "", "", kind, stage, 0, depth, START, b"")
-    return envelope.size(len(blank.header) - 2 * _text(""), body)
 
 
 def _text(name: str) -> int:

@@ -27,26 +27,27 @@ from protocols.errors import ReplayError
 from protocols.runtime import state as states
 from protocols.runtime.actor import Actor, Greetings, Home
 from protocols.runtime.channel import Counters
-from protocols.runtime.desk import Observer, Progress
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail, Note
+from protocols.runtime.observer import Observer
+from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, Session
 
 
 def save(actor: Actor) -> bytes:
     """Return the state of an actor, under the next number, which is `actor.counter` afterwards."""
-    session, desk, channel, mailbox = actor.session, actor.desk, actor.channel, actor.desk.mailbox
-    progress, at = desk.progress, channel.counters
+    session, channel, mailbox = actor.session, actor.channel, actor.mailbox
+    progress, at = actor.progress, channel.counters
     kept = {
         "program": (FORMAT, session.program.name, session.program.version, session.id),
         "counter": actor.counter + 1,
         "end": (actor.end, actor.why),
-        "role": (actor.name, desk.seed.key, desk.seed.insecure, actor.inputs, actor.greeted),
+        "role": (actor.name, actor.seed.key, actor.seed.insecure, actor.inputs, actor.greeted),
         "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
         "left": {peer: (keys.outgoing, keys.incoming) for peer, keys in channel.left.items()},
         "greetings": {name: hello.encode() for name, hello in channel.greetings.items()},
         "early": [envelope.encode() for envelope in actor.early.envelopes],
-        "keys": desk.keys,
+        "keys": actor.keys,
         "progress": tuple(vars(progress).values()),
         "mail": [tuple(vars(mail).values()) for mail in mailbox.log],
         "marks": sorted(tuple(vars(mark).values()) for mark in mailbox.marks),
@@ -119,8 +120,8 @@ def _restored(
     secret, *at = kept["channel"]
     left = {peer: LinkKeys(*keys) for peer, keys in kept["left"].items()}
     actor.channel.restore(secret, Counters(*at), greetings, left)
-    actor.desk.restore(Progress(*kept["progress"]), kept["keys"])
-    mailbox = actor.desk.mailbox
+    actor.restore(Progress(*kept["progress"]), kept["keys"])
+    mailbox = actor.mailbox
     mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
     mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
     mailbox.latest, mailbox.read = kept["read"][0], Counter(kept["read"][1])

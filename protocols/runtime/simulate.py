@@ -3,8 +3,8 @@
 The envelopes are those of a real network: each message is really sealed, encoded, counted and recorded. The channel
 carries them between actors, relays them where the topology says so, and has a model of the network's delays.
 
-Deterministic for given seeds and vanishings, whatever the schedule; finds a deadlock and names who waits for what; a
-`tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant can vanish between any two
+Deterministic for given seeds and drop-outs, whatever the schedule; finds a deadlock and names who waits for what; a
+`tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant can drop out between any two
 envelopes; when nobody can move, those who wait for one who is gone are told that it is absent. Shares are published
 when everybody who is left has finished.
 """
@@ -23,7 +23,6 @@ from protocols.errors import StallError
 from protocols.runtime.actor import (
     NOBODY,
     Actor,
-    End,
     Greetings,
     Home,
     Moved,
@@ -33,13 +32,14 @@ from protocols.runtime.actor import (
 )
 from protocols.runtime.board import Board
 from protocols.runtime.claims import View
-from protocols.runtime.desk import Observer
 from protocols.runtime.endpoint import Want
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.events import Events
 from protocols.runtime.mailbox import Absent, Mail, Note
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Clock, Tally, Traffic, check_topology, is_relayed
+from protocols.runtime.observer import Observer
+from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
@@ -164,6 +164,9 @@ class _Everybody:
         """Run all actors in this process."""
         wire, setting = _Wire(self.session, self.setting), self.setting
         roles = self._made(wire.board.greetings, wire, setting.charge, setting.voided, self.session.names)
+        for name, n in setting.vanish.items():
+            left, by_letters = (n.number, True) if isinstance(n, Letters) else (n, False)
+            roles[name].drop_out(left, counts_sealed=by_letters)
         try:
             _to_the_end(wire, roles)
         finally:
@@ -198,7 +201,7 @@ class _Everybody:
         return actors(session, identities, seeds, inputs, board, observer, charge, voided, self.home, names)
 
     def _views(self, role: Actor, read: list[tuple[str, Message]], mail: list[Mail]) -> tuple[View, RecordedView]:
-        seen = View(role.name, role.inputs, tuple(role.desk.progress.results), tuple(read), role.session.id)
+        seen = View(role.name, role.inputs, tuple(role.progress.results), tuple(read), role.session.id)
         return seen, view_of(role, self.identities[role.name], self.seeds[role.name], mail)
 
 
@@ -248,16 +251,10 @@ def _publish(wire: _Wire, roles: Mapping[str, Moved]) -> None:
         if role.done:
             if wire.setting.released and role.publishes:
                 wire.setting.released(name)
-            try:
-                role.release()
-            except _VanishedError:
-                role.vanish()
+            role.release()
+            wire.note_gone(role)
     wire.settle(roles)
     hold_to_their_word(wire.session, roles.values(), wire.board.published)
-
-
-class _VanishedError(Exception):
-    """A participant vanishes with the envelope that it was about to send."""
 
 
 class _Wire:
@@ -273,7 +270,6 @@ class _Wire:
         self.events = Events(session)
         self.moves = 0
         self._unsent: dict[str, Absent] = {}  # with what somebody vanished that everybody should have read
-        self._left = {name: n.number if isinstance(n, Letters) else n for name, n in setting.vanish.items()}
         self._public: deque[Envelope] = deque()
         self._in_the_middle: deque[tuple[str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
@@ -293,10 +289,9 @@ class _Wire:
         try:
             self._deliver(role)
             role.advance()
-        except _VanishedError:
-            role.vanish()
         finally:
             self.clock.stop()
+        self.note_gone(role)
 
     def read_board(self) -> None:
         """Check what has been posted for everybody."""
@@ -319,6 +314,11 @@ class _Wire:
         if lost:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
+    def note_gone(self, role: Moved) -> None:
+        """Keep what somebody dropped out with, in the order of the drop-outs."""
+        if role.unsent is not None:
+            self._unsent.setdefault(role.name, role.unsent)
+
     def note_lost(self, roles: Mapping[str, Moved]) -> None:
         """Record who vanished so late that nobody waited for it: its last signature is missing all the same."""
         missed = {absent.sender for role in roles.values() for absent in role.marks}
@@ -339,9 +339,7 @@ class _Wire:
                 role.deliver(links[sender].popleft())
 
     def _unposted(self, role: Moved) -> bool:
-        return (
-            role.end != "gone" and role.name not in self._left and role.signed > self.board.received.get(role.name, 0)
-        )
+        return role.end != "gone" and role.signed > self.board.received.get(role.name, 0)
 
     def _late(self) -> bool:
         schedule = self.setting.schedule
@@ -363,12 +361,6 @@ class _Wire:
 
     def sent(self, envelope: Envelope) -> None:
         self.moves += 1
-        if envelope.sender in self._left:
-            if self._left[envelope.sender] <= 0:
-                kind = envelope.kind if envelope.is_public else STAGE_END
-                self._unsent[envelope.sender] = Absent(envelope.sender, kind, envelope.stage)
-                raise _VanishedError  # and computes no further, for what it does next nobody sees
-            self._left[envelope.sender] -= self._counts(envelope)
         n = self.transcript.post(envelope)
         self.tally.add(envelope)
         self.events.sent(envelope)
@@ -381,10 +373,6 @@ class _Wire:
                 self._in_the_middle.append((to, arrival))
             else:
                 self._arrive(to, arrival)
-
-    def _counts(self, envelope: Envelope) -> bool:
-        by_letters = isinstance(self.setting.vanish[envelope.sender], Letters)
-        return not by_letters or envelope.kind == HELLO or not envelope.is_public
 
     def _arrive(self, to: str, envelope: Envelope) -> None:
         self._links[to].setdefault(envelope.sender, deque()).append(envelope)

@@ -102,7 +102,7 @@ class RecordedView:
         kept = states.load(data, _records(session))
         if isinstance(kept, list) and kept[:3] == [FORMAT, program.name, program.version]:
             raise ReplayError(
-                "view.of_format_1",
+                "view.of_an_old_format",
                 "a view of format 1, from before views were signed; wanted format {wanted}",
                 wanted=VIEW_FORMAT,
             )
@@ -218,7 +218,7 @@ class _Reader:
 
 def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[Mail]) -> RecordedView:
     """Return the view of an actor, signed by its owner, from the stream it began with and the mail that it read."""
-    stated = actor.desk.progress.statements.items()
+    stated = actor.progress.statements.items()
     view = RecordedView(
         actor.session.id,
         actor.name,
@@ -281,7 +281,7 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     seed = Stream(view.seed, insecure=view.insecure)
     actor = Actor(session, name, signer, seed, view.inputs, first_greetings(record.values()), observer=reader)
     for mark in view.marks:
-        actor.desk.mailbox.marks.add(Absent(*mark))
+        actor.mailbox.marks.add(Absent(*mark))
     links = Links(session, name, actor.channel.secret, record)
     sent: list[Envelope] = []
     stopped = _stopped_by(actor, record, sent)
@@ -290,14 +290,14 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
         if e.to == name:
             lines.setdefault((e.sender, e.number), n)
     reads = tuple((lines[mail.sender, mail.number], mail.sender, message) for mail, message in reader.mail)
-    kept = View(name, view.inputs, tuple(actor.desk.progress.results), tuple((s, m) for _, s, m in reads), session.id)
+    kept = View(name, view.inputs, tuple(actor.progress.results), tuple((s, m) for _, s, m in reads), session.id)
     known_by_line = {n: (mail.payload, m) for (n, _, m), (mail, _) in zip(reads, reader.mail, strict=True)}
-    keys = actor.desk.keys
+    keys = actor.keys
     opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)
     greetings = _relied_on(actor)
     return Recomputed(
         tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings,
-        tuple(actor.desk.heard), frozenset(actor.desk.doubted), *stopped,
+        tuple(actor.heard), frozenset(actor.doubted), *stopped,
     )  # fmt: skip
 
 

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.claims import View
-from protocols.runtime.desk import Observer
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Mail
 from protocols.runtime.message import Message
+from protocols.runtime.observer import Observer
 from protocols.runtime.view import RecordedView
 
 EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]

@@ -19,11 +19,12 @@ from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any, Final
 
-from protocols.runtime.actor import End, Greetings
+from protocols.runtime.actor import Greetings
 from protocols.runtime.claims import View
-from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent, Note
+from protocols.runtime.observer import Observer
+from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import RecordedView
 from protocols.runtime.worker import EventKind, MakeSome, MakeView, RoleEvent, ToldWhoPays, WorkerLine, work
@@ -162,6 +163,7 @@ class HostedRole:
     why = ""
     marks: frozenset[Absent] = frozenset()
     notes: tuple[Note, ...] = ()
+    unsent: Absent | None = None
     awaited: tuple[str, ...] = ()
     waiting: str | None = "its worker"
 
@@ -204,10 +206,6 @@ class HostedRole:
     def miss(self, *senders: str) -> list[Absent]:
         """Nobody is absent where everybody comes to an end."""
         raise NotHeldError(f"{self.name} would go on without {', '.join(senders)}")
-
-    def vanish(self) -> None:
-        """Nobody vanishes either."""
-        raise NotHeldError(f"{self.name} is gone")
 
     def close(self) -> None:
         """Its worker ends with it."""

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 
 from smc_dp.core.version import __version__
-from smc_dp.leakage.words import MatrixTable
+from smc_dp.leakage.matrix_text import MatrixTable
 from smc_dp.pages.blocks import Drawing, Page, PageTable, Prose, Section
 from smc_dp.pages.svg import Fill, Svg, text_width
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -57,8 +56,8 @@ def attack(
     from protocols.arithmetic.rng import Stream
     from smc_dp import attacks
     from smc_dp.attacks.attack import LEAST_TRIALS
-    from smc_dp.attacks.page import page
-    from smc_dp.pages.rendering import write_page
+    from smc_dp.attacks.report_blocks import blocks, page
+    from smc_dp.pages.html import write_page
 
     if [list_them, all_of_them, name is not None].count(True) != 1:
         raise InputError(
@@ -85,21 +84,21 @@ def attack(
         whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
         print(json.dumps(whole_list if name is None else found[0], allow_nan=False))
     else:
-        _show(reports, told=name is not None)
+        screen.show(blocks(reports))
     return 0 if all(report.as_expected for report in reports) else 1
 
 
 def _list(*, as_json: bool) -> None:
     from smc_dp import attacks
+    from smc_dp.attacks.report_blocks import listed
 
     known = attacks.ATTACKS.values()
-    variants = {one.name: [variant.name for variant in one.variants] for one in known}
     if as_json:
-        listed = [{"name": one.name, "breaks": one.breaks, "variants": variants[one.name]} for one in known]
-        print(json.dumps({"attacks": listed}))
+        names = {one.name: [variant.name for variant in one.variants] for one in known}
+        found = [{"name": one.name, "breaks": one.breaks, "variants": names[one.name]} for one in known]
+        print(json.dumps({"attacks": found}))
     else:
-        rows = [(one.name, one.breaks, "; ".join(variants[one.name])) for one in known]
-        screen.show_table(("attack", "what it breaks", "run against"), rows, (), screen.width())
+        screen.show([listed(known)])
 
 
 def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> AttackReport:
@@ -118,23 +117,3 @@ def _drawn(report: AttackReport, key_bits: int, rng: Stream) -> AttackReport:
     """With a run of it as a picture, if it has one."""
     draw = report.attack.picture
     return report if draw is None else replace(report, drawing=draw(rng, key_bits))
-
-
-def _show(reports: Sequence[AttackReport], *, told: bool) -> None:
-    from smc_dp.attacks.report import HEADINGS, RULE, conditions, powers, rows, story, surprises
-
-    if told:
-        for paragraph in story(reports[0].attack, reports[0].key_bits):
-            print(screen.fold(paragraph))
-        print()
-    first = HEADINGS.index("target") if told else 0
-    texts = (row[first:] for row in rows(reports))
-    screen.show_table(HEADINGS[first:], texts, ("succeeded", "chance"), screen.width())
-    print()
-    if not told:
-        for condition in conditions(reports):
-            print(screen.fold(condition, "    "))
-        print()
-    for sentence in (RULE, *powers(reports)):
-        print(screen.fold(sentence))
-    print("\n".join(surprises(reports)) or "Every outcome is the one on record.")

@@ -80,12 +80,14 @@ def _show(found: AuditReport, *, as_json: bool) -> None:
     if as_json:
         print(_named(json.dumps(found.as_dict(), allow_nan=False)))
     else:
-        screen.show_audit(found, _named)
+        from smc_dp.audit.run.report_blocks import blocks
+
+        screen.show(blocks(found), _named)
 
 
 def _write(path: Path, found: AuditReport) -> None:
-    from smc_dp.audit.run.page import audit_page
-    from smc_dp.pages.rendering import write_page
+    from smc_dp.audit.run.report_blocks import audit_page
+    from smc_dp.pages.html import write_page
 
     write_page(path, audit_page(found), f"--report: {path}")
     print(f"Report: {path}", file=sys.stderr)

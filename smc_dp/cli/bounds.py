@@ -84,7 +84,7 @@ def check(
       smc-dp bounds check rows.csv --bounds bounds.toml --party east --terms own.toml
       smc-dp bounds check south.parquet --bounds bounds.toml --party south --label outcome --json
     """
-    from smc_dp.data import words
+    from smc_dp.data import report
     from smc_dp.data.bounds import read_bounds
     from smc_dp.data.validate_file import check_file
 
@@ -92,9 +92,7 @@ def check(
     if as_json:
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:
-        for line in words.own_file(found):
-            is_to_copy = line.startswith(" ") or " write " in line
-            print(line if is_to_copy else screen.fold(line, "    "))
+        screen.show(report.blocks(found))
     return 0 if found.fits else 2
 
 

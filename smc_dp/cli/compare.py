@@ -161,13 +161,15 @@ def compare(
         among=Among(dealt.parties, 1 if t is None else t, D or 0),
     )
     if not entries:
-        raise InputError("options.no_method_left", "--methods: none is left: {skipped}", skipped="; ".join(skipped))
+        raise InputError(
+            "options.no_method_left", "--methods: none is left: {skipped}", skipped="; ".join(map(str, skipped))
+        )
     setting = GridSetting(dataset, dataset, dealt)
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
-    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(skipped))
+    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
     code = _run(shown, out, data_dir, cache, _where(backend, address, jobs))
-    for sentence in skipped:
-        print(f"note: {sentence}", file=sys.stderr)
+    for why in skipped:
+        print(f"note: {why}", file=sys.stderr)
     return code
 
 
@@ -248,19 +250,18 @@ def _where(backend: str, address: str | None, jobs: str | None) -> _Where:
 
 def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, where: _Where) -> int | None:
     from smc_dp.core.writing import fresh_folder
-    from smc_dp.experiments.compare import page, runner, words
+    from smc_dp.experiments.compare import report, runner
 
     folder = fresh_folder() if out is None else out
     start = time.perf_counter()
     with _going_on(folder), where.spread(), screen.grid() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
         grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), where.jobs, hear, made)
-    written = page.write(shown, grid, folder, time.perf_counter() - start)
-    screen.show_means(words.means(page.means(grid.trials)))
-    screen.show_lines(words.claims(page.verdicts(shown, grid.trials)))
-    print(words.written(folder, written))
-    for line in words.failures(grid.failures):
-        print(line, file=sys.stderr)
+    written = report.write(shown, grid, folder, time.perf_counter() - start)
+    screen.show(report.sections(shown, grid))
+    print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")
+    for line in report.failures(grid):
+        print(f"error: {line}", file=sys.stderr)
     return 1 if grid.failures else None
 
 

@@ -15,14 +15,14 @@ data = typer.Typer(help="The data sets: what is at hand, and whether it is what 
 
 def list_data(data_dir: DataDir = None) -> None:
     """Every data set, and whether it is at hand."""
-    from smc_dp.data import catalogue
+    from smc_dp.data import catalogue, report
 
-    screen.show_data(catalogue.listed(data_dir))
+    screen.show([report.catalogue(catalogue.listed(data_dir))])
 
 
 def verify_data(data_dir: DataDir = None) -> None:
     """Compare every file of the papers' data with its recorded SHA-256."""
-    from smc_dp.data import catalogue, words
+    from smc_dp.data import catalogue, report
 
     if data_dir is None:
         raise InputError(
@@ -35,7 +35,7 @@ def verify_data(data_dir: DataDir = None) -> None:
         )
     wrong = []
     for check in catalogue.verify(data_dir):
-        print(words.checked(check))
+        screen.show([report.checked(check)])
         wrong += [] if check.ok else [check.file]
     if wrong:
         raise InputError(
@@ -63,10 +63,10 @@ def prepare_data(
       smc-dp data list --data-dir DIR
       smc-dp data prepare kdd99 --data-dir DIR --cache ~/.cache/smc-dp
     """
-    from smc_dp.data import catalogue, words
+    from smc_dp.data import catalogue, report
 
     pool, kept = catalogue.prepare(name, data_dir, cache, ordinal=ordinal, network=fetch)
-    screen.show_lines(words.prepared(name, pool, kept))
+    screen.show(report.prepared(name, pool, kept))
 
 
 data.command("list")(deferred(list_data))

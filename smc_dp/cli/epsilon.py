@@ -169,33 +169,28 @@ class _Tick:
 
 
 def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_json: bool) -> int:
-    from smc_dp.audit.epsilon import words
+    from smc_dp.audit.epsilon import report
     from smc_dp.audit.epsilon.plan import SCOPES
 
     refuted = any(measured.audited.refuted for measured in found)
     if as_json:
-        _print_json({"confidence": float(sure), "refuted": refuted, "audits": [m.as_dict() for m in found]})
-        return int(refuted)
-    for measured in found:
-        print("\n".join([*words.lines(measured), ""]))
-    if request.through_protocol:
-        print(SCOPES[request.method])
-    print(words.LEGEND)
-    print(f"All lower bounds hold together with confidence {float(sure):g}. A bound below the claim proves nothing.")
+        audits = [{**m.as_dict(), "code": report.verdict(m.audited).code} for m in found]
+        _print_json({"confidence": float(sure), "refuted": refuted, "audits": audits})
+    else:
+        scope = SCOPES[request.method] if request.through_protocol else None
+        screen.show(report.blocks(found, float(sure), scope))
     return int(refuted)
 
 
 def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
-    from smc_dp.audit.epsilon import words
+    from smc_dp.audit.epsilon import report
 
     refuted = any(twin.power.caught for twin in found)
     if as_json:
-        _print_json({"confidence": float(sure), "refuted": refuted, "twins": [twin.as_dict() for twin in found]})
-        return int(refuted)
-    for twin in found:
-        print("\n".join([*words.twin_lines(twin), ""]))
-    print(words.LEGEND)
-    print(f"Broken on purpose. The bounds of the last audit hold together with confidence {float(sure):g}.")
+        twins = [{**twin.as_dict(), "code": report.verdict(twin.example).code} for twin in found]
+        _print_json({"confidence": float(sure), "refuted": refuted, "twins": twins})
+    else:
+        screen.show(report.twin_blocks(found, float(sure)))
     return int(refuted)
 
 

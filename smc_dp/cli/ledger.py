@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 ledger = typer.Typer(rich_markup_mode=None)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger, or a JSON export of one.")]
-_TABLE_WIDTH = 140
 
 
 @ledger.callback()
@@ -74,15 +73,13 @@ def show(
       smc-dp ledger show ledgers/north.ledger
       smc-dp ledger show ledgers/north.ledger --json
     """
-    from smc_dp.privacy.ledger import export, words
+    from smc_dp.privacy.ledger import export, report
 
     history = export.read(file)
     if as_json:
         print(json.dumps(_as_dict(history)))
         return
-    screen.show_lines(words.accounts(history))
-    screen.show_table(words.HEADINGS, words.entries(history), words.NUMBERS, _TABLE_WIDTH)
-    print(f"head {history.head}")
+    screen.show(report.blocks(history))
 
 
 def check(
@@ -104,7 +101,7 @@ def check(
       smc-dp ledger check ledgers/north.ledger --epsilon 0.5
       smc-dp ledger export ledgers/north.ledger > north.json && smc-dp ledger check north.json
     """
-    from smc_dp.privacy.ledger import export, words
+    from smc_dp.privacy.ledger import export, report
     from smc_dp.privacy.ledger.history import BrokenLedgerError
 
     asked = None if epsilon is None else positive("--epsilon", epsilon)
@@ -113,7 +110,7 @@ def check(
     except BrokenLedgerError as error:
         print(f"FAILED: {error}")
         return 1
-    screen.show_lines(words.verified(history))
+    screen.show(report.checked(history))
     kept = all(history.standing(account).fits for account in history.charged)
     passes = asked is None or _would_pass(history, asked)
     return 0 if kept and passes else 1

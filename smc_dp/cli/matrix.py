@@ -49,7 +49,7 @@ def matrix(
     """
     from protocols.programs import PROTOCOLS
     from smc_dp.leakage import matrix as matrices
-    from smc_dp.leakage import words
+    from smc_dp.leakage import matrix_text
 
     check_new({"--report": report})
     found = PROTOCOLS[choice("PROTOCOL", protocol or "", tuple(PROTOCOLS))]
@@ -70,11 +70,14 @@ def matrix(
         computed = matrices.matrix(found, wanted, hear)
     if report is not None:
         from smc_dp.audit import matrix_picture
-        from smc_dp.pages.rendering import write_page
+        from smc_dp.pages.html import write_page
 
-        drawn = matrix_picture.page(tuple(words.tables(computed)), words.legend(computed))
+        drawn = matrix_picture.page(tuple(matrix_text.tables(computed)), matrix_text.legend(computed))
         write_page(report, drawn, f"--report: {report}")
-    print(json.dumps(computed.as_dict()) if as_json else words.text(computed, screen.prose_width()), end="\n" * as_json)
+    print(
+        json.dumps(computed.as_dict()) if as_json else matrix_text.text(computed, screen.prose_width()),
+        end="\n" * as_json,
+    )
     return 0
 
 
@@ -82,7 +85,7 @@ def _shipped(protocol: Protocol) -> str:
     """Return the table that the package ships, with its prose folded; raise InputError for other role code."""
     from smc_dp.audit.run.released_results import released
     from smc_dp.leakage import role_code
-    from smc_dp.leakage.words import wrapped
+    from smc_dp.leakage.matrix_text import wrapped
 
     name = protocol.program.name
     if role_code.digest(protocol) not in {result.code for result in released().results}:

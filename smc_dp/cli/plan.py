@@ -66,7 +66,7 @@ def plan(
     """
     from smc_dp.core.documents import validated
     from smc_dp.core.writing import refuse_existing, write_new
-    from smc_dp.planning import figure, words
+    from smc_dp.planning import figure, report
     from smc_dp.planning.plan import plan_for as made
     from smc_dp.run.settings import RunSettings
 
@@ -84,9 +84,11 @@ def plan(
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")
     if as_json:
-        print(json.dumps({**found.as_dict(), "answer": list(words.answer(found))}, allow_nan=False))
+        answer = list(report.answer(found))
+        said = {"answer": [one.text for one in answer], "codes": [one.code for one in answer]}
+        print(json.dumps({**found.as_dict(), **said}, allow_nan=False))
     else:
-        screen.show_plan(found, cost)
+        screen.show(report.blocks(found, cost=cost))
 
 
 def _sizes(text: str) -> list[int] | dict[str, int]:

@@ -64,8 +64,9 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from smc_dp.core.documents import validated
     from smc_dp.core.writing import fresh_folder, refuse_existing
     from smc_dp.deploy.rehearsal import rehearse
-    from smc_dp.planning import words
+    from smc_dp.planning.report import beforehand
     from smc_dp.run.preparation import absences, prepare
+    from smc_dp.run.report_blocks import blocks
     from smc_dp.run.settings import RunRequest
     from smc_dp.run.simulation import check_parties, own_parts, simulate_run
 
@@ -82,8 +83,7 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if not as_json:
         check_parties(own_parts(found, agreement, rng))  # who cannot take part is refused before anything is said
         having = {name: len(own) for name, own in found.federation.by_name.items()}
-        for paragraph in words.beforehand(agreement, having):
-            print(screen.fold(paragraph, "  "), flush=True)
+        screen.show(beforehand(agreement, having))
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,
@@ -93,7 +93,7 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
-    screen.show_run(report)
+    screen.show(blocks(report))
     if report.agreement.form.smallest_sets_noise:
         print(screen.fold(MENDED))
 

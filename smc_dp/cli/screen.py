@@ -1,15 +1,16 @@
-"""What a person sees: progress on standard error, then the result on standard output.
+"""Print progress on standard error, then the result on standard output.
 
-The words stand beside what they are about, in files called `words`; here they are only printed.
+The room of a subject makes the blocks of its report; here they are only printed.
 """
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -24,21 +25,14 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
 if TYPE_CHECKING:
-    from smc_dp.audit.run.report import AuditReport
-    from smc_dp.data.catalogue import CatalogueEntry
-    from smc_dp.planning.plan import Plan
-    from smc_dp.run.report import Report
+    from smc_dp.pages.blocks import PageBlock
     from smc_dp.run.simulation import HearProgress
-import gc
 
 _QUIET_SECONDS = 15.0  # between two plain lines of progress
 _WIDEST = 120  # of prose on a terminal
 _UNFOLDED = 1 << 20
-_MOST_ROWS = 80  # of a table of means on the screen
-_MOST_DRAWN = 2000  # rows that are folded to a width: rich takes a millisecond for each
 
 
 @contextmanager
@@ -116,92 +110,14 @@ def status() -> Iterator[Callable[[str], None]]:
 def show_lines(lines: Iterable[str]) -> None:
     """Print each on a line of its own."""
     for line in lines:
-        print(line)
+        print(line, flush=True)
 
 
-def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str], width: int) -> None:
-    """Print a table in lines of at most this width, the columns called `numbers` to the right.
+def show(blocks: Iterable[PageBlock], named: Callable[[str], str] = str) -> None:
+    """Print the blocks of a report, without their details; `named` makes options of parameters."""
+    from smc_dp.pages.text import block_lines
 
-    A table of very many rows is not folded.
-    """
-    rows = list(rows)
-    if len(rows) > _MOST_DRAWN:
-        show_lines(_unfolded(headings, rows, numbers))
-        return
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading in numbers else "left")
-    for row in rows:
-        table.add_row(*row)
-    Console(file=sys.stdout, markup=False, highlight=False, width=width).print(table)
-
-
-def _unfolded(headings: Sequence[str], rows: list[Sequence[str]], numbers: Collection[str]) -> Iterator[str]:
-    lines = [headings, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for cells in lines:
-        placed = zip(headings, cells, widths, strict=True)
-        yield " ".join(c.rjust(n) if name in numbers else c.ljust(n) for name, c, n in placed).rstrip()
-
-
-def show_run(report: Report) -> None:
-    """Print the result of a run."""
-    from smc_dp.run import words
-
-    show_lines(words.warnings(report))
-    if report.cost:
-        show_table(words.HEADINGS, words.costs(report.cost), words.HEADINGS[1:], width())
-        show_lines(words.legend(report.simulated))
-    show_lines(words.result(report, width()))
-
-
-def show_audit(report: AuditReport, named: Callable[[str], str] = str) -> None:
-    """Print an audit; `named` makes options of parameters."""
-    from smc_dp.audit.run import words
-
-    show_lines(map(named, words.lines(report, width())))
-
-
-def show_plan(found: Plan, cost: bool) -> None:
-    """Print a plan: what to do, then the figures; with `cost` those of the cost by stage and by role too."""
-    from smc_dp.planning import words
-
-    for paragraph in words.answer(found):
-        print(fold(paragraph, "  "))
-    print()
-    show_table(words.HEADINGS, words.rows(found), words.NUMBERS, width())
-    for paragraph in words.refusals(found):
-        print(fold(paragraph, "  "))
-    print()
-    for paragraph in words.trust(found):
-        print(fold(paragraph, "  "))
-    print()
-    print(words.cost(found))
-    if not cost:
-        return
-    for headings, rows in ((words.STAGES, words.stages(found.cost)), (words.ROLES, words.roles(found.cost))):
-        print()
-        show_table(headings, rows, headings[1:], width())
-    print()
-    for paragraph in words.cost_notes(found.cost):
-        print(fold(paragraph, "  "))
-
-
-def show_means(rows: Sequence[Mapping[str, object]]) -> None:
-    """Print means and standard deviations, a line for each method and epsilon, unless they are too many."""
-    if not rows or len(rows) > _MOST_ROWS:
-        return
-    settings = {row["setting"] for row in rows}
-    headings = [name for name in rows[0] if name != "setting" or len(settings) > 1]
-    texts = ([str(row[heading]) for heading in headings] for row in rows)
-    show_table(headings, texts, set(headings) - {"setting", "method", "trust", "calibration"}, width())
-
-
-def show_data(entries: Sequence[CatalogueEntry]) -> None:
-    """Print the data sets and their states."""
-    from smc_dp.data import words
-
-    show_table(words.HEADINGS, words.rows(entries), words.NUMBERS, width())
+    show_lines(map(named, block_lines(blocks, prose_width(), width())))
 
 
 def width() -> int:

@@ -28,8 +28,8 @@ def show(
       smc-dp show runs/first --html first.html
     """
     from smc_dp.pages import text
-    from smc_dp.pages.rendering import write_page
-    from smc_dp.run.page import run_page
+    from smc_dp.pages.html import write_page
+    from smc_dp.run.release_report import run_page
 
     check_beside(run_folder, {"--html": html})
     page = run_page(run_folder)

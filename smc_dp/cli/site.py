@@ -144,7 +144,7 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
 
 def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     from smc_dp.deploy.join import take_part
-    from smc_dp.run import words
+    from smc_dp.run.report_blocks import on_own_rows
 
     warn_exposed([files.key])
     ended = take_part(study_file, files, _silent if as_json else _hear)
@@ -153,8 +153,7 @@ def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     elif ended.end == "released":
         print(f"The release is in {ended.out}: made from the record, and every signature in it holds.")
         if ended.compared is not None:
-            for paragraph in words.on_own_rows(ended.compared):
-                print(screen.fold(paragraph, "  "))
+            screen.show(on_own_rows(ended.compared))
     elif ended.end == "waiting":
         print(screen.fold(f"There is no release yet: {ended.why}. What has left stays charged."))
     else:

@@ -111,7 +111,7 @@ def show(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = 
       smc-dp study show study.toml
       smc-dp study show study.toml --json
     """
-    from smc_dp.deploy import words
+    from smc_dp.deploy import report
     from smc_dp.deploy.preflight import agreement_of
 
     found = _read(study_file)
@@ -121,10 +121,7 @@ def show(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = 
         privacy = {**asdict(agreement.statement), "text": agreement.statement.plain_words()}
         print(json.dumps({**said, "privacy": privacy, "insecure": list(agreement.marks)}, allow_nan=False))
         return
-    for heading, sentences in words.meaning(found, agreement):
-        print(one_line(heading))
-        for sentence in sentences:  # a study comes from others, and a column may be called anything
-            print(screen.fold(f"  {one_line(sentence)}", "    "))
+    screen.show(report.blocks(found, agreement))
 
 
 def check(
@@ -148,7 +145,7 @@ def check(
       smc-dp study check study.toml --key charlie.key
     """
     from smc_dp.deploy.preflight import OwnFiles, look_at_files
-    from smc_dp.planning import words
+    from smc_dp.planning.report import at_a_site
 
     found = _read(study_file)
     fit = look_at_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
@@ -173,8 +170,7 @@ def check(
         return 2
     print(f"Study {found.digest} fits: {fit.name} can approve it and take part.")
     if fit.own is not None and fit.agreement is not None:
-        for paragraph in words.at_a_site(fit.agreement, len(fit.own.rows)):
-            print(screen.fold(paragraph, "  "))
+        screen.show(at_a_site(fit.agreement, len(fit.own.rows)))
     return 0
 
 

@@ -60,7 +60,7 @@ def walkthrough(
       smc-dp lab walkthrough runs/second --views views --out second-SECRET.html
     """
     from protocols.programs import PROTOCOLS
-    from smc_dp.pages.rendering import write_page
+    from smc_dp.pages.html import write_page
     from smc_dp.walkthrough import build
 
     known = tuple(name for name, one in PROTOCOLS.items() if not one.model.matrix_file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 
 from protocols.errors import Fault as Fault
@@ -38,6 +39,16 @@ def shown(value: object) -> str:
     except (ValueError, RecursionError):  # an integer of too many digits, lists in lists in lists
         text = f"a very large {type(value).__name__}"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 4] + "..." + text[-1]
+
+
+def check_one_of(name: str, value: object, known: Iterable[str]) -> None:
+    """Raise InputError unless the value of a setting is one of the known texts."""
+    listed = tuple(known)
+    if not isinstance(value, str) or value not in listed:
+        raise InputError(
+            "setting.unknown_value", "{name}: wanted one of {known}, got {got}",
+            name=name, known=listed, got=shown(value),
+        )  # fmt: skip
 
 
 def one_line(message: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
-from protocols.runtime.desk import Observer
+from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.deploy.approval import Approval
@@ -409,7 +409,7 @@ class Participation:
 
     def _say_whom(self, site: Site) -> None:
         if site.awaited:
-            self._say(f"{site.actor.desk.stage or 'greetings'}: waiting for {', '.join(site.awaited)}")
+            self._say(f"{site.actor.stage or 'greetings'}: waiting for {', '.join(site.awaited)}")
         elif site.done and self.member.name != CURATOR_NAME:
             self._say(f"the role is at its end: waiting for the record of {CURATOR_NAME}")
         elif site.done:

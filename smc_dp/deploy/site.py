@@ -22,9 +22,9 @@ from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.board import Board
-from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
+from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.status_message import Code, Notice
@@ -120,7 +120,7 @@ class Site:
         fresh, other = sorted_out(self._committed, parcels)
         try:
             if fault := misfit(fresh, other, self.study, self.session.names, self.name):
-                raise PeerError("somebody", str(fault))
+                raise PeerError("somebody", fault)
             delivered = self._deliver((*self._left, *fresh))
             self._left = ()
             out = self._advanced()
@@ -241,7 +241,7 @@ class Site:
     def _facts(self, *, moved: bool = True) -> dict[str, Any]:
         return {
             **({"event": self._clock()} if moved else {}),
-            "stage": self.actor.desk.stage or "",
+            "stage": self.actor.stage or "",
             "waiting": list(self.awaited),
             "left": sorted(self.charge.left),
             "taken back": sorted(self.charge.taken_back),

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
-from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
@@ -19,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import Fault, InputError, clipped_too_often, shown, warn_clipped
+from smc_dp.core.errors import Fault, InputError, check_one_of, clipped_too_often, shown, warn_clipped
 from smc_dp.data.federation import Federation
 from smc_dp.estimators.charged import Charge, charged
 from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
+from smc_dp.estimators.documented import documented
 from smc_dp.estimators.rows import Ball, Parts, blocks, entered, federation, joined, known_classes
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.method import Method, Trust, check_target, laws
@@ -40,11 +40,11 @@ CLASSES_READ = (
 DEALT = "The parties are a simulation: the rows of one table, dealt by a public seed."
 ONE_FIT = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
 REFUSED = "That a fit is refused because of private rows is not covered."
-NO_RANDOM_STATE = (
+NO_RANDOM_STATE = Fault(
+    "random_state.not_a_parameter",
     "random_state: there is none, because noise that can be guessed protects nobody; for tests and demonstrations "
-    "insecure_seed=5 makes the noise reproducible and takes the guarantee away"
+    "insecure_seed=5 makes the noise reproducible and takes the guarantee away",
 )
-_FIELDS = MappingProxyType({"lambda": "lam"})  # what messages of methods call a parameter, where it is not its name
 
 PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
 
@@ -94,7 +94,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     def __new__(cls, *args: object, **given: object) -> Self:
         """An estimator; the parameters are those of `__init__`. TypeError for random_state, by habit."""
         if "random_state" in given:
-            raise TypeError(NO_RANDOM_STATE)
+            raise TypeError(str(NO_RANDOM_STATE))
         made: Self = super().__new__(cls)
         return made
 
@@ -124,17 +124,13 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         changed: Self = super().set_params(**params)
         return changed
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:
+    @documented
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None = None) -> Self:  # noqa: D417  filled in
         """Train, draw noise, keep what is released and nothing else.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
-        y : array-like of shape (n,)
-            Their classes.
-        parties : array-like of shape (n,), default=None
-            Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
+        X, y, parties
 
         Returns
         -------
@@ -254,37 +250,33 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         """The method's fields; None leaves one to the method, which may not have it."""
 
     def _method(self, **settings: Any) -> Method:
-        if self.method not in self.methods:
-            raise InputError(f"method: wanted one of {', '.join(self.methods)}, got {shown(self.method)}")
+        check_one_of("method", self.method, self.methods)
         kind: Any = find(self.method)
         known, given = {setting.name for setting in fields(kind)}, {}
         for name, value in (self._settings() | settings).items():
             if value is not None and name not in known:
-                raise InputError(f"{name}: {self.method} has no such setting, wanted None, got {shown(value)}")
+                raise InputError(
+                    "setting.not_of_method", "{name}: {method} has no such setting, wanted None, got {got}",
+                    name=name, method=self.method, got=shown(value),
+                )  # fmt: skip
             if value is not None:
                 given[name] = value
         try:
             method: Method = kind(**given)
         except InputError as wrong:
-            raise InputError(self._in_own_names(str(wrong))) from wrong
+            raise InputError(_in_own_names(wrong.fault)) from wrong
         return method
-
-    def _in_own_names(self, message: str) -> str:
-        """A method's message about one of its fields, with the name that the parameter has here."""
-        name, colon, rest = message.partition(":")
-        return _FIELDS.get(name, name) + colon + rest
 
     def _target(self, method: Method) -> Target:
         delta = exact_number("delta", self.delta)
         if delta is None:
-            raise InputError("delta: wanted a number strictly between 0 and 1, got inf")
+            raise InputError("delta.infinite", "delta: wanted a number strictly between 0 and 1, got inf")
         noise = self._own_noise(method) if self.noise is None else self.noise
         return Target(exact_number("epsilon", self.epsilon), self.calibration, noise, delta)
 
     def _check(self, method: Method) -> None:
         """Raises InputError for a target or a trust that the theory of this method does not give."""
-        if self.trust not in get_args(Trust):
-            raise InputError(f"trust: wanted one of {', '.join(get_args(Trust))}, got {shown(self.trust)}")
+        check_one_of("trust", self.trust, get_args(Trust))
         if self.trust == "secure":
             check_secure(method, self._target(method))
         else:
@@ -345,8 +337,10 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         classes = known_classes(y if self.classes is None else self.classes, once=self.classes is not None)
         if self._for_two and len(classes) > 2:
             raise InputError(
-                f"Only binary classification is supported. {self.method} is for two classes, got {len(classes)}."
-            )
+                "classes.only_two_supported",
+                "Only binary classification is supported. {method} is for two classes, got {got}.",
+                method=self.method, got=len(classes),
+            )  # fmt: skip
         return classes
 
     def _release(self, data: Federation, dealt: bool, **settings: Any) -> Self:
@@ -355,7 +349,10 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if self.ledger is None:
             return self._released((home or method.train(data)).release(target, rng), dealt)
         if rng.insecure:
-            raise InputError("insecure_seed: wanted None with a ledger: noise that can be guessed has no price")
+            raise InputError(
+                "ledger.insecure_seed",
+                "insecure_seed: wanted None with a ledger: noise that can be guessed has no price",
+            )
         stated = home.statement(home.form(target)) if home else method.statement(data.public, target)
         with charged(self.ledger, data, self.method, stated, target) as charge:
             return self._released((home or method.train(data)).release(target, rng), dealt, charge)
@@ -402,3 +399,8 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if len(self.classes_) == 2:
             return weights[1:] - weights[:1], constants[1:] - constants[:1]
         return weights, constants
+
+
+def _in_own_names(fault: Fault) -> Fault:
+    """Return a method's fault about one of its fields, with the name that the parameter has here."""
+    return replace(fault, fields={**fault.fields, "name": "lam"}) if fault.fields.get("name") == "lambda" else fault

@@ -89,7 +89,10 @@ def _all(releases: int) -> str:
 
 def _file(path: object) -> Path:
     if not isinstance(path, str | PathLike):
-        raise InputError(f"ledger: wanted the path of a file that `smc-dp ledger init` made, got {shown(path)}")
+        raise InputError(
+            "ledger.no_path", "ledger: wanted the path of a file that `smc-dp ledger init` made, got {got}",
+            got=shown(path),
+        )  # fmt: skip
     return Path(fspath(path))
 
 

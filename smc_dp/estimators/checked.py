@@ -26,17 +26,21 @@ _MOST_NUMBERS = 1 << 27  # of sparse rows of which all are needed dense: a gigab
 def number(name: str, value: object) -> float:
     """The value of a parameter as a float; InputError unless it is a real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name}: wanted a number, got {shown(value)}")
+        raise InputError("setting.no_number", "{name}: wanted a number, got {got}", name=name, got=shown(value))
     try:
         return float(value)
     except OverflowError as huge:
-        raise InputError(f"{name}: wanted a number below 1e308, got {shown(value)}") from huge
+        raise InputError(
+            "setting.too_large", "{name}: wanted a number below 1e308, got {got}", name=name, got=shown(value)
+        ) from huge
 
 
 def whole_number(name: str, value: object) -> int:
     """The value of a parameter as an integer; InputError unless it is a whole number."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputError(f"{name}: wanted a whole number, got {shown(value)}")
+        raise InputError(
+            "setting.no_whole_number", "{name}: wanted a whole number, got {got}", name=name, got=shown(value)
+        )
     return int(value)
 
 
@@ -47,7 +51,9 @@ def exact_number(name: str, value: object) -> Fraction | None:
     """
     real = number(name, value)
     if not real > 0:
-        raise InputError(f"{name}: wanted a positive number, got {shown(value)}")
+        raise InputError(
+            "setting.not_positive", "{name}: wanted a positive number, got {got}", name=name, got=shown(value)
+        )
     if real == math.inf:
         return None
     return as_fraction(name, value)
@@ -58,7 +64,9 @@ def array(name: str, given: object, wanted: str) -> LabelArray:
     try:
         return np.asarray(given)
     except (TypeError, ValueError) as ragged:
-        raise InputError(f"{name}: wanted {wanted}, got entries of different lengths") from ragged
+        raise InputError(
+            "array.ragged", "{name}: wanted {wanted}, got entries of different lengths", name=name, wanted=wanted
+        ) from ragged
 
 
 def labels_of(name: str, given: object, n: int, rows: str) -> LabelArray:
@@ -66,7 +74,10 @@ def labels_of(name: str, given: object, n: int, rows: str) -> LabelArray:
     wanted = f"a label for each of {rows}"
     labels = array(name, given, wanted)
     if labels.shape != (n,):
-        raise InputError(f"{name}: wanted {wanted}, got shape {labels.shape}")
+        raise InputError(
+            "array.wrong_shape", "{name}: wanted {wanted}, got shape {shape}",
+            name=name, wanted=wanted, shape=str(labels.shape),
+        )  # fmt: skip
     return labels
 
 
@@ -85,7 +96,9 @@ def check_finite(X: Array, place: Callable[[int], str], first: int = 0) -> None:
     if len(wrong):
         entry = X[wrong[0]][~np.isfinite(X[wrong[0]])][0]
         came = "NaN" if np.isnan(entry) else str(entry)
-        raise InputError(f"{place(first + int(wrong[0]))}: wanted finite numbers, got {came}")
+        raise InputError(
+            "rows.not_finite", "{where}: wanted finite numbers, got {got}", where=place(first + int(wrong[0])), got=came
+        )
 
 
 def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
@@ -93,9 +106,15 @@ def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
     try:
         rows = check_array(given, dtype=np.float64, input_name=name, ensure_all_finite=False, accept_sparse="csr")
     except (TypeError, ValueError) as wrong:
-        raise InputError(f"{name}: wanted rows of width {width}, got: {str(wrong).splitlines()[0]}") from wrong
+        raise InputError(
+            "rows.unreadable", "{name}: wanted rows of width {width}, got: {reason}",
+            name=name, width=width, reason=str(wrong).splitlines()[0],
+        ) from wrong  # fmt: skip
     if rows.shape[1] != width:
-        raise InputError(f"{name}: wanted rows of width {width}, got {rows.shape[1]}")
+        raise InputError(
+            "rows.wrong_width", "{name}: wanted rows of width {width}, got {got}",
+            name=name, width=width, got=rows.shape[1],
+        )  # fmt: skip
     check_dense(name, rows)
     dense: Array = rows.toarray() if scipy.sparse.issparse(rows) else rows
     check_finite(dense, lambda i: f"{name}: row {i + 1}")
@@ -107,9 +126,11 @@ def check_dense(name: str, X: Any) -> None:
     n, d = X.shape
     if scipy.sparse.issparse(X) and n * d > _MOST_NUMBERS:
         raise InputError(
-            f"{name}: sparse rows are made dense for a fit, wanted at most {_MOST_NUMBERS:,} numbers then, got "
-            f"{n:,} rows of {d:,} columns"
-        )
+            "rows.too_many_dense",
+            "{name}: sparse rows are made dense for a fit, wanted at most {most:,} numbers then, got {rows:,} rows "
+            "of {columns:,} columns",
+            name=name, most=_MOST_NUMBERS, rows=n, columns=d,
+        )  # fmt: skip
 
 
 def described(value: object) -> str:

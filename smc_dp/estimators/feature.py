@@ -11,6 +11,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.checked import few, labels_of, number, public_rows
+from smc_dp.estimators.documented import documented
 from smc_dp.estimators.rows import class_numbers
 from smc_dp.methods.feature_method import LossName
 from smc_dp.methods.method import Trust
@@ -21,6 +22,7 @@ LAST_ONE = (
 )
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class FeatureMethodClassifier(FederatedClassifier):
     """Learn a classifier of two classes from those of sites that trust nobody, protecting each record.
@@ -32,14 +34,9 @@ class FeatureMethodClassifier(FederatedClassifier):
     method : {"feat_agg", "avg_agg"}, default="feat_agg"
         What is made of the parties' classifiers: in `feat_agg` an aggregator learns from labelled rows of its own how
         to combine them; `avg_agg` is their mean. May be given by its place.
-    epsilon : float, default=1.0
-        The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
-        is taken as the decimal that it prints as, or as its binary value where that is smaller.
-    delta : float, default=1e-05
-        A probability, from 1e-100 to below 1; it counts with noise `gauss` and `ddg` only.
-    calibration : {"proven", "paper"}, default="proven"
-        What sets the scale of the noise: a proof, or what is printed (both methods have that). `privacy_` states what
-        the printed scale is proved to give at most.
+    epsilon, delta
+    calibration
+        Both methods have a printed scale.
     noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
         The law of the noise: both methods have `knorm` only, which gives pure epsilon.
     lam : float, default=0.01
@@ -49,57 +46,10 @@ class FeatureMethodClassifier(FederatedClassifier):
     aggregator : object, default=None
         The label of the party whose rows `feat_agg` learns the combination from, and protects like the others, where
         `fit` gets no public rows; None is the last one, if the parties are dealt.
-    n_parties : int, default=5
-        How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
-    radius : float, default=1.0
-        The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
-        divided by it. It is public and must not come from private rows: take the length of a row in which every column
-        has its largest possible value, or about the root of the number of columns after standardising with public
-        constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
-    bias : float, default=1.0
-        The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
-    classes : sequence or None, default=None
-        The public list of classes, two, each once; None reads them off the labels, which `privacy_` then says.
-    insecure_seed : int or None, default=None
-        Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
-        fresh noise from the operating system. There is no `random_state`.
-    ledger : path or None, default=None
-        The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
-        limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
-        None charges nothing, and `privacy_` speaks of one fit.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The classes, sorted.
-    n_features_in_ : int
-        How many columns the rows had, without the bias.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        What the columns were called; only where the rows came with names that are all texts.
-    privacy_ : PrivacyStatement
-        What the release guarantees, for whom and against whom, and what it does not cover.
-    model_ : Scored
-        What was released: a linear model with noise, `W` of shape (2, d + 1).
-    ball_ : Ball
-        How a row gets into the unit ball: the radius and the bias of the fit.
-    coef_ : ndarray of shape (1, d)
-        The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
-    intercept_ : ndarray of shape (1,)
-        The constants beside them.
-
-    Raises
-    ------
-    InputError
-        A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
-        names it. Nothing is checked before a fit.
-    NotFittedError
-        From `predict` and its like before a fit, and after one that was refused.
-
-    Warns
-    -----
-    RowsClippedWarning
-        From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
-        rows are: no release and no `privacy_` has anything of it.
+    n_parties, radius, bias
+    classes
+        There are two.
+    insecure_seed, ledger
 
     References
     ----------
@@ -135,7 +85,8 @@ class FeatureMethodClassifier(FederatedClassifier):
     colluders: int = field(default=1, init=False)
     dropouts: int = field(default=0, init=False)
 
-    def fit(
+    @documented
+    def fit(  # noqa: D417  filled in
         self,
         X: npt.ArrayLike,
         y: npt.ArrayLike,
@@ -147,12 +98,7 @@ class FeatureMethodClassifier(FederatedClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
-        y : array-like of shape (n,)
-            Their classes.
-        parties : array-like of shape (n,), default=None
-            Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
+        X, y, parties
         public_X : {array-like, sparse matrix} of shape (m, d), default=None
             Public rows, which are not protected: `feat_agg` learns the combination from them, and without them from the
             rows of the aggregator; `avg_agg` does not look at them. Earlier steps of a pipeline transform them only if
@@ -189,11 +135,20 @@ class FeatureMethodClassifier(FederatedClassifier):
         """Raises InputError for half of the public rows, and for an aggregator without a task."""
         for name, one, other in (("public_X", public_X, public_y), ("public_y", public_y, public_X)):
             if one is None and other is not None:
-                raise InputError(f"{name}: wanted both public_X and public_y, or neither, got None")
+                raise InputError(
+                    "public_rows.only_half", "{name}: wanted both public_X and public_y, or neither, got None",
+                    name=name,
+                )  # fmt: skip
         if self.aggregator is not None and self.method == "avg_agg":
-            raise InputError(f"aggregator: avg_agg has none, wanted None, got {shown(self.aggregator)}")
+            raise InputError(
+                "aggregator.not_of_average", "aggregator: avg_agg has none, wanted None, got {got}",
+                got=shown(self.aggregator),
+            )  # fmt: skip
         if self.aggregator is not None and public_X is not None:
-            raise InputError(f"aggregator: public rows take its place, wanted None, got {shown(self.aggregator)}")
+            raise InputError(
+                "aggregator.beside_public_rows", "aggregator: public rows take its place, wanted None, got {got}",
+                got=shown(self.aggregator),
+            )  # fmt: skip
 
     def _public(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
         rows = public_rows("public_X", X, self.n_features_in_)
@@ -203,12 +158,19 @@ class FeatureMethodClassifier(FederatedClassifier):
     def _with_aggregator(self, data: Federation, dealt: bool) -> Federation:
         """One party's rows as the labelled ones, the others as sites."""
         if len(data.parties) < 2:
-            raise InputError("parties: wanted at least 2, a site and the aggregator, got 1")
+            raise InputError(
+                "parties.no_site_beside_aggregator", "parties: wanted at least 2, a site and the aggregator, got 1"
+            )
         name = data.names[-1] if dealt and self.aggregator is None else str(self.aggregator)
         if self.aggregator is None and not dealt:
-            raise InputError("aggregator: wanted the label of a party, or public_X and public_y, got neither")
+            raise InputError(
+                "aggregator.missing", "aggregator: wanted the label of a party, or public_X and public_y, got neither"
+            )
         if name not in data.names:
-            raise InputError(f"aggregator: wanted one of the parties {few(data.names)}, got {shown(self.aggregator)}")
+            raise InputError(
+                "aggregator.unknown_party", "aggregator: wanted one of the parties {parties}, got {got}",
+                parties=few(data.names), got=shown(self.aggregator),
+            )  # fmt: skip
         k = data.names.index(name)
         sites, names = (data.parties[:k] + data.parties[k + 1 :], data.names[:k] + data.names[k + 1 :])
         return Federation(sites, data.classes, labelled=data.parties[k], names=names)

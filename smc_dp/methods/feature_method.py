@@ -21,7 +21,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, check_one_of, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted
 from smc_dp.methods.method import (
@@ -143,10 +143,12 @@ class FeatureMethod:
 
     def __post_init__(self) -> None:
         _check_settings(self)
-        if self.scale not in get_args(Scale):
-            raise InputError(f"scale: wanted one of {', '.join(get_args(Scale))}, got {shown(self.scale)}")
+        check_one_of("scale", self.scale, get_args(Scale))
         if not isinstance(self.private_labelled, bool):
-            raise InputError(f"private_labelled: wanted True or False, got {shown(self.private_labelled)}")
+            raise InputError(
+                "private_labelled.no_bool", "private_labelled: wanted True or False, got {got}",
+                got=shown(self.private_labelled),
+            )  # fmt: skip
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -230,15 +232,21 @@ def laws(method: AverageMethod | FeatureMethod, public: Public, target: Target) 
 def _check_settings(method: AverageMethod | FeatureMethod) -> None:
     check_modulus(method.lam)
     if not isinstance(method.h, int | float) or not 2.0**-10 <= method.h <= 2.0**10:
-        raise InputError(f"h: wanted a number from 2**-10 to 2**10, got {shown(method.h)}")
-    if method.loss not in get_args(LossName):
-        raise InputError(f"loss: wanted one of {', '.join(get_args(LossName))}, got {shown(method.loss)}")
+        raise InputError("h.out_of_range", "h: wanted a number from 2**-10 to 2**10, got {got}", got=shown(method.h))
+    check_one_of("loss", method.loss, get_args(LossName))
     shares = () if method.site_epsilons is None else method.site_epsilons
     if not isinstance(shares, tuple | list):
-        raise InputError(f"site_epsilons: wanted a tuple with a number for each site, or None, got {shown(shares)}")
+        raise InputError(
+            "site_epsilons.no_tuple", "site_epsilons: wanted a tuple with a number for each site, or None, got {got}",
+            got=shown(shares),
+        )  # fmt: skip
     for share in shares:
         if not isinstance(share, int | float) or not 2.0**-20 <= share <= 2.0**20:
-            raise InputError(f"site_epsilons: wanted multiples of epsilon from 2**-20 to 2**20, got {shown(share)}")
+            raise InputError(
+                "site_epsilons.out_of_range",
+                "site_epsilons: wanted multiples of epsilon from 2**-20 to 2**20, got {got}",
+                got=shown(share),
+            )
 
 
 def _check_sites(method: AverageMethod | FeatureMethod, federation: Federation) -> None:
@@ -249,7 +257,10 @@ def _check_sites(method: AverageMethod | FeatureMethod, federation: Federation) 
 
 def _check_shares(method: AverageMethod | FeatureMethod, parties: int) -> None:
     if method.site_epsilons is not None and len(method.site_epsilons) != parties:
-        raise InputError(f"site_epsilons: wanted {parties}, one for each party, got {len(method.site_epsilons)}")
+        raise InputError(
+            "site_epsilons.wrong_number", "site_epsilons: wanted {wanted}, one for each party, got {got}",
+            wanted=parties, got=len(method.site_epsilons),
+        )  # fmt: skip
 
 
 def _statement(
@@ -280,7 +291,10 @@ def _part(method: AverageMethod | FeatureMethod, rows: Rows, public: Public, tar
     check_own_size(rows)
     shares = set(method.site_epsilons or (1.0,))
     if len(shares) > 1:
-        raise InputError(f"site_epsilons: at home wanted one figure for all sites, got {shown(method.site_epsilons)}")
+        raise InputError(
+            "site_epsilons.several_at_home", "site_epsilons: at home wanted one figure for all sites, got {got}",
+            got=shown(method.site_epsilons),
+        )  # fmt: skip
     law = _law_of_site(method, public, target, shares.pop(), len(rows))
     return _classifier(method, rows, _coins(law, rng))
 
@@ -295,7 +309,10 @@ def _coins(law: ObjectivePerturbation | None, rng: Stream) -> Perturbation | Non
 
 def _labelled(method: FeatureMethod, public: Public | Federation) -> Rows:
     if public.labelled is None:
-        raise InputError(f"the public labelled rows: {method.name} wants some at the aggregator, got none")
+        raise InputError(
+            "labelled_rows.missing", "the public labelled rows: {method} wants some at the aggregator, got none",
+            method=method.name,
+        )  # fmt: skip
     return public.labelled
 
 

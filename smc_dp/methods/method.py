@@ -248,13 +248,17 @@ def check_target(target: Target, method: Method) -> None:
         return
     if target.calibration not in method.calibrations:
         known = " or ".join(method.calibrations)
-        raise InputError(f"calibration: {method.name} has {known or 'none'}, got {target.calibration}")
+        raise InputError(
+            "calibration.not_of_method", "calibration: {method} has {known}, got {got}",
+            method=method.name, known=known or "none", got=target.calibration,
+        )  # fmt: skip
     noises = laws(method, target.calibration)
     if target.noise not in noises:
         raise InputError(
-            f"noise: {target.calibration} {method.name} has {', '.join(noises)}, got {target.noise}; give noise "
-            f"{noises[0]} with calibration {target.calibration}"
-        )
+            "noise.not_of_calibration",
+            "noise: {calibration} {method} has {known}, got {got}; give noise {other} with calibration {calibration}",
+            calibration=target.calibration, method=method.name, known=noises, got=target.noise, other=noises[0],
+        )  # fmt: skip
 
 
 def two_classes(federation: Federation | Public, method: Method) -> None:
@@ -266,30 +270,42 @@ def only_two(classes: int, method: Method) -> None:
     """The same by the number of classes, before there are any rows."""
     if classes != 2:
         others = ", ".join(FOR_ANY_CLASSES)
-        raise InputError(f"classes: {method.name} is for two classes, got {classes}, for more there are {others}")
+        raise InputError(
+            "classes.only_two", "classes: {method} is for two classes, got {got}, for more there are {others}",
+            method=method.name, got=classes, others=others,
+        )  # fmt: skip
 
 
 def check_sizes(federation: Federation) -> None:
     """Raises InputError for a party with more rows than the public figure that solver tolerances are charged for."""
-    for j, n in enumerate(federation.sizes):
-        if n > LARGEST_N:
-            raise InputError(f"{federation.name(j)}: wanted at most {LARGEST_N} rows, got {n}")
+    for j, rows in enumerate(federation.parties):
+        if len(rows) > LARGEST_N:
+            raise too_many_rows(len(rows)).within(federation.name(j))
 
 
 def check_own_size(rows: Rows) -> None:
     """As `check_sizes`, by a party at home."""
     if len(rows) > LARGEST_N:
-        raise InputError(f"wanted at most {LARGEST_N} rows, got {len(rows)}")
+        raise too_many_rows(len(rows))
+
+
+def too_many_rows(n: int) -> InputError:
+    """Return the refusal of a party with n rows, which are more than the public figure."""
+    return InputError("party.too_many_rows", "wanted at most {most} rows, got {got}", most=LARGEST_N, got=n)
 
 
 def announced_sizes(public: Public, method: Method) -> tuple[int, ...]:
     """The number of rows of each party; InputError, in the name of the method, where they are not public."""
     if public.sizes is None:
-        raise InputError(f"sizes: {method.name} needs the number of rows of each party, got none")
+        raise InputError(
+            "sizes.missing", "sizes: {method} needs the number of rows of each party, got none", method=method.name
+        )
     return public.sizes
 
 
 def check_modulus(lam: object, name: str = "lambda") -> None:
     """Raises InputError unless this regularisation is a number for which minimisers are certified."""
     if not isinstance(lam, int | float | np.floating) or not 2.0**-29 <= lam <= 1e6:
-        raise InputError(f"{name}: wanted a number from 2**-29 to 1e6, got {shown(lam)}")
+        raise InputError(
+            "lambda.out_of_range", "{name}: wanted a number from 2**-29 to 1e6, got {got}", name=name, got=shown(lam)
+        )

@@ -173,8 +173,9 @@ class WithoutNoise:
         """The model as it is; InputError for a target that wants privacy."""
         if target.epsilon is not None:
             raise InputError(
-                f"epsilon: {self.method.name} is not private, wanted inf (no noise), got {float(target.epsilon):g}"
-            )
+                "epsilon.not_private", "epsilon: {method} is not private, wanted inf (no noise), got {got:g}",
+                method=self.method.name, got=float(target.epsilon),
+            )  # fmt: skip
         return released(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
 
 

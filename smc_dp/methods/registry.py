@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import check_one_of
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
@@ -53,6 +53,5 @@ METHODS = MappingProxyType({method.name: method for method in _CLASSES})
 
 def find(name: str) -> type[Method]:
     """The method of that name; InputError with all names if there is none."""
-    if name not in METHODS:
-        raise InputError(f"method: wanted one of {', '.join(METHODS)}, got {shown(name)}")
+    check_one_of("method", name, METHODS)
     return METHODS[name]

@@ -64,14 +64,15 @@ def signal(
     """
     name = find(method).name
     if name not in _OF:
-        raise InputError(f"method: a plan knows {', '.join(_OF)}, got {name}")
+        raise InputError("method.not_planned", "method: a plan knows {known}, got {got}", known=tuple(_OF), got=name)
     if not sizes or min(sizes) < 1:
-        raise InputError("sizes: wanted at least one row of each party")
+        raise InputError("sizes.party_without_rows", "sizes: wanted at least one row of each party")
     among = Among(len(sizes), colluders, dropouts)
     if among.honest < 1:
         raise InputError(
-            f"colluders: wanted fewer than {len(sizes) - dropouts} with `dropouts` {dropouts}, got {colluders}"
-        )
+            "colluders.none_honest", "colluders: wanted fewer than {limit} with `dropouts` {dropouts}, got {got}",
+            limit=len(sizes) - dropouts, dropouts=dropouts, got=colluders,
+        )  # fmt: skip
     return _OF[name](PublicNumbers(tuple(sizes), dimension, classes, target, among, lam))
 
 

@@ -1,11 +1,12 @@
-"""What a page is made of: typed blocks that hold plain text, and pictures that are drawn here.
+"""Define the typed blocks of a report: plain text, tables and pictures.
 
-Whoever knows a subject makes the blocks and writes the words; the template holds none of them. A text is never taken
-for markup, whoever wrote it.
+A subject writes its report once, as blocks; `text.py` prints them to a terminal, and `html.py` makes a page of them. A
+screen leaves out sections and pictures that are `details`. A text is never taken for markup, whoever wrote it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
@@ -16,9 +17,10 @@ BannerLook: TypeAlias = Literal["secret", "failed", "insecure", "good", "plain"]
 
 @dataclass(frozen=True)
 class Prose:
-    """A paragraph."""
+    """A paragraph; `code` is stable where it states a decision or a warning."""
 
     text: str
+    code: str = ""
     kind: ClassVar[str] = "prose"
 
 
@@ -91,6 +93,16 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A chart as PNG, in a wide and a narrow form; its figures stand in a table of the same page."""
+
+    wide: bytes = field(repr=False)
+    narrow: bytes = field(repr=False)
+    title: str
+    kind: ClassVar[str] = "picture"
+
+
+@dataclass(frozen=True)
 class Blanks:
     """Lines to fill in by hand."""
 
@@ -100,20 +112,22 @@ class Blanks:
 
 @dataclass(frozen=True)
 class Banner:
-    """What nobody may overlook. The text says it; the look only adds to that."""
+    """A verdict or a warning that nobody may overlook; `code` is stable. The look only adds to the text."""
 
     text: str
     look: BannerLook = "plain"
+    code: str = ""
     kind: ClassVar[str] = "banner"
 
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a heading; on paper it may begin a new sheet."""
+    """Blocks under a heading; on paper it may begin a new sheet, and a screen leaves out `details`."""
 
     heading: str
     blocks: tuple[PageBlock, ...]
     new_sheet: bool = False
+    details: bool = False
     kind: ClassVar[str] = "section"
 
 
@@ -151,6 +165,7 @@ PageBlock: TypeAlias = (
     | Verbatim
     | Quotation
     | Drawing
+    | Picture
     | Blanks
     | Banner
     | Section
@@ -170,3 +185,14 @@ class Page:
     notices: tuple[Banner, ...] = ()
     made: tuple[str, ...] = ()
     on_every_sheet: str = ""
+
+
+def coded(blocks: Iterable[PageBlock]) -> dict[str, str]:
+    """Return the texts of the decisions and warnings among these blocks, by code."""
+    found: dict[str, str] = {}
+    for block in blocks:
+        if isinstance(block, Prose | Banner) and block.code:
+            found[block.code] = block.text
+        elif isinstance(block, Section):
+            found |= coded(block.blocks)
+    return found

@@ -1,10 +1,11 @@
-"""A page as plain text for a terminal: the same blocks as in HTML."""
+"""Print a report as plain text for a terminal: the same blocks as in HTML."""
 
 from __future__ import annotations
 
 import io
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from rich.console import Console
@@ -20,6 +21,7 @@ from smc_dp.pages.blocks import (
     Page,
     PageBlock,
     PageTable,
+    Picture,
     Prose,
     Quotation,
     Section,
@@ -29,73 +31,102 @@ from smc_dp.pages.blocks import (
 )
 
 _INDENT = "  "
+_MOST_FOLDED = 2000  # rows of a table: rich takes a millisecond for each
 
 
 def lines(page: Page, width: int) -> Iterator[str]:
     """Yield the lines of a page, each at most `width` columns wide; nothing in them is obeyed by a terminal."""
-    yield from _folded(page.title, width)
-    for notice in page.notices:
-        yield from ("", *_block(notice, width))
-    for section in page.sections:
-        yield from ("", *_block(section, width))
+    printer = _Printer(width, width, details=True)
+    yield from printer.blocks((Prose(page.title), *page.notices, *page.sections))
     yield ""
-    for sentence in page.made:
-        yield from _folded(sentence, width)
+    yield from chain.from_iterable(printer.folded(sentence) for sentence in page.made)
 
 
-def _block(block: PageBlock, width: int) -> Iterable[str]:
-    """Return the lines of one block."""
-    match block:
-        case Prose(text) | Banner(text):
-            return _folded(text, width)
-        case Bullets(items, numbered):
-            marks = (f"{n}. " if numbered else "* " for n in range(1, len(items) + 1))
-            return chain.from_iterable(_folded(t, width, mark) for t, mark in zip(items, marks, strict=True))
-        case FactList(pairs):
-            return chain.from_iterable(_folded(f"{term}: {text}", width, _INDENT) for term, text in pairs)
-        case PageTable():
-            return _table(block, width)
-        case Verbatim(text):
-            return (f"{_INDENT}{_printable(line)}".rstrip() for line in text.splitlines())
-        case Quotation(text, source):
-            return _folded(f'"{text}" ({source})', width, _INDENT)
-        case Drawing(_, title, said):
-            return _under(title, (Bullets(said),), width)
-        case Blanks(labels):
-            return chain.from_iterable(_folded(f"{label}: {'_' * 20}", width) for label in labels)
-        case Section(heading, blocks):
-            return _under(heading, blocks, width)
-        case SideBySide(left, right):
-            return chain(_block(left, width), [""], _block(right, width))
-        case Walkthrough(title, steps):
-            return _under(title, tuple(Section(step.heading, step.blocks) for step in steps), width)
+def block_lines(blocks: Iterable[PageBlock], width: int, table_width: int) -> Iterator[str]:
+    """Yield the lines of blocks without their details, prose at most `width` columns wide and tables `table_width`."""
+    return _Printer(width, table_width, details=False).blocks(blocks)
 
 
-def _under(heading: str, blocks: tuple[PageBlock, ...], width: int) -> Iterator[str]:
-    """Yield a heading and the blocks below it, with empty lines between these."""
-    yield from _folded(heading.upper(), width)
-    for number, block in enumerate(blocks):
-        if number:
-            yield ""
-        yield from _block(block, width)
+@dataclass(frozen=True)
+class _Printer:
+    """Widths of prose and of tables, and whether sections and pictures that are details are printed."""
+
+    width: int
+    table_width: int
+    details: bool
+
+    def blocks(self, blocks: Iterable[PageBlock]) -> Iterator[str]:
+        """Yield the lines of blocks, with empty lines between these."""
+        printed = (list(self.block(block)) for block in blocks if self.details or not _is_detail(block))
+        for number, found in enumerate(filter(None, printed)):
+            yield from ([""] if number else [])
+            yield from found
+
+    def block(self, block: PageBlock) -> Iterable[str]:
+        """Return the lines of one block."""
+        match block:
+            case Prose(text) | Banner(text):
+                return self.folded(text)
+            case Bullets(items, numbered):
+                marks = (f"{n}. " if numbered else "* " for n in range(1, len(items) + 1))
+                return chain.from_iterable(self.folded(t, mark) for t, mark in zip(items, marks, strict=True))
+            case FactList(pairs):
+                return chain.from_iterable(self.folded(f"{term}: {text}", _INDENT) for term, text in pairs)
+            case PageTable():
+                return self.table(block)
+            case Verbatim(text):
+                return (f"{_INDENT}{_printable(line)}".rstrip() for line in text.splitlines())
+            case Quotation(text, source):
+                return self.folded(f'"{text}" ({source})', _INDENT)
+            case Drawing(_, title, said):
+                return self.under(title, (Bullets(said),))
+            case Picture(_, _, title):
+                return self.folded(title)
+            case Blanks(labels):
+                return chain.from_iterable(self.folded(f"{label}: {'_' * 20}") for label in labels)
+            case Section(heading, blocks):
+                return self.under(heading, blocks)
+            case SideBySide(left, right):
+                return self.blocks((left, right))
+            case Walkthrough(title, steps):
+                return self.under(title, tuple(Section(step.heading, step.blocks) for step in steps))
+
+    def under(self, heading: str, blocks: tuple[PageBlock, ...]) -> Iterator[str]:
+        """Yield a heading and the blocks below it."""
+        yield from self.folded(heading)
+        yield from self.blocks(blocks)
+
+    def folded(self, text: str, mark: str = "") -> list[str]:
+        """Return one paragraph in lines that fit, the first after `mark` and the others indented as far."""
+        rest = " " * len(mark)
+        return textwrap.wrap(one_line(text), max(self.width, 20), initial_indent=mark, subsequent_indent=rest)
+
+    def table(self, table: PageTable) -> list[str]:
+        """Return the caption of a table and its rows in columns; long cells take several lines, if rows are few."""
+        caption = self.folded(f"{table.caption}:")
+        cells = [[one_line(text) for text in row] for row in (table.headings, *table.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        if sum(widths) + 2 * len(widths) <= self.table_width or len(cells) > _MOST_FOLDED:
+            return [*caption, *(_in_columns(row, widths, table.numbers) for row in cells)]
+        drawn = Table(box=None, pad_edge=False)
+        for at, heading in enumerate(cells[0]):
+            drawn.add_column(heading, justify="right" if at in table.numbers else "left", overflow="fold")
+        for row in cells[1:]:
+            drawn.add_row(*row)
+        text = io.StringIO()
+        Console(file=text, markup=False, highlight=False, emoji=False, width=max(self.table_width, 20)).print(drawn)
+        return [*caption, *(line.rstrip() for line in text.getvalue().splitlines())]
 
 
-def _folded(text: str, width: int, mark: str = "") -> list[str]:
-    """Return one paragraph in lines of this width, the first after `mark` and the others indented as far."""
-    rest = " " * len(mark)
-    return textwrap.wrap(one_line(text), max(width, 20), initial_indent=mark, subsequent_indent=rest)
+def _in_columns(row: Iterable[str], widths: list[int], numbers: tuple[int, ...]) -> str:
+    """Return a row of a table on one line."""
+    cells = enumerate(zip(row, widths, strict=True))
+    return "  ".join(text.rjust(n) if at in numbers else text.ljust(n) for at, (text, n) in cells).rstrip()
 
 
-def _table(table: PageTable, width: int) -> list[str]:
-    """Return the caption of a table and its rows in columns; long cells take several lines."""
-    drawn = Table(box=None, pad_edge=False)
-    for at, heading in enumerate(table.headings):
-        drawn.add_column(one_line(heading), justify="right" if at in table.numbers else "left", overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*map(one_line, row))
-    text = io.StringIO()
-    Console(file=text, markup=False, highlight=False, emoji=False, width=max(width, 20)).print(drawn)
-    return [*_folded(f"{table.caption}:", width), *(line.rstrip() for line in text.getvalue().splitlines())]
+def _is_detail(block: PageBlock) -> bool:
+    """Return whether a screen leaves the block out: pictures, code beside code, and sections that say so."""
+    return isinstance(block, Drawing | Picture | SideBySide | Blanks) or (isinstance(block, Section) and block.details)
 
 
 def _printable(line: str) -> str:

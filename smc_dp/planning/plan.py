@@ -159,7 +159,7 @@ def plan(
     Returns
     -------
     Plan
-        The figures, method by method, and what to do; `smc_dp.planning.words.answer` puts it into sentences. `cost`
+        The figures, method by method, and what to do; `smc_dp.planning.report.answer` puts it into sentences. `cost`
         holds messages, bytes and rounds, by stage and by role.
 
     Raises

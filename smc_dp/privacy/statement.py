@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from smc_dp.core.errors import InputError, check_one_of
 from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, keeps
 
 GuaranteeKind = Literal["pure", "approx", "zcdp", "none"]
@@ -51,8 +52,8 @@ class PrivacyStatement:
 
     Raises
     ------
-    ValueError
-        The fields contradict each other.
+    InputError
+        A ValueError: the fields contradict each other.
 
     References
     ----------
@@ -81,31 +82,44 @@ class PrivacyStatement:
     mu: float | None = None
 
     def __post_init__(self) -> None:
-        for field, value, allowed in (
-            ("kind", self.kind, GuaranteeKind),
-            ("unit", self.unit, Unit),
-            ("adjacency", self.adjacency, Adjacency),
-        ):
-            if value not in get_args(allowed):
-                raise ValueError(f"{field} is one of {', '.join(get_args(allowed))}, got {value!r}")
+        check_one_of("kind", self.kind, get_args(GuaranteeKind))
+        check_one_of("unit", self.unit, get_args(Unit))
+        check_one_of("adjacency", self.adjacency, get_args(Adjacency))
         if (self.unit == "party") != (self.adjacency == "party"):
-            raise ValueError(f"unit {self.unit!r} does not go with adjacency {self.adjacency!r}")
-        if self.kind == "none":
+            raise InputError(
+                "statement.unit_of_other_adjacency", "unit {unit!r} does not go with adjacency {adjacency!r}",
+                unit=self.unit, adjacency=self.adjacency,
+            )  # fmt: skip
+        kind = self.kind
+        if kind == "none":
             if self.epsilon is not None:
-                raise ValueError(f"a statement of kind none has no epsilon, got {self.epsilon}")
+                raise InputError(
+                    "statement.epsilon_of_none", "a statement of kind none has no epsilon, got {got}", got=self.epsilon
+                )
         elif self.epsilon is None or not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ValueError(f"epsilon is positive and finite for kind {self.kind!r}, got {self.epsilon}")
-        if self.kind in ("approx", "zcdp") and not 0 < self.delta < 1:
-            raise ValueError(f"delta lies strictly between 0 and 1 for kind {self.kind!r}, got {self.delta}")
-        if self.kind in ("pure", "none") and self.delta != 0:
-            raise ValueError(f"delta is 0 for kind {self.kind!r}, got {self.delta}")
-        if (self.kind == "zcdp") != (self.rho is not None):
-            raise ValueError(f"rho is there for kind 'zcdp' and no other, got {self.rho} for kind {self.kind!r}")
+            raise InputError(
+                "statement.epsilon_out_of_range", "epsilon is positive and finite for kind {kind!r}, got {got}",
+                kind=kind, got=self.epsilon,
+            )  # fmt: skip
+        if kind in ("approx", "zcdp") and not 0 < self.delta < 1:
+            raise InputError(
+                "statement.delta_out_of_range", "delta lies strictly between 0 and 1 for kind {kind!r}, got {got}",
+                kind=kind, got=self.delta,
+            )  # fmt: skip
+        if kind in ("pure", "none") and self.delta != 0:
+            raise InputError(
+                "statement.delta_not_zero", "delta is 0 for kind {kind!r}, got {got}", kind=kind, got=self.delta
+            )
+        if (kind == "zcdp") != (self.rho is not None):
+            raise InputError(
+                "statement.rho_not_of_kind", "rho is there for kind 'zcdp' and no other, got {got} for kind {kind!r}",
+                got=self.rho, kind=kind,
+            )  # fmt: skip
         if self.rho is not None and not 0 < self.rho < math.inf:
-            raise ValueError(f"rho is positive and finite, got {self.rho}")
+            raise InputError("statement.rho_out_of_range", "rho is positive and finite, got {got}", got=self.rho)
         self._check_curve()
         if not self.adversary.strip():
-            raise ValueError("the adversary is not named")
+            raise InputError("statement.no_adversary", "the adversary is not named")
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as JSON values; rho where there is one, mu always, null where there is none."""
@@ -127,11 +141,17 @@ class PrivacyStatement:
         if self.mu is None:
             return
         if self.kind != "zcdp":
-            raise ValueError(f"mu is there for kind 'zcdp' alone, got {self.mu} for kind {self.kind!r}")
+            raise InputError(
+                "statement.mu_not_of_kind", "mu is there for kind 'zcdp' alone, got {got} for kind {kind!r}",
+                got=self.mu, kind=self.kind,
+            )  # fmt: skip
         if not LEAST_MU <= self.mu <= MOST_MU:
-            raise ValueError(f"mu lies from 2^-64 to 2^12, got {self.mu}")
+            raise InputError("statement.mu_out_of_range", "mu lies from 2^-64 to 2^12, got {got}", got=self.mu)
         if not keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
-            raise ValueError(f"mu {self.mu} does not keep epsilon {self.epsilon} at delta {self.delta}")
+            raise InputError(
+                "statement.mu_too_large", "mu {mu} does not keep epsilon {epsilon} at delta {delta}",
+                mu=self.mu, epsilon=self.epsilon, delta=self.delta,
+            )  # fmt: skip
 
     def _bound(self) -> str:
         figure = self.epsilon or 0.0

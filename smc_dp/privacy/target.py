@@ -9,7 +9,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, check_one_of, shown
 from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]
@@ -74,23 +74,29 @@ class Target:
             object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
             if not LOWEST <= self.epsilon <= HIGHEST:
                 raise InputError(
-                    f"epsilon: wanted a number from {float(LOWEST):g} to {float(HIGHEST):g}, or None for no noise, "
-                    f"got {figure(self.epsilon)}"
-                )
-        for name, value, allowed in (("calibration", self.calibration, Calibration), ("noise", self.noise, NoiseName)):
-            if not isinstance(value, str) or value not in get_args(allowed):
-                raise InputError(f"{name}: wanted one of {', '.join(get_args(allowed))}, got {shown(value)}")
+                    "epsilon.out_of_range",
+                    "epsilon: wanted a number from {least:g} to {most:g}, or None for no noise, got {got}",
+                    least=float(LOWEST), most=float(HIGHEST), got=figure(self.epsilon),
+                )  # fmt: skip
+        check_one_of("calibration", self.calibration, get_args(Calibration))
+        check_one_of("noise", self.noise, get_args(NoiseName))
         object.__setattr__(self, "delta", exact("delta", self.delta))
         if not LEAST_DELTA <= self.delta < 1:
-            raise InputError(f"delta: wanted a number from {float(LEAST_DELTA):g} to below 1, got {figure(self.delta)}")
+            raise InputError(
+                "delta.out_of_range", "delta: wanted a number from {least:g} to below 1, got {got}",
+                least=float(LEAST_DELTA), got=figure(self.delta),
+            )  # fmt: skip
         if self.noise not in PRINTED and self.calibration == "paper":
-            raise InputError(f"noise: {self.noise} is not in the papers, wanted it with calibration proven")
+            raise InputError(
+                "noise.not_in_papers", "noise: {noise} is not in the papers, wanted it with calibration proven",
+                noise=self.noise,
+            )  # fmt: skip
 
     @property
     def wanted(self) -> Fraction:
-        """Epsilon where there must be one; ValueError when no noise was asked for."""
+        """Epsilon where there must be one; InputError when no noise was asked for."""
         if self.epsilon is None:
-            raise ValueError("no noise was asked for, so there is no epsilon")
+            raise InputError("epsilon.none", "no noise was asked for, so there is no epsilon")
         return self.epsilon
 
     @property
@@ -112,7 +118,7 @@ def exact(name: str, value: object) -> Fraction:
     if isinstance(value, int | Fraction):
         return Fraction(value)
     if not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError(f"{name}: wanted a finite number, got {shown(value)}")
+        raise InputError("setting.not_finite", "{name}: wanted a finite number, got {got}", name=name, got=shown(value))
     return min(Fraction(repr(float(value))), Fraction(float(value)))
 
 

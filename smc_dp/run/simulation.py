@@ -23,7 +23,7 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
-from protocols.runtime.desk import Observer
+from protocols.runtime.observer import Observer
 from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.writing import open_scratch, refuse_existing

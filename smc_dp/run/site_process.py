@@ -16,8 +16,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.errors import ReplayError, UnansweredError
 from protocols.runtime.actor import Actor, Greetings, Home
-from protocols.runtime.desk import Observer
 from protocols.runtime.envelope import Envelope
+from protocols.runtime.observer import Observer
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import Session
 from smc_dp.run.budget_charge import RELEASED, OpenCharge
@@ -100,7 +100,7 @@ class OwnActor:
 
     def release(self) -> list[Envelope]:
         """What the role published, once it is done."""
-        if self.actor.desk.progress.unpublished:
+        if self.actor.progress.unpublished:
             self.leaving(RELEASED)
         return self.actor.release()
 

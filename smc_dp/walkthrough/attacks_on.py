@@ -14,8 +14,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
 from smc_dp.attacks import ATTACKS, TOY_KEY_BITS, measure
 from smc_dp.attacks.attack import LEAST_TRIALS, MeasuredAttack
-from smc_dp.attacks.page import of_report, unmeasured
 from smc_dp.attacks.report import AttackReport
+from smc_dp.attacks.report_blocks import of_report, unmeasured
 from smc_dp.pages.blocks import Section
 
 SECONDS = 25.0

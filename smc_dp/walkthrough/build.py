@@ -21,7 +21,7 @@ from smc_dp.walkthrough import attacks_on
 from smc_dp.walkthrough.dry_run import pattern_of, toy_run
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
 from smc_dp.walkthrough.observed_session import Watched, watch
-from smc_dp.walkthrough.page import page
+from smc_dp.walkthrough.report import page
 
 PARTIES, LEAST_PARTIES, MOST_PARTIES = 3, 2, 5
 MOST_COMPARED = 3  # where sizes are compared or permuted the engine has a world for each order

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from smc_dp.leakage.matrix import DRAWN, LEVELS, Cell, Level, Matrix, Row
 from smc_dp.leakage.matrix_groups import GROUPS
-from smc_dp.leakage.words import listed, worded
+from smc_dp.leakage.matrix_text import listed, worded
 
 KNOWN: tuple[tuple[Level, str], ...] = (
     ("own", "drew"),

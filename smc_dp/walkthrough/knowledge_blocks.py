@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from smc_dp.leakage.matrix import Row
 from smc_dp.leakage.matrix_groups import GROUPS, RESULT, SHOWN, grouped
-from smc_dp.leakage.words import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
+from smc_dp.leakage.matrix_text import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
 from smc_dp.walkthrough.knowledge import CASES, PARTS, Knowledge
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.leakage.words import listed
+from smc_dp.leakage.matrix_text import listed
 from smc_dp.pages.blocks import Drawing
-from smc_dp.pages.shortening import fitting
-from smc_dp.pages.svg import Svg, text_width
+from smc_dp.pages.lanes import Arrow, Lanes, LaneStage
 from smc_dp.walkthrough.observed_session import WatchedLetter
 
 MOST_LANES = 7  # more do not fit on the width of a telephone
 EVERYBODY = "everybody"
-_WIDTH, _HEAD, _ROW, _LETTERS = 480.0, 38.0, 40.0, 13.0
 
 
 @dataclass(frozen=True)
@@ -88,41 +86,22 @@ def drawing(
     gone: Collection[str] = (),
     leaves: Collection[str] = (),
 ) -> Drawing:
-    """The letters between lanes, with the sentences before them; `gone` vanished before this step, `leaves` in it."""
+    """Return the messages between lanes, after sentences; `gone` vanished before this step, `leaves` in it."""
     lane = lanes(session)
-    arrows = rows(letters, lane)
+    found = rows(letters, lane)
     order = list(dict.fromkeys(lane.values()))
-    height = _HEAD + _ROW * len(arrows) + 10
-    svg = Svg(_WIDTH, height)
-    gap = _WIDTH / len(order)
-    x = {name: gap * (i + 0.5) for i, name in enumerate(order)}
-    for name in order:
-        away = name in gone or name in leaves
-        svg.line(x[name], _HEAD - 6, x[name], height - 4, "dashed" if away else "faint")
-        if name in leaves:
-            svg.line(x[name] - 7, _HEAD - 4, x[name] + 7, _HEAD + 10, "strong")
-            svg.line(x[name] + 7, _HEAD - 4, x[name] - 7, _HEAD + 10, "strong")
-        svg.text(x[name], _HEAD - 14, fitting(name, gap, _LETTERS), "middle", size=_LETTERS, bold=True)
-    for i, arrow in enumerate(arrows):
-        _draw(svg, arrow, x, _HEAD + _ROW * (i + 1) - 8)
+    picture = Lanes(order, *([order.index(name) for name in names if name in order] for names in (gone, leaves)))
+    arrows = tuple(_arrow(row, order) for row in found)
     left = (f"{name} vanishes: it sends nothing from here on." for name in leaves)
     still = (f"{name} is gone." for name in gone)
-    return Drawing(svg, title, (*still, *left, *sentences(arrows)))
+    numbered = (f"Lanes: {', '.join(picture.headings)}.",) if picture.has_numbers else ()
+    svg = picture.drawn((), [LaneStage("", arrows)])
+    return Drawing(svg, title, (*numbered, *still, *left, *sentences(found)))
 
 
-def _draw(svg: Svg, arrow: ArrowRow, x: Mapping[str, float], y: float) -> None:
-    start = x[arrow.sender]
-    readers = [name for name in x if name != arrow.sender] if arrow.public else arrow.to
-    ends = [x[name] for name in readers] or [start]
-    svg.circle(start, y, 3)
-    for name, end in zip(readers, ends, strict=False):
-        if name == arrow.sender:  # lanes that several share
-            svg.path(f"M {start} {y} c 26 -14 26 14 4 6", arrow=True)
-        else:
-            svg.line(start, y, end + (5 if end < start else -5), y, "dashed" if arrow.public else "line", arrow=True)
-    nearest = min(ends, key=lambda end: abs(end - start))
-    half, gap = text_width(arrow.label, _LETTERS) / 2, _WIDTH / len(x)
-    beside = start + (gap if nearest > start else -gap) / 2  # between two lanes, where it fits
-    middle = beside if half < gap / 2 else (start + nearest) / 2
-    middle = min(max(middle, half + 2), _WIDTH - half - 2)
-    svg.text(middle, y - 7, arrow.label, "middle", size=_LETTERS)
+def _arrow(row: ArrowRow, order: list[str]) -> Arrow:
+    """Return the arrow of a row; what is published goes, dashed, to every other lane."""
+    sender = order.index(row.sender)
+    if row.public:
+        return Arrow(row.label, (sender,), tuple(i for i in range(len(order)) if i != sender), "dashed")
+    return Arrow(row.label, (sender,), tuple(order.index(name) for name in row.to))

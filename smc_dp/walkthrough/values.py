@@ -13,7 +13,7 @@ from protocols.crypto.paillier import Ciphertext
 from protocols.runtime import claims
 from protocols.runtime.message import Message, Slot
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.leakage.words import listed
+from smc_dp.leakage.matrix_text import listed
 from smc_dp.pages.blocks import PageTable
 from smc_dp.walkthrough.observed_session import Watched, WatchedLetter
 

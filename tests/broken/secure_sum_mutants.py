@@ -16,7 +16,6 @@ from support.role_code import Code, Patch, copied
 from protocols.crypto.identity import Signer
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
-from protocols.runtime.desk import Desk
 from protocols.runtime.mailbox import Mailbox
 from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import dealing
@@ -65,7 +64,7 @@ def _signing_again() -> AbstractContextManager[Any]:
         signature: bytes = self._signer.sign(statement(self.session.id, self.name, type(message).__name__, payload))
         return signature
 
-    return patch.object(Desk, "attest", attest)
+    return patch.object(Actor, "attest", attest)
 
 
 def _nothing_is_late() -> AbstractContextManager[Any]:
@@ -77,7 +76,7 @@ def _without_marks() -> AbstractContextManager[Any]:
 
     def forgetful(*args: Any) -> Actor:
         actor = restored(*args)
-        actor.desk.mailbox.marks = set()
+        actor.mailbox.marks = set()
         return actor
 
     return patch.object(replay, "_restored", forgetful)

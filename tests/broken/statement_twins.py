@@ -1,11 +1,11 @@
-"""Statements that can be taken for something else, and desks that forget."""
+"""Statements that can be taken for something else, and engines that forget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from protocols.runtime.desk import Desk
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.session import PUBLIC_NAME
 
@@ -25,22 +25,22 @@ def statement_without_its_session(session_id: bytes, name: str, kind: str, paylo
     return b"smc-dp statement" + name.encode() + kind.encode() + payload
 
 
-ATTEST, SPEND = Desk.attest, Desk.spend
+ATTEST, SPEND = Actor.attest, Actor.spend
 
 
-def attest_and_forget(desk: Desk, message: Any) -> bytes:
+def attest_and_forget(actor: Actor, message: Any) -> bytes:
     """Signs whatever it is asked for, as often as it is asked."""
-    desk.progress.statements.clear()
-    return ATTEST(desk, message)
+    actor.progress.statements.clear()
+    return ATTEST(actor, message)
 
 
-def spender_with_a_memory() -> Callable[[Desk, str], None]:
+def spender_with_a_memory() -> Callable[[Actor, str], None]:
     """Asks the ledger for each label once, however often the role is run again."""
     known: set[str] = set()
 
-    def spend(desk: Desk, label: str) -> None:
+    def spend(actor: Actor, label: str) -> None:
         if label not in known:
-            SPEND(desk, label)
+            SPEND(actor, label)
         known.add(label)
 
     return spend

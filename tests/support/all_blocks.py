@@ -20,7 +20,7 @@ from smc_dp.pages.blocks import (
     WalkStep,
     Walkthrough,
 )
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.pages.svg import Svg
 
 LONG = "readmission_within_thirty_days_of_discharge_" * 3

@@ -10,10 +10,11 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
-from protocols.runtime.actor import NOBODY, Actor, End, Home, actors, hold_to_their_word, overdue
+from protocols.runtime.actor import NOBODY, Actor, Home, actors, hold_to_their_word, overdue
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent
+from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 
@@ -43,8 +44,10 @@ async def run(
     Raises an ExceptionGroup holding what any role raises, or a `StallError` when all that are left wait for mail that
     nobody has sent; the others are cancelled, and nothing is published.
     """
-    everybody = _Actors(session, dict(vanish or {}))
+    everybody = _Actors(session)
     everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, home=home)
+    for name, left in (vanish or {}).items():
+        everybody.roles[name].drop_out(left)
     for name, absent in (marks or {}).items():
         for mark in absent:
             everybody.roles[name].mark(mark)
@@ -63,18 +66,17 @@ async def run(
 class _Actors:
     """All actors of a session, their queues, and everything that was sent."""
 
-    def __init__(self, session: Session, vanish: dict[str, int]) -> None:
+    def __init__(self, session: Session) -> None:
         self.roles: dict[str, Actor] = {}
         self.board = Board(session)
         self.queues = {name: asyncio.Queue[bytes]() for name in session.names}
         self.sent: list[Envelope] = []
-        self._left = vanish
         self._idle: set[str] = set()
 
     async def live(self, role: Actor) -> None:
         """One actor's life."""
         while True:
-            self._post(role, self._moved(role))
+            self._post(role.advance())
             self._idle.add(role.name)
             self._refuse_stall()
             if role.end is not None:
@@ -83,15 +85,6 @@ class _Actors:
             self._idle.discard(role.name)
             if data:
                 _deliver(role, data)
-
-    def _moved(self, role: Actor) -> list[Envelope]:
-        """What the role sends next; who vanishes on the way does not come to what it would have refused."""
-        try:
-            return role.advance()
-        except PeerError:
-            if len(role.desk.out) <= self._left.get(role.name, len(role.desk.out)):
-                raise
-            return role.desk.out
 
     def finish(self) -> None:
         """Whatever is left over, and publication."""
@@ -104,16 +97,11 @@ class _Actors:
             return
         for role in self.roles.values():
             if role.done:
-                self._post(role, role.release())
+                self._post(role.release())
         hold_to_their_word(self.board.session, self.roles.values(), self.board.published)
 
-    def _post(self, role: Actor, envelopes: list[Envelope]) -> None:
+    def _post(self, envelopes: list[Envelope]) -> None:
         for envelope in envelopes:
-            if role.name in self._left:
-                self._left[role.name] -= 1
-                if self._left[role.name] < 0:
-                    role.vanish()
-                    return
             self.sent.append(envelope)
             if envelope.to == PUBLIC_NAME:
                 self._read(envelope)

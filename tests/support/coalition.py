@@ -150,7 +150,7 @@ class Coalition:
 
     def say(self, sender: str, to: str, message: Message, stage: str | None = None) -> None:
         """A member's letter to an honest participant, in the stage that this one is in unless told."""
-        stage = stage or self.honest[to].desk.stage or GREETING
+        stage = stage or self.honest[to].stage or GREETING
         payload = messages.encode(message, self.session.layout_in(stage), {})
         self.raw(sender, to, type(message).__name__, payload, stage)
 
@@ -371,7 +371,7 @@ class Coalition:
             return self.honest[name].advance()
         except PeerError as error:
             self.failed[name] = error
-            return self.honest[name].desk.taken()
+            return self.honest[name].taken()
 
     def _deliver(self, to: str, envelope: Envelope) -> None:
         if to in self.failed:
@@ -408,7 +408,7 @@ class Coalition:
         return name in self.members or name in self.failed or self.honest[name].end == "stopped"
 
     def _is_signed(self, name: str, message: Message, signature: bytes) -> bool:
-        return self.honest[name].desk.attested(name, message, signature)
+        return self.honest[name].attested(name, message, signature)
 
     def _indices(self, members: Iterable[str]) -> list[int]:
         return [self.p.parties.index(name) for name in members if name in self.p.parties]

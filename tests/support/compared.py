@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare import page, study
+from smc_dp.experiments.compare import report, study
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.runner import ExperimentGrid
@@ -26,6 +26,11 @@ PLAN = GridPlan(
 
 def compared(folder: Path) -> Path:
     """The page, in that folder."""
+    return report.write(*study_and_grid(), folder, 1.0)
+
+
+def study_and_grid() -> tuple[study.Study, ExperimentGrid]:
+    """The study, and what came out."""
     trials = tuple(
         Trial("s", label, "aggregator", "proven" if label == LONG else "paper", e, 0.0, r, 0.8, 0.9, 0.5, given, 0.0)
         for e in ASKED
@@ -51,5 +56,4 @@ def compared(folder: Path) -> Path:
     failure = {"failure": f"/a/path/{'x' * 90}", "setting": {"name": "s"}, "repeat": 0,
                "entry": {"label": "prr_mean", "calibration": "paper", "trust": "aggregator"}}  # fmt: skip
     shown = replace(study.of_plan("x", "A title", "Words.", PLAN), claims=claims, differs=("A sentence.",))
-    grid = ExperimentGrid(trials, statements, (failure,))
-    return page.write(shown, grid, folder, 1.0)
+    return shown, ExperimentGrid(trials, statements, (failure,))

@@ -6,11 +6,11 @@ from functools import cache
 
 from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.pages.blocks import Page, PageBlock, Section, WalkStep, Walkthrough
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.walkthrough.dry_run import toy_run
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
 from smc_dp.walkthrough.observed_session import Watched
-from smc_dp.walkthrough.page import page
+from smc_dp.walkthrough.report import page
 
 # As many parties as take little time: with two of whom one vanishes there is no sum.
 PARTIES = {

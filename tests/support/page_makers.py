@@ -17,13 +17,13 @@ from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
 from smc_dp import attacks, audit_run
 from smc_dp.attacks.attack import LEAST_TRIALS
-from smc_dp.attacks.page import page as attacks_page
 from smc_dp.attacks.report import AttackReport
+from smc_dp.attacks.report_blocks import page as attacks_page
 from smc_dp.audit.run import checks
-from smc_dp.audit.run.page import audit_page
+from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import Page
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.walkthrough import build
 from support.all_blocks import every_block
 from support.audited import Folders, charged_run, toy_run

@@ -156,10 +156,10 @@ def lists_have_one_form(code: Code) -> None:
 
 def one_statement_a_sum(code: Code) -> None:
     """27."""
-    desk, m = five(code).honest["P1"].desk, code.messages
-    desk.attest(m.Agreed(0, bytes(32), 31, bytes(32)))
+    actor, m = five(code).honest["P1"], code.messages
+    actor.attest(m.Agreed(0, bytes(32), 31, bytes(32)))
     try:
-        desk.attest(m.Agreed(0, bytes(32), 30, bytes(32)))
+        actor.attest(m.Agreed(0, bytes(32), 30, bytes(32)))
     except LocalError:
         return
     hold(False, "two lists were signed in one sum")

@@ -24,7 +24,7 @@ def charged_first(code: Code) -> None:
     early: list[bool] = []
 
     def charge(name: str, label: str) -> None:
-        early.append(any(envelope.kind == "Masked" for envelope in c.honest[name].desk.out))
+        early.append(any(envelope.kind == "Masked" for envelope in c.honest[name].out))
 
     c = session(code, 5, 1, 1, charge=charge)
     c.seat()

@@ -186,7 +186,7 @@ class Loose:
             self._carry(role.advance())
         except PeerError as error:
             self.raised[role.name] = error
-            self._carry(role.desk.taken())
+            self._carry(role.taken())
 
     def _turn(self) -> bool:
         self._give_up()

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from smc_dp.audit.run.budget_words import alike
+from smc_dp.audit.run.budget_report import alike
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Finding
 from smc_dp.audit.run.levels import NONE, assurance
@@ -261,7 +261,7 @@ def _views(known: _Known) -> str:
 def _level(known: _Known) -> str:
     found = assurance(known.findings, known.audited)
     reached = f"Level {found.level.number} of 3: {found.level.name}." if found.level else f"Level 0 of 3: {NONE}."
-    missing = f" Missing for the next level: {'; '.join(found.next.missing_in_words)}." if found.next else ""
+    missing = f" Missing for the next level: {'; '.join(found.next.missing)}." if found.next else ""
     return reached + missing
 
 

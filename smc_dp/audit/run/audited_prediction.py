@@ -97,9 +97,9 @@ def _level(
 ) -> int:
     """Return the level that an audit reaches; raise InputError, which says what is missing, below the wanted one."""
     # Without a level nothing is audited, and the checks, which import every protocol's code, are not loaded.
-    from smc_dp.audit.run import words
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.audit.run.levels import NUMBERS
+    from smc_dp.audit.run.report_blocks import missing, verdict
 
     if wanted not in NUMBERS:
         raise InputError("level.unknown", "level: wanted one of {known}, got {got}", known=NUMBERS, got=shown(wanted))
@@ -111,18 +111,17 @@ def _level(
             "level.audit_failed",
             "level: the audit of {files} did not pass: {found}{more}",
             files=str(files),
-            found=words.verdict(found),
+            found=verdict(found).text,
             more=more,
         )
     if reached is None or reached.number < wanted:
         number = reached.number if reached else 0
-        missing, *_ = words.assured(found)
         raise InputError(
             "level.not_reached",
             "level: wanted level {wanted} of 3, the audit of {files} reached {number}. {missing}",
             wanted=wanted,
             files=str(files),
             number=number,
-            missing=missing,
+            missing=missing(found),
         )
     return reached.number

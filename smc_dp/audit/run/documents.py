@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field
 
@@ -12,6 +12,8 @@ from smc_dp.audit.run.check import Finding, Group, Status
 from smc_dp.core.documents import Document
 from smc_dp.core.kinds import DigestText
 from smc_dp.run.documents import DayText
+
+Verdict: TypeAlias = Literal["audit.passed", "audit.failed", "audit.not_finished"]
 
 
 class FindingDocument(Document):
@@ -122,9 +124,9 @@ class FactDocument(Document):
 
 class AuditDocument(Document):
     """All that an audit by this `version` found on this `date` (UTC) of the run folder `run`, whose session has this
-    id. `passed`: no check failed, and none was given up; those that were are `unfinished`. `first_fault` is the failed
-    check with the earliest line. `budgets` is null where no ledgers were given. `assessment`: facts for a
-    data-protection assessment, those first that nobody may overlook.
+    id. `passed`: no check failed, and none was given up; those that were are `unfinished`; `verdict` is its code.
+    `first_fault` is the failed check with the earliest line. `budgets` is null where no ledgers were given.
+    `assessment`: facts for a data-protection assessment, those first that nobody may overlook.
     """
 
     run: str
@@ -133,6 +135,7 @@ class AuditDocument(Document):
     session: DigestText
     level: LevelDocument
     passed: bool
+    verdict: Verdict
     first_fault: FindingDocument | None
     unfinished: list[str]
     findings: list[FindingDocument]

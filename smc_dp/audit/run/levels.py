@@ -10,7 +10,6 @@ no level away: the check itself says so of its outcome. The third level is a typ
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from types import MappingProxyType
@@ -71,7 +70,6 @@ NONE = "none of three levels"
 IDENTITIES = "a file of participants' public identity keys that are known from elsewhere (`identities`)"
 _GROUPS = (conformity, privacy, hygiene, replay, statements, leakage)
 _NAMED = 6  # more are counted
-_PARAMETER = re.compile(r" \(`[a-z]+`\)")  # by which a program is given what is missing
 
 
 @dataclass(frozen=True)
@@ -130,11 +128,6 @@ class Rung:
     def name(self) -> str:
         """In a few words."""
         return RULES[self.number].name
-
-    @property
-    def missing_in_words(self) -> tuple[str, ...]:
-        """What keeps it away, for a page: parameters of a program are no matter of one."""
-        return tuple(_PARAMETER.sub("", what) for what in self.missing)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from smc_dp.audit.run.documents import (
     FileDigest,
     FindingDocument,
     LevelDocument,
+    Verdict,
 )
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.levels import Assurance
@@ -47,6 +48,13 @@ class AuditReport:
     def passed(self) -> bool:
         """Whether no check failed, and none was given up because it took too long."""
         return all(f.outcome.status != "failed" and f.outcome.finished for f in self.findings)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Code of what the audit came to."""
+        if self.first_fault:
+            return "audit.failed"
+        return "audit.not_finished" if self.unfinished else "audit.passed"
 
     @property
     def unfinished(self) -> tuple[str, ...]:
@@ -81,6 +89,7 @@ class AuditReport:
             session=self.audited.session,
             level=_level(self),
             passed=self.passed,
+            verdict=self.verdict,
             first_fault=FindingDocument.of(first) if first else None,
             unfinished=list(self.unfinished),
             findings=[FindingDocument.of(f) for f in self.findings],

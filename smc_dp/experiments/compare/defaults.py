@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault, InputError
 from smc_dp.data.partition import Deal, parse_split
 from smc_dp.experiments.compare.plan import GridEntry, Option
 from smc_dp.methods.method import Trust, laws
@@ -47,7 +47,10 @@ def dealt(dataset: str, split: str | None = None, parties: int | None = None, **
     if split is not None:
         shares = len(parse_split(split))
         if parties not in (None, shares):
-            raise InputError(f"split: wanted {parties} percentages, one for each party, got {shares}")
+            raise InputError(
+                "split.wrong_number", "split: wanted {wanted} percentages, one for each party, got {got}",
+                wanted=parties, got=shares,
+            )  # fmt: skip
         return replace(usual, **{"per_party": None, **changes, "split": split, "parties": shares})
     if parties is not None:
         changes |= {"parties": parties, "split": None}
@@ -65,20 +68,22 @@ def entries(
     lam: float | None = None,
     trusts: Sequence[Trust] = (),
     among: Among | None = None,
-) -> tuple[list[GridEntry], list[str]]:
-    """An entry for each method, calibration and trust it has, and a sentence for each that is skipped.
+) -> tuple[list[GridEntry], list[Fault]]:
+    """An entry for each method, calibration and trust it has, and a fault for each that is skipped.
 
     noise None: each method's own. Methods without calibrations are baselines without noise: they run once for each
     data repeat. trusts: none are both, where a method has both and it is said `among` whom nobody is trusted.
     """
-    found, skipped = list[GridEntry](), list[str]()
+    found, skipped = list[GridEntry](), list[Fault]()
     for name in methods:
         method: Any = find(name)
         options: tuple[tuple[str, Option], ...] = ()
         if lam is not None and "lam" in method.__dataclass_fields__:
             options = (("lam", lam),)
         elif lam is not None:
-            skipped.append(f"{name} has no lambda, and runs without it")
+            skipped.append(
+                Fault("comparison.lambda_ignored", "{method} has no lambda, and runs without it", {"method": name})
+            )
         if not method.calibrations:
             found.append(GridEntry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
@@ -86,9 +91,9 @@ def entries(
                 why = _missing(method, calibration, trust, noise, among)
                 if why is not None:
                     by = f", trust {trust}" if trust == "secure" else ""
-                    skipped.append(f"{name} is skipped for calibration {calibration}{by}: {why}")
+                    skipped.append(why.within(f"{name} is skipped for calibration {calibration}{by}"))
                     continue
-                law = noise or _own(method, calibration, trust)
+                law = noise or (usual_noise(method) if trust == "secure" else laws(method, calibration)[0])
                 entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
                 if among is not None and trust == "secure":
                     entry = replace(entry, colluders=among.colluders, dropouts=among.dropouts)
@@ -102,24 +107,22 @@ def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple
     return ("aggregator", "secure") if secure else ("aggregator",)
 
 
-def _own(method: Any, calibration: Calibration, trust: Trust) -> NoiseName:
-    return usual_noise(method) if trust == "secure" else laws(method, calibration)[0]
-
-
 def _missing(
     method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, among: Among | None
-) -> str | None:
+) -> Fault | None:
     """Why there is no such release; None if there is."""
     if trust == "secure" and not by_secure_sum(method):
-        return "no secure sum computes it"
+        return Fault("comparison.no_secure_sum", "no secure sum computes it")
     if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):
-        return f"it has {'proven' if trust == 'secure' else ' and '.join(method.calibrations)}"
+        had = "proven" if trust == "secure" else " and ".join(method.calibrations)
+        return Fault("comparison.other_calibration", "it has {known}", {"known": had})
     known = method.secure_noises if trust == "secure" else laws(method, calibration)
     if noise not in (None, *known):
-        return f"{'its noise' if calibration == 'proven' else 'the noise of the paper'} is {' or '.join(known)}"
+        its = "its noise" if calibration == "proven" else "the noise of the paper"
+        return Fault("comparison.other_noise", "{its} is {known}", {"its": its, "known": " or ".join(known)})
     if trust == "secure" and among is not None:
         try:
             check_crowd(among.parties, among.colluders, among.dropouts)
         except InputError as error:
-            return str(error)
+            return error.fault
     return None

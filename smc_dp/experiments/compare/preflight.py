@@ -27,10 +27,10 @@ def refuse_hopeless(plan: GridPlan, pool: Pool, source: tuple[str, bool]) -> Non
     dealt = {s: _deal(pool, s) for s in plan.settings if s.source == source}
     for entry in plan.entries:
         mine = [s for s in plan.settings if entry.runs_on(s)]
-        why = [_refusal(entry, dealt[s]) for s in mine if s in dealt]
-        if len(why) == len(mine) and all(why):
-            nobody = isinstance(dealt[mine[0]], str)  # the deal is at fault
-            raise InputError(f"{why[0]}" if nobody else f"{entry.label} cannot run on {mine[0].name}: {why[0]}")
+        why = [error for s in mine if s in dealt and (error := _refusal(entry, dealt[s]))]
+        if why and len(why) == len(mine):
+            nobody = isinstance(dealt[mine[0]], InputError)  # the deal is at fault
+            raise why[0] if nobody else why[0].within(f"{entry.label} cannot run on {mine[0].name}")
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class _Dealt:
     few: Federation
 
 
-def _deal(pool: Pool, setting: GridSetting) -> _Dealt | str:
+def _deal(pool: Pool, setting: GridSetting) -> _Dealt | InputError:
     """What is dealt first; the reason if nothing is."""
     try:
         federation, _ = deal_pool(pool, setting.deal, PUBLIC_SEED)
     except InputError as error:
-        return str(error)
+        return error
     some = np.arange(_FEW)
     few = replace(
         federation,
@@ -58,8 +58,8 @@ def _deal(pool: Pool, setting: GridSetting) -> _Dealt | str:
     return _Dealt(federation, few)
 
 
-def _refusal(entry: GridEntry, dealt: _Dealt | str) -> str | None:
-    if isinstance(dealt, str):
+def _refusal(entry: GridEntry, dealt: _Dealt | InputError) -> InputError | None:
+    if isinstance(dealt, InputError):
         return dealt
     with suppress(Exception):  # any other than a refusal is for the cells to tell
         try:
@@ -68,7 +68,7 @@ def _refusal(entry: GridEntry, dealt: _Dealt | str) -> str | None:
             else:
                 entry.make().train(dealt.few)
         except InputError as error:
-            return str(error)
+            return error
     return None
 
 

@@ -84,7 +84,7 @@ def from_csv(content: bytes, where: str) -> list[Trial]:
     """The trials of a table that `to_csv` wrote; InputError for anything else."""
     rows = list(csv.reader(io.StringIO(content.decode("utf-8", errors="replace"))))
     if not rows or tuple(rows[0]) != COLUMNS:
-        raise InputError(f"{where}: is not a table of results")
+        raise InputError("results.no_table", "{where}: is not a table of results", where=where)
     try:
         return [
             Trial(
@@ -96,7 +96,9 @@ def from_csv(content: bytes, where: str) -> list[Trial]:
             for r in rows[1:]
         ]
     except (ValueError, IndexError) as error:
-        raise InputError(f"{where}: is not a table of results: {error}") from error
+        raise InputError(
+            "results.bad_row", "{where}: is not a table of results: {reason}", where=where, reason=str(error)
+        ) from error
 
 
 def summary(trials: Sequence[Trial], measure: str) -> Summary:
@@ -117,7 +119,9 @@ def write(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(
+            "results.not_written", "{path}: cannot be written: {reason}", path=str(path), reason=error.strerror
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
 

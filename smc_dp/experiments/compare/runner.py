@@ -88,25 +88,43 @@ def check_folder(plan: GridPlan, folder: Path) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise InputError(f"{folder}: is a file, wanted a folder")
+        raise InputError("results.no_folder", "{folder}: is a file, wanted a folder", folder=str(folder))
     if not any(folder.iterdir()):
         return
     if not (folder / "plan.json").exists():
-        raise InputError(f"{folder}: is not empty and has no plan.json, wanted a new folder or one to go on with")
+        raise InputError(
+            "results.not_empty",
+            "{folder}: is not empty and has no plan.json, wanted a new folder or one to go on with",
+            folder=str(folder),
+        )
     found = results.read_json(folder / "plan.json")
     if found.get("version") != __version__:
-        raise InputError(f"{folder}: holds the results of another version than {__version__}, wanted a new folder")
+        raise InputError(
+            "results.other_version",
+            "{folder}: holds the results of another version than {version}, wanted a new folder",
+            folder=str(folder), version=__version__,
+        )  # fmt: skip
     if found.get("columns") != list(results.COLUMNS):
-        raise InputError(f"{folder}: holds results with other columns, of an earlier version, wanted a new folder")
+        raise InputError(
+            "results.other_columns",
+            "{folder}: holds results with other columns, of an earlier version, wanted a new folder",
+            folder=str(folder),
+        )
     if found.get("digest") != plan.digest:
-        raise InputError(f"{folder}: holds the results of another plan, wanted a new folder or the same options")
+        raise InputError(
+            "results.other_plan",
+            "{folder}: holds the results of another plan, wanted a new folder or the same options",
+            folder=str(folder),
+        )
 
 
 def _start(plan: GridPlan, folder: Path) -> None:
     try:
         (folder / "cells").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+        raise InputError(
+            "results.folder_not_made", "{folder}: cannot be made: {reason}", folder=str(folder), reason=error.strerror
+        ) from error
     if not (folder / "plan.json").exists():
         document = {"version": __version__, "columns": results.COLUMNS, "digest": plan.digest, "plan": plain(plan)}
         results.write_json(folder / "plan.json", document)
@@ -143,7 +161,9 @@ def _load(source: tuple[str, bool], data: Source) -> Pool:
     try:
         return load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
     except MemoryError as error:
-        raise InputError(f"data set {source[0]}: there is too little memory to load it") from error
+        raise InputError(
+            "comparison.no_memory", "data set {dataset}: there is too little memory to load it", dataset=source[0]
+        ) from error
 
 
 def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: int | None) -> Iterator[TaskOutcome]:
@@ -161,15 +181,17 @@ def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: 
                 yield from outcomes
     except BrokenProcessPool as error:
         raise InputError(
+            "comparison.worker_killed",
             "a worker process was killed, perhaps for want of memory: with fewer `jobs` the same command goes on "
-            "from the cells that are finished"
+            "from the cells that are finished",
         ) from error
     except Exception as error:  # not a cell's: those are outcomes
         if not local:
             raise
         raise InputError(
-            f"rows cannot be handed to the workers: {_last_line(error.__cause__ or error)}; free space, set "
-            "JOBLIB_TEMP_FOLDER, or `jobs` 1"
+            "comparison.rows_not_handed_over",
+            "rows cannot be handed to the workers: {reason}; free space, set JOBLIB_TEMP_FOLDER, or `jobs` 1",
+            reason=_last_line(error.__cause__ or error),
         ) from error
 
 
@@ -213,7 +235,10 @@ def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
         trials = results.from_csv(read_file(table), str(table))
         return trials, items(f"{document}: statements", results.read_json(document).get("statements"))
     except InputError as error:
-        raise InputError(f"{error}; delete {table}, and the same command makes both files of the cell anew") from error
+        raise InputError(
+            "results.bad_cell", "{reason}; delete {table}, and the same command makes both files of the cell anew",
+            reason=str(error), table=str(table),
+        ) from error  # fmt: skip
 
 
 def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, Any]]) -> ExperimentGrid:

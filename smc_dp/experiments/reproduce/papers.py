@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import check_one_of
 from smc_dp.experiments.compare.study import Study
 from smc_dp.experiments.reproduce import collaborative, feature_method, hamm2016, pathak2010, sums
 
@@ -29,8 +29,7 @@ STUDIES: MappingProxyType[str, Callable[[], Study]] = MappingProxyType(
 
 def study(name: str, repeats: int | None = None, draws: int | None = None, insecure_seed: int | None = None) -> Study:
     """The ready grid of this name, shortened if asked; InputError with all names if there is none."""
-    if name not in STUDIES:
-        raise InputError(f"figure: wanted one of {', '.join(STUDIES)}, got {shown(name)}")
+    check_one_of("figure", name, STUDIES)
     found = STUDIES[name]()
     plan = found.plan
     if draws is not None:

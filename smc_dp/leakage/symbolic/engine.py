@@ -1,18 +1,19 @@
 """All roles of a protocol run over symbols: the driver that carries their messages and keeps what everybody saw.
 
-It counts letters, lets somebody vanish and marks the absent as `protocols.runtime.simulate` does.
+It marks the absent as `protocols.runtime.simulate` does.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from protocols.errors import LocalError, StallError
 from protocols.runtime.claims import Model
-from protocols.runtime.endpoint import Endpoint, Greeted
+from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Kind
 from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Program, Session
 from smc_dp.leakage.symbolic import ideal_primitives
@@ -20,7 +21,7 @@ from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Symbol
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.leakage.symbolic.rebind import Rebinding
-from smc_dp.leakage.symbolic.role import SymbolicRole, VanishedError
+from smc_dp.leakage.symbolic.role import SymbolicRole
 from smc_dp.leakage.symbolic.trace import GREETING, Sent, Trace
 from smc_dp.leakage.symbolic.worlds import World
 
@@ -42,7 +43,7 @@ class _Office:
         self.kept: dict[int, Sent] = {}
         self.held: deque[Sent] = deque()  # the late letter, and what follows it on its link
         self._pattern = pattern
-        self._letters = Counter[str]()  # sealed ones, by sender
+        self._letters = Counter[str]()  # the greeting and sealed ones, by sender
         self._out: dict[int, Sent] = {}
         self._new: list[tuple[Sent, bool]] = []  # with whether it is late
         self._late: int | None = None
@@ -53,13 +54,10 @@ class _Office:
         return tuple(self._out[place] for place in sorted(self._out))
 
     def post(self, sent: Sent) -> None:
-        """Take a letter; raises `VanishedError` when its sender sends no more."""
-        number = 1 if sent.greets else self._letters[sent.sender] + 2
-        if sent.sender == self._pattern.name and not self._pattern.late and number >= self._pattern.letter:
-            raise VanishedError
-        self._letters[sent.sender] += sent.to != PUBLIC_NAME
+        """Take a letter."""
+        self._letters[sent.sender] += sent.greets or sent.to != PUBLIC_NAME
         place = len(self._out) + len(self.kept)
-        if self._is_late(sent, number):
+        if self._is_late(sent):
             self._late = place
         self.kept[place] = sent
         self.let_out()
@@ -77,14 +75,14 @@ class _Office:
             if late or (self.held and self._link(sent) == self._link(self.held[0])):
                 self.held.append(sent)
             elif sent.to != PUBLIC_NAME:
-                roles[sent.to].deliver(sent)
+                _deliver(roles, sent)
         return bool(new)
 
     def let_go(self, roles: Mapping[str, SymbolicRole]) -> None:
         """Deliver what was held back."""
         while self.held:
             sent = self.held.popleft()
-            roles[sent.to].deliver(sent)
+            _deliver(roles, sent)
 
     def stages(self, role: SymbolicRole) -> tuple[str, ...]:
         """The stages of a role that anybody knows of: of each it has sent a letter, or signed the end, and what it
@@ -92,11 +90,11 @@ class _Office:
         """
         shown = max((s.entered for s in self._out.values() if s.sender == role.name), default=0)
         waiting = min((s.entered for s in self.kept.values() if s.sender == role.name), default=None)
-        over = len(role.stages) if role.end else role.left
+        over = len(role.stages) if role.end else len(role.progress.results)
         return tuple(role.stages[: max(shown, over if waiting is None else min(over, waiting - 1))])
 
-    def _is_late(self, sent: Sent, number: int) -> bool:
-        pattern = self._pattern
+    def _is_late(self, sent: Sent) -> bool:
+        pattern, number = self._pattern, self._letters[sent.sender]
         return pattern.late and (sent.sender, number) == (pattern.name, pattern.letter) and sent.to != PUBLIC_NAME
 
     @staticmethod
@@ -118,19 +116,20 @@ class Running:
         gate: Gate = everything,
     ) -> None:
         self._tape = tape = Tape(world, model.permutations, model.compared(p), salt=salt)
-        session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
         self._unknowns: dict[str, Symbol] = {}
         self._given = model.inputs(p, self._unknown)
         self._model, self._p, self._published = model, p, False
         self._office = _Office(pattern, gate)
         code: Mapping[Kind, Any] = program.roles
         rebinding = Rebinding(ideal_primitives.instead(tape), {role.__module__ for role in code.values()})
-        greetings = _greetings(session, tape, self._office, rebinding)
-        self._roles = {name: SymbolicRole(name, tape, self._office, greetings) for name in session.names}
+        program = replace(program, roles={kind: rebinding.function(role) for kind, role in code.items()})
+        session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
+        board = _greetings(session, tape, self._office, rebinding)
+        self._roles = {name: SymbolicRole(session, name, tape, self._office, board) for name in session.names}
         for name, role in self._roles.items():
-            function = rebinding.function(code[session.kind(name)])
-            beforehand, role.answers = model.asked(p, self._given[name])
-            role.coroutine = function(Endpoint(session, name, role), *beforehand)
+            role.inputs, role.answers = model.asked(p, self._given[name])
+            if name == pattern.name and not pattern.late:
+                role.drop_out(pattern.letter - 2, counts_sealed=True)  # beside its greeting, which is posted
 
     def _unknown(self, name: str, bits: int) -> Form:
         self._unknowns[name] = Symbol(name, 0, (1 << bits) - 1, "input", "")
@@ -162,7 +161,7 @@ class Running:
             ends = [role.end for role in roles.values()]
             moved = self._office.carry(roles)
             for role in roles.values():
-                role.run()
+                role.step()
                 moved |= self._office.carry(roles)
             if not moved and ends == [role.end for role in roles.values()]:
                 if self.kept:
@@ -174,7 +173,7 @@ class Running:
         self._office.let_go(self._roles)
         if not self._published and all(role.end != "stopped" for role in self._roles.values()):
             for role in self._roles.values():
-                _publish(role, self._office)
+                role.release()
         self._published = True
 
     @property
@@ -215,15 +214,15 @@ def _nothing_refused(symbols: Iterable[Symbol]) -> None:
         raise LocalError("role.goes_on_undecided", "a role {why}, and goes on without an answer", why=why)
 
 
-def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebinding) -> dict[str, Greeted[Any]]:
-    """What everybody says in its greeting, which all can read before anything else is sent."""
-    found: dict[str, Greeted[Any]] = {}
+def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebinding) -> dict[str, Greeted[Any] | None]:
+    """What everybody says in its greeting, if anything, which all can read before anything else is sent."""
+    found: dict[str, Greeted[Any] | None] = dict.fromkeys(session.names)
     for name in session.greeters:
         greeting = session.says(name)
         if greeting is not None:
             tape.role = name
             make: Any = greeting.make
-            made = rebinding.function(make)(session.parameters, name, Coins(tape, name, GREETING))
+            made = rebinding.function(make)(session.parameters, name, Coins(tape, name, "").fork("greeting"))
             found[name] = Greeted(made, tape.digest(f"{GREETING} {name}".encode()))
             office.post(Sent(name, PUBLIC_NAME, made, GREETING, greets=True))
     return found
@@ -233,22 +232,16 @@ def _give_up(roles: Mapping[str, SymbolicRole], office: _Office) -> None:
     """Nobody can move: mark those absent of whom nothing more will come, or what is held back, and let that go."""
     over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
     held = {(s.to, s.sender) for s in office.held}
-    marks = [(role, s) for role in roles.values() for s in role.awaited if s in over or (role.name, s) in held]
-    if not marks and not office.held:
-        raise StallError({r.name: r.want.kind.__name__ for r in roles.values() if r.want})
-    for role, sender in marks:
-        role.miss(sender)
+    absent = {role: [s for s in role.awaited if s in over or (role.name, s) in held] for role in roles.values()}
+    if not any(absent.values()) and not office.held:
+        raise StallError({role.name: role.waiting for role in roles.values() if role.waiting})
+    for role, senders in absent.items():
+        role.miss(*senders)
     office.let_go(roles)
 
 
-def _publish(role: SymbolicRole, office: _Office) -> None:
-    """What a role has published leaves when everybody has ended, and nobody was stopped."""
-    if role.end == "done":
-        for sent in role.unpublished:
-            try:
-                office.post(sent)
-            except VanishedError:
-                return
+def _deliver(roles: Mapping[str, SymbolicRole], sent: Sent) -> None:
+    roles[sent.to].hand(sent.sender, sent.message, sent.stage)
 
 
 def _owner(symbol: Symbol, given: Mapping[str, tuple[Any, ...]]) -> str:

@@ -105,9 +105,11 @@ class Ofaa:
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
         if self.trust not in ("central", "local"):
-            raise InputError(f"trust: wanted central or local, got {shown(self.trust)}")
+            raise InputError(
+                "trust.not_central_or_local", "trust: wanted central or local, got {got}", got=shown(self.trust)
+            )
         if self.repair not in ("project", "trim"):
-            raise InputError(f"repair: wanted project or trim, got {shown(self.repair)}")
+            raise InputError("repair.unknown", "repair: wanted project or trim, got {got}", got=shown(self.repair))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -117,7 +119,10 @@ class Ofaa:
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPolynomial:
         """One noise on the sum, by a protocol; InputError for `trust` local, or to release numbers of rows."""
         if self.trust != "central":
-            raise InputError(f"trust: {self.name} by a secure sum has one noise, wanted central, got {self.trust}")
+            raise InputError(
+                "trust.not_central", "trust: {method} by a secure sum has one noise, wanted central, got {got}",
+                method=self.name, got=self.trust,
+            )  # fmt: skip
         hidden_only(self, announced, "has no use for the number of rows")
         return SharedPolynomial(self, public, target, among, announced)
 

@@ -55,8 +55,10 @@ class ParamLaplace:
     def __post_init__(self) -> None:
         if self.lam == 0:
             raise InputError(
-                "lambda: wanted a positive number, got 0: without a regulariser one record can move the parameters "
-                "without bound, so no noise is enough"
+                "lambda.zero",
+                "{name}: wanted a positive number, got 0: without a regulariser one record can move the parameters "
+                "without bound, so no noise is enough",
+                name="lambda",
             )
         check_modulus(self.lam)
 

@@ -135,6 +135,9 @@ def check_rounds(rounds: int, epochs: int, reading: str) -> None:
     """Raises InputError for settings of a method with rounds that make no sense."""
     for name, value in (("rounds", rounds), ("epochs", epochs)):
         if type(value) is not int or not 1 <= value <= _MOST_ROUNDS:  # no integer of numpy, which could overflow
-            raise InputError(f"{name}: wanted an int from 1 to {_MOST_ROUNDS}, got {shown(value)}")
+            raise InputError(
+                "rounds.out_of_range", "{name}: wanted an int from 1 to {most}, got {got}",
+                name=name, most=_MOST_ROUNDS, got=shown(value),
+            )  # fmt: skip
     if reading not in ("exact", "truncated"):
-        raise InputError(f"reading: wanted exact or truncated, got {shown(reading)}")
+        raise InputError("reading.unknown", "reading: wanted exact or truncated, got {got}", got=shown(reading))

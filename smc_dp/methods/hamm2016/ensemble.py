@@ -68,7 +68,9 @@ class Ensemble:
     def counts(self) -> npt.NDArray[np.int64]:
         """The votes on the auxiliary rows: (N, C)."""
         if self.federation.unlabelled is None:
-            raise InputError("the auxiliary rows: wanted public rows without labels, got none")
+            raise InputError(
+                "auxiliary_rows.missing", "the auxiliary rows: wanted public rows without labels, got none"
+            )
         return self.votes(self.federation.unlabelled)
 
     @property
@@ -81,7 +83,10 @@ class Ensemble:
     def models(self, method: Method) -> Array:
         """V: (M, p, d); InputError, in the name of the method, where all that is known of a classifier are votes."""
         if not isinstance(self.classifiers, np.ndarray):
-            raise InputError(f"learner: {method.name} needs the weights of linear models, got black boxes")
+            raise InputError(
+                "learner.no_weights", "learner: {method} needs the weights of linear models, got black boxes",
+                method=method.name,
+            )  # fmt: skip
         return self.classifiers
 
 
@@ -147,7 +152,10 @@ def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ens
 def auxiliary(public: Public | Federation, method: Method) -> Array:
     """The public rows without labels: (N, d); InputError, in the name of the method, without any."""
     if public.unlabelled is None:
-        raise InputError(f"the auxiliary rows: {method.name} needs public rows without labels, got none")
+        raise InputError(
+            "auxiliary_rows.needed", "the auxiliary rows: {method} needs public rows without labels, got none",
+            method=method.name,
+        )  # fmt: skip
     return public.unlabelled
 
 

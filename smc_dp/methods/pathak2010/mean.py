@@ -23,6 +23,7 @@ from smc_dp.methods.method import (
     check_own_size,
     check_target,
     released,
+    too_many_rows,
     two_classes,
 )
 from smc_dp.methods.model import Release
@@ -76,7 +77,10 @@ class PathakMean:
 
     def __post_init__(self) -> None:
         if type(self.lam) is bool or not isinstance(self.lam, int | float) or not _LOWEST <= self.lam <= _HIGHEST:
-            raise InputError(f"lambda: wanted a number from 1e-09 to 1e+06, got {shown(self.lam)}")
+            raise InputError(
+                "lambda.out_of_printed_range", "{name}: wanted a number from 1e-09 to 1e+06, got {got}",
+                name="lambda", got=shown(self.lam),
+            )  # fmt: skip
         object.__setattr__(self, "lam", float(self.lam))
 
     @classmethod
@@ -98,7 +102,7 @@ class PathakMean:
     def largest(self, n: int, public: Public, target: Target) -> int:
         """What no entry of the sum exceeds on the grid, whatever the rows say, if a party of n rows adds its noise."""
         if n > LARGEST_N:
-            raise InputError(f"wanted at most {LARGEST_N} rows, got {n}")
+            raise too_many_rows(n)
         noise, mu = self.noise(target, n, public), 2 * Fraction(self.lam)
         tail = 0 if noise is None else noise.law.tail() * self.functionality(public, target).times
         longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
@@ -113,7 +117,10 @@ class PathakMean:
             return nothing("record", "replace", RESIDUES)
         if trust == "secure" and target.epsilon is not None:
             if target.noise not in ("knorm", "laplace"):
-                raise InputError(f"noise: {self.name} by a protocol has knorm and laplace, got {target.noise}")
+                raise InputError(
+                    "noise.not_of_protocol", "noise: {method} by a protocol has knorm and laplace, got {got}",
+                    method=self.name, got=target.noise,
+                )  # fmt: skip
             return guarantee(
                 parties=public.parties, dimension=public.dimension, epsilon=target.epsilon, lam=Fraction(self.lam),
                 calibration=target.calibration, noise=target.noise, grid=GRID, tau=PUBLIC_TAU,

@@ -55,12 +55,20 @@ def usual_noise(method: Any) -> NoiseName:
 def check_secure(method: Any, target: Target) -> None:
     """Raises InputError unless a secure sum computes the method with the noise of this target."""
     if not by_secure_sum(method):
-        raise InputError(f"trust: no secure sum computes {method.name}, wanted aggregator")
+        raise InputError(
+            "trust.no_secure_sum", "trust: no secure sum computes {method}, wanted aggregator", method=method.name
+        )
     if target.calibration != "proven":
-        raise InputError(f"calibration: {method.name} by a secure sum has proven, got {target.calibration}")
+        raise InputError(
+            "calibration.not_in_secure_sum", "calibration: {method} by a secure sum has proven, got {got}",
+            method=method.name, got=target.calibration,
+        )  # fmt: skip
     if target.noise not in method.secure_noises:
         known, own = ", ".join(method.secure_noises), usual_noise(method)
-        raise InputError(f"noise: {method.name} by a secure sum has {known}, got {target.noise}; give noise {own}")
+        raise InputError(
+            "noise.not_in_secure_sum", "noise: {method} by a secure sum has {known}, got {got}; give noise {other}",
+            method=method.name, known=known, got=target.noise, other=own,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +101,7 @@ class AtHome:
             try:
                 form.check(len(rows))
             except InputError as error:
-                raise InputError(f"{self.federation.name(j)}: {error}") from None
+                raise error.within(self.federation.name(j)) from None
         return form
 
     def train(self) -> Self:
@@ -135,7 +143,10 @@ class AtHome:
             return self.method
         if not 1 <= len(learners) <= self.among.parties:
             most = self.among.parties
-            raise InputError(f"learner: wanted from 1 to {most}, at most one for each party, got {len(learners)}")
+            raise InputError(
+                "learner.wrong_number", "learner: wanted from 1 to {most}, at most one for each party, got {got}",
+                most=most, got=len(learners),
+            )  # fmt: skip
         return replace(self.method, learner=learners[party % len(learners)])
 
     @property

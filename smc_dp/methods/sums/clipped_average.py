@@ -63,7 +63,9 @@ class ClippedAverage:
     def __post_init__(self) -> None:
         check_modulus(self.lam)
         if not isinstance(self.clip, int | float) or not _SMALLEST <= self.clip <= _LARGEST:
-            raise InputError(f"clip: wanted a number from 2**-20 to 1e6, got {shown(self.clip)}")
+            raise InputError(
+                "clip.out_of_range", "clip: wanted a number from 2**-20 to 1e6, got {got}", got=shown(self.clip)
+            )
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -136,7 +138,10 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
         """A model (p, d) of any learner, in the coordinates of `smc_dp.methods.training.classes`, clipped."""
         wanted = (coordinates(self.public.classes), self.public.dimension)
         if trained.shape != wanted:
-            raise InputError(f"model: wanted coordinates of shape {wanted}, got {trained.shape}")
+            raise InputError(
+                "model.wrong_shape", "model: wanted coordinates of shape {wanted}, got {got}",
+                wanted=str(wanted), got=str(trained.shape),
+            )  # fmt: skip
         short = clipped(trained[np.newaxis], self.method.clip)[0]
         return (*self.grid.encode(short.ravel().tolist()), 1)
 

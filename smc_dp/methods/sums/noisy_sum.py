@@ -78,7 +78,10 @@ class NoisySum(ABC, Generic[M]):
             two_classes(self.public, self.method)
         if self.target.noise not in self.method.secure_noises:
             known = ", ".join(self.method.secure_noises)
-            raise InputError(f"noise: {self.method.name} by a secure sum has {known}, got {self.target.noise}")
+            raise InputError(
+                "noise.not_in_sum", "noise: {method} by a secure sum has {known}, got {got}",
+                method=self.method.name, known=known, got=self.target.noise,
+            )  # fmt: skip
 
     @property
     @abstractmethod
@@ -183,13 +186,19 @@ class NoisySum(ABC, Generic[M]):
 def hidden_only(method: Method, announced: AnnouncedRows, why: str) -> None:
     """Raises InputError where numbers of rows are to be released, with the reason why this method does not."""
     if announced.sizes != "hidden":
-        raise InputError(f"sizes: {method.name} {why}, wanted hidden, got {announced.sizes}")
+        raise InputError(
+            "sizes.not_hidden", "sizes: {method} {reason}, wanted hidden, got {got}",
+            method=method.name, reason=why, got=announced.sizes,
+        )  # fmt: skip
 
 
 def check_rows(n: int, announced: AnnouncedRows) -> None:
     """Raises InputError for more rows than were announced; how many may be protected."""
     if n > announced.most_rows:
-        raise InputError(f"wanted at most {announced.most_rows} rows, as `most_rows` says")
+        raise InputError(
+            "party.more_rows_than_announced", "wanted at most {most} rows, as `most_rows` says",
+            most=announced.most_rows,
+        )  # fmt: skip
 
 
 def up_to(announced: AnnouncedRows) -> str:

@@ -210,11 +210,8 @@ class TrainedSum:
 def _noise(method: WeightedSum | WeightedSumAddRemove, public: Public, target: Target) -> Calibrated | None:
     if target.epsilon is None:
         return None
-    return proven(target, coordinates(public.classes) * public.dimension, _sensitivity(method, public))
-
-
-def _sensitivity(method: WeightedSum | WeightedSumAddRemove, public: Public) -> Fraction:
-    return method.sensitivity_to(LARGEST_N, public.classes)
+    sensitivity = method.sensitivity_to(LARGEST_N, public.classes)
+    return proven(target, coordinates(public.classes) * public.dimension, sensitivity)
 
 
 def _models_of(federation: Federation, lam: float) -> Array:

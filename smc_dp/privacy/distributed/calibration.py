@@ -86,11 +86,13 @@ def calibrated(
     asked = SharedSum(dimension, sensitivity, largest, parties, honest, multiples)
     if target.noise == "vg" and dimension > MOST_DIMENSION:
         raise InputError(
-            f"noise: vg is for at most {MOST_DIMENSION} numbers in one sum, got {dimension}; give noise ddg or self"
-        )
+            "noise.too_many_numbers_for_vg",
+            "noise: vg is for at most {most} numbers in one sum, got {got}; give noise ddg or self",
+            most=MOST_DIMENSION, got=dimension,
+        )  # fmt: skip
     found = _fitting(target, asked)
     if found is None:
-        raise InputError(_refusal(target, asked))
+        raise _refusal(target, asked)
     return found
 
 
@@ -154,7 +156,7 @@ def _moved(asked: SharedSum, fraction_bits: int) -> int:
     return Grid(fraction_bits, MOST_RING_BITS).l2_sensitivity(asked.sensitivity, asked.dimension)
 
 
-def _refusal(target: Target, asked: SharedSum) -> str:
+def _refusal(target: Target, asked: SharedSum) -> InputError:
     """What cannot be had, and what can be had instead."""
     ways = []
     fewer = range(1, asked.honest)
@@ -169,11 +171,13 @@ def _refusal(target: Target, asked: SharedSum) -> str:
     fit = [name for name in others if name != target.noise and _fitting(replace(target, noise=name), asked)]
     if fit:
         ways.append(f"noise {' or '.join(fit)}")
-    return (
-        f"noise: {target.noise} for {asked.honest} honest of {asked.parties} parties and {asked.dimension} numbers "
-        f"needs integers of more than {MOST_RING_BITS} bits{reason}; give "
-        + (", or ".join(ways) or "a larger epsilon, or smaller numbers")
-    )
+    return InputError(
+        "noise.integers_too_long",
+        "noise: {noise} for {honest} honest of {parties} parties and {numbers} numbers needs integers of more than "
+        "{bits} bits{reason}; give {ways}",
+        noise=target.noise, honest=asked.honest, parties=asked.parties, numbers=asked.dimension, bits=MOST_RING_BITS,
+        reason=reason, ways=", or ".join(ways) or "a larger epsilon, or smaller numbers",
+    )  # fmt: skip
 
 
 def _smaller_epsilon(target: Target, asked: SharedSum) -> int:

@@ -65,11 +65,16 @@ class Entry:
         """The entry of a row or of a JSON object; InputError, naming entry and field, for what is none."""
         number, state = values.get("number"), values.get("state")
         if type(number) is not int or not 1 <= number <= 10**9:
-            raise InputError(f"an entry: number: wanted a positive number, got {shown(number)}")
+            raise InputError(
+                "ledger_entry.no_number", "an entry: number: wanted a positive number, got {got}", got=shown(number)
+            )
         where, values = f"entry {number}", {"mu": None, **values}
         reading.keys(where, values, {*COLUMNS})
         if state not in get_args(EntryState):
-            raise InputError(f"{where}: state: wanted one of {', '.join(get_args(EntryState))}, got {shown(state)}")
+            raise InputError(
+                "ledger_entry.unknown_state", "{where}: state: wanted one of {known}, got {got}",
+                where=where, known=get_args(EntryState), got=shown(state),
+            )  # fmt: skip
         _check_presence(where, values, state)
         entry = cls(
             **{**values, **{n: from_text(f"{where}: {n}", values[n]) for n in _NUMBERS if values[n] is not None}}
@@ -79,7 +84,7 @@ class Entry:
             try:
                 entry.guarantee  # noqa: B018  its fields must fit together
             except InputError as error:
-                raise InputError(f"{where}: {error}") from None
+                raise error.within(where) from None
         return entry
 
     @property
@@ -118,19 +123,34 @@ def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
         if name in ("rho", "mu") and state == "reserved":
             continue  # there for kind zcdp alone, which the guarantee sees to
         if (values[name] is not None) != (name in wanted):
-            raise InputError(f"{where}: {name}: does not go with state {state}, got {shown(values[name])}")
+            raise InputError(
+                "ledger_entry.field_not_of_state", "{where}: {name}: does not go with state {state}, got {got}",
+                where=where, name=name, state=state, got=shown(values[name]),
+            )  # fmt: skip
 
 
 def _check_texts(where: str, entry: Entry) -> None:
     for name in ("dataset", "run", "previous", "digest"):
         value = getattr(entry, name)
         if value is not None and not (isinstance(value, str) and _HEX.fullmatch(value)):
-            raise InputError(f"{where}: {name}: wanted 64 hexadecimal digits, got {shown(value)}")
+            raise InputError(
+                "ledger_entry.no_digest", "{where}: {name}: wanted 64 hexadecimal digits, got {got}",
+                where=where, name=name, got=shown(value),
+            )  # fmt: skip
     if not isinstance(entry.date, str) or not _DATE.fullmatch(entry.date):
-        raise InputError(f"{where}: date: wanted one such as 2026-01-31T12:00:00Z, got {shown(entry.date)}")
+        raise InputError(
+            "ledger_entry.bad_date", "{where}: date: wanted one such as 2026-01-31T12:00:00Z, got {got}",
+            where=where, got=shown(entry.date),
+        )  # fmt: skip
     if entry.refers is not None and type(entry.refers) is not int:
-        raise InputError(f"{where}: refers: wanted the number of an entry, got {shown(entry.refers)}")
+        raise InputError(
+            "ledger_entry.bad_reference", "{where}: refers: wanted the number of an entry, got {got}",
+            where=where, got=shown(entry.refers),
+        )  # fmt: skip
     called: object = entry.mechanism
     plain = isinstance(called, str) and called.isprintable() and 0 < len(called) <= LONGEST_MECHANISM
     if called is not None and not plain:
-        raise InputError(f"{where}: mechanism: wanted up to {LONGEST_MECHANISM} printable characters")
+        raise InputError(
+            "ledger_entry.bad_mechanism", "{where}: mechanism: wanted up to {most} printable characters",
+            where=where, most=LONGEST_MECHANISM,
+        )  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.ledger.entry import COLUMNS
-from smc_dp.privacy.ledger.history import BrokenLedgerError, History
+from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.storage import MAX_BYTES
 
@@ -39,14 +39,15 @@ def from_json(content: bytes, where: str) -> History:
     reading.keys(where, document, {"format", "start", "entries"})
     start = document["start"]
     if document["format"] not in _FORMATS or not isinstance(start, str) or not re.fullmatch("[0-9a-f]{64}", start):
-        raise InputError(f"{where}: wanted {_FORMATS[0]!r} and where its chain starts, got {shown(document['format'])}")
+        raise InputError(
+            "ledger.no_export", "{where}: wanted {wanted!r} and where its chain starts, got {got}",
+            where=where, wanted=_FORMATS[0], got=shown(document["format"]),
+        )  # fmt: skip
     rows = reading.items(f"{where}: entries", document["entries"])
     try:
         return History.read(start, (reading.mapping("an entry", row) for row in rows))
-    except BrokenLedgerError as error:
-        raise BrokenLedgerError(f"{where}: {error}") from None
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise error.within(where) from None
 
 
 def read(path: Path) -> History:

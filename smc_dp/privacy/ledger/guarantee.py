@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, check_one_of, shown
 from smc_dp.privacy.gaussian import in_reach
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit, round_up
 
@@ -31,25 +31,39 @@ class Guarantee:
     mu: Fraction | None = None
 
     def __post_init__(self) -> None:
-        for field, value, allowed in (("unit", self.unit, Unit), ("adjacency", self.adjacency, Adjacency)):
-            if value not in get_args(allowed):
-                raise InputError(f"{field}: wanted one of {', '.join(get_args(allowed))}, got {shown(value)}")
+        check_one_of("unit", self.unit, get_args(Unit))
+        check_one_of("adjacency", self.adjacency, get_args(Adjacency))
         if (self.unit == "party") != (self.adjacency == "party"):
-            raise InputError(f"adjacency: wanted one that goes with unit {self.unit}, got {shown(self.adjacency)}")
+            raise InputError(
+                "guarantee.adjacency_of_other_unit", "adjacency: wanted one that goes with unit {unit}, got {got}",
+                unit=self.unit, got=shown(self.adjacency),
+            )  # fmt: skip
         if self.kind not in ("pure", "approx", "zcdp"):
-            raise InputError(f"kind: wanted a guarantee that can be charged, got {shown(self.kind)}")
+            raise InputError(
+                "guarantee.not_chargeable", "kind: wanted a guarantee that can be charged, got {got}",
+                got=shown(self.kind),
+            )  # fmt: skip
         if not 1 / _LARGEST <= self.epsilon <= _LARGEST:
-            raise InputError("epsilon: wanted a number from 1e-100 to 1e100")
+            raise InputError("guarantee.epsilon_out_of_range", "epsilon: wanted a number from 1e-100 to 1e100")
         if self.delta != 0 if self.kind == "pure" else not 1 / _LARGEST <= self.delta < 1:
-            raise InputError(f"delta: wanted 0 for kind pure, else a number from 1e-100 to below 1, for {self.kind}")
+            raise InputError(
+                "guarantee.delta_not_of_kind",
+                "delta: wanted 0 for kind pure, else a number from 1e-100 to below 1, for {kind}",
+                kind=self.kind,
+            )
         if (self.rho is not None) != (self.kind == "zcdp"):
-            raise InputError(f"rho: wanted one for kind zcdp and for no other, for {self.kind}")
+            raise InputError(
+                "guarantee.rho_not_of_kind", "rho: wanted one for kind zcdp and for no other, for {kind}",
+                kind=self.kind,
+            )  # fmt: skip
         if self.rho is not None and not 1 / _LARGEST <= self.rho <= _LARGEST:
-            raise InputError("rho: wanted a number from 1e-100 to 1e100")
+            raise InputError("guarantee.rho_out_of_range", "rho: wanted a number from 1e-100 to 1e100")
         if self.mu is not None and self.kind != "zcdp":
-            raise InputError(f"mu: wanted one for kind zcdp alone, for {self.kind}")
+            raise InputError(
+                "guarantee.mu_not_of_kind", "mu: wanted one for kind zcdp alone, for {kind}", kind=self.kind
+            )
         if self.mu is not None and not in_reach(self.mu**2):
-            raise InputError("mu: wanted a number from 2**-64 to 2**12")
+            raise InputError("guarantee.mu_out_of_range", "mu: wanted a number from 2**-64 to 2**12")
 
     @classmethod
     def of(cls, statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
@@ -59,7 +73,10 @@ class Guarantee:
         of 1/10 come to 1; ValueError when the statement is not of that epsilon.
         """
         if statement.kind == "none" or statement.epsilon is None:
-            raise InputError(f"kind: wanted a guarantee that can be charged, got {shown(statement.kind)}")
+            raise InputError(
+                "guarantee.not_chargeable", "kind: wanted a guarantee that can be charged, got {got}",
+                got=shown(statement.kind),
+            )  # fmt: skip
         if epsilon is not None and round_up(epsilon) != statement.epsilon:
             raise ValueError("the statement is of another epsilon")
         rho = None if statement.rho is None else Fraction(statement.rho)

@@ -104,9 +104,12 @@ class History:
     def opened(cls, start: str, limit: Limit, date: str) -> History:
         """Nothing but the limit; InputError unless its epsilon is positive and its delta 0 or in [1e-100, 1)."""
         if limit.epsilon <= 0:
-            raise InputError("budget: wanted a positive epsilon")
+            raise InputError("budget.not_positive", "budget: wanted a positive epsilon")
         if limit.delta != 0 and not LEAST_DELTA <= limit.delta < 1:
-            raise InputError(f"delta: wanted 0, or a number from {float(LEAST_DELTA):g} to below 1")
+            raise InputError(
+                "budget.delta_out_of_range", "delta: wanted 0, or a number from {least:g} to below 1",
+                least=float(LEAST_DELTA),
+            )  # fmt: skip
         first = Entry(1, "limit", date, epsilon=limit.epsilon, delta=limit.delta)
         return cls(start, (first.after(start),))
 
@@ -180,7 +183,7 @@ class History:
         """OverBudgetError when a release with this guarantee would pass the limit."""
         account = account_of(guarantee)
         if not self.standing(account, guarantee).fits:
-            raise OverBudgetError(_refusal(self.standing(account), guarantee))
+            raise _over_budget(self.standing(account), guarantee)
 
     def reservation(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int | None:
         """The number of the reservation that stands under this key, settled as released or not; None if there is none.
@@ -196,7 +199,11 @@ class History:
                 "guarantee": entry.guarantee == guarantee,
             }
             if other := [what for what, same in fields.items() if not same]:
-                raise InputError(f"entry {entry.number} has the same run and another {other[0]}, wanted the same")
+                raise InputError(
+                    "ledger.same_run_other_release",
+                    "entry {number} has the same run and another {what}, wanted the same",
+                    number=entry.number, what=other[0],
+                )  # fmt: skip
         return next((entry.number for entry in made if entry.number not in void), None)
 
     def reserved(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str) -> Entry:
@@ -227,37 +234,50 @@ def _check_chain(history: History) -> None:
     previous = history.start
     for place, entry in enumerate(history.entries, start=1):
         if entry.number != place:
-            raise BrokenLedgerError(f"entry {place} is missing, entry {entry.number} stands there")
+            raise BrokenLedgerError(
+                "ledger.entry_missing", "entry {number} is missing, entry {found} stands there",
+                number=place, found=entry.number,
+            )  # fmt: skip
         if entry.previous != previous:
-            raise BrokenLedgerError(f"entry {place} does not follow what stands before it")
+            raise BrokenLedgerError(
+                "ledger.entry_out_of_chain", "entry {number} does not follow what stands before it", number=place
+            )
         if entry.digest != entry.computed():
-            raise BrokenLedgerError(f"entry {place} is not what was written")
+            raise BrokenLedgerError("ledger.entry_changed", "entry {number} is not what was written", number=place)
         previous = entry.digest
 
 
 def _check_order(history: History) -> None:
     states = [entry.state for entry in history.entries]
     if states[:1] != ["limit"] or "limit" in states[1:]:
-        raise BrokenLedgerError("the first entry and no other is the limit")
+        raise BrokenLedgerError("ledger.limit_not_first", "the first entry and no other is the limit")
     outcomes = [entry.refers for entry in history.entries if entry.refers is not None]
     for entry in history.entries:
         if entry.refers is not None and not (
             1 <= entry.refers < entry.number and states[entry.refers - 1] == "reserved"
         ):
-            raise BrokenLedgerError(f"entry {entry.number} refers to no reservation before it")
+            raise BrokenLedgerError(
+                "ledger.no_reservation", "entry {number} refers to no reservation before it", number=entry.number
+            )
     if repeated := [a for a, b in pairwise(sorted(outcomes)) if a == b]:
-        raise BrokenLedgerError(f"entry {repeated[0]} has two outcomes")
+        raise BrokenLedgerError("ledger.two_outcomes", "entry {number} has two outcomes", number=repeated[0])
 
 
-def _refusal(standing: Standing, guarantee: Guarantee) -> str:
+def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
     spent = standing.total.epsilon if standing.total else standing.limit.epsilon
-    asks = f"epsilon {at_most(guarantee.epsilon)}"
-    if guarantee.delta:
-        asks += f" with delta {at_most(guarantee.delta)}"
+    fields = {"spent": at_most(spent), "limit": str(standing.limit), "left": at_least(max(standing.left, Fraction(0)))}
+    epsilon, delta = at_most(guarantee.epsilon), at_most(guarantee.delta)
     if guarantee.delta > standing.limit.delta:
-        made = f"the ledger was made for a delta of {at_least(standing.limit.delta)}"
-        asks += f", and {made} (wanted noise without a delta, or a ledger whose limit has a `delta`)"
-    return (
-        f"the budget would be passed: spent {at_most(spent)} of {standing.limit}, "
-        f"this run asks for {asks}, {at_least(max(standing.left, Fraction(0)))} is left"
-    )
+        return OverBudgetError(
+            "budget.other_delta",
+            "the budget would be passed: spent {spent} of {limit}, this run asks for epsilon {epsilon} with delta "
+            "{delta}, and the ledger was made for a delta of {known} (wanted noise without a delta, or a ledger whose "
+            "limit has a `delta`), {left} is left",
+            **fields, epsilon=epsilon, delta=delta, known=at_least(standing.limit.delta),
+        )  # fmt: skip
+    return OverBudgetError(
+        "budget.passed",
+        "the budget would be passed: spent {spent} of {limit}, this run asks for epsilon {epsilon}{with_delta}, {left} "
+        "is left",
+        **fields, epsilon=epsilon, with_delta=f" with delta {delta}" if guarantee.delta else "",
+    )  # fmt: skip

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.privacy.ledger.history import BrokenLedgerError, OverBudgetError
 
 MAX_BYTES = 1 << 25  # some 40,000 entries
 _LONGEST_VALUE = 1 << 16
@@ -39,12 +38,12 @@ WITH_MU = "ALTER TABLE entries ADD COLUMN mu;"  # a new ledger has it at once, a
 
 def opened(path: Path) -> sqlite3.Connection:
     """A connection to a file whose form is that of a ledger; InputError for any other."""
-    _refuse_unusable(path)
     with reported(path):
+        _refuse_unusable(path)
         connection = connected(path)
         try:
             if _form(connection) not in (_wanted_form(SCHEMA + WITH_MU), _wanted_form(SCHEMA)):
-                raise InputError(f"ledger {path}: is not a ledger of this version")
+                raise InputError("ledger.other_version", "is not a ledger of this version")
         except BaseException:
             connection.close()
             raise
@@ -70,27 +69,28 @@ def reported(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        busy = "locked" in str(error)
-        what = "is in use by another process" if busy else f"cannot be used: {one_line(str(error))}"
-        raise InputError(f"ledger {path}: {what}") from None
+        reason = one_line(str(error))
+        unusable = InputError("ledger.not_usable", "cannot be used: {reason}", reason=reason)
+        in_use = InputError("ledger.in_use", "is in use by another process")
+        raise (in_use if "locked" in reason else unusable).within(f"ledger {path}") from None
     except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
-        raise InputError(f"ledger {path}: is not a ledger that can be read: {one_line(str(error))}") from None
-    except (BrokenLedgerError, OverBudgetError) as error:
-        raise type(error)(f"ledger {path}: {error}") from None
+        unreadable = InputError(
+            "ledger.not_readable", "is not a ledger that can be read: {reason}", reason=one_line(str(error))
+        )
+        raise unreadable.within(f"ledger {path}") from None
     except InputError as error:
-        named = str(error).startswith("ledger ")
-        raise InputError(str(error) if named else f"ledger {path}: {error}") from None
+        raise error.within(f"ledger {path}") from None
 
 
 def _refuse_unusable(path: Path) -> None:
     try:
         found = path.lstat()
     except OSError as error:
-        raise InputError(f"ledger {path}: cannot be read: {error.strerror}") from None
+        raise InputError("ledger.file_not_read", "cannot be read: {reason}", reason=error.strerror) from None
     if not stat.S_ISREG(found.st_mode):
-        raise InputError(f"ledger {path}: wanted a plain file")
+        raise InputError("ledger.no_plain_file", "wanted a plain file")
     if found.st_size > MAX_BYTES:
-        raise InputError(f"ledger {path}: is larger than {MAX_BYTES} bytes")
+        raise InputError("ledger.too_large", "is larger than {most} bytes", most=MAX_BYTES)
     _refuse_beside(path)
 
 
@@ -103,19 +103,25 @@ def _refuse_beside(path: Path) -> None:
     journal = path.with_name(f"{path.name}-journal")
     try:
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in ("-wal", "-shm")):
-            raise InputError(f"ledger {path}: has a write-ahead log, wanted none")
+            raise InputError("ledger.write_ahead_log", "has a write-ahead log, wanted none")
         if not os.path.lexists(journal):
             return
         if not stat.S_ISREG(journal.lstat().st_mode) or journal.stat().st_size > MAX_BYTES:
-            raise InputError(f"ledger {path}: its journal is not one of a ledger")
+            raise InputError("ledger.foreign_journal", "its journal is not one of a ledger")
         with journal.open("rb") as file:
             file.seek(max(0, journal.stat().st_size - len(_OF_SEVERAL)))
             if file.read() == _OF_SEVERAL:
-                raise InputError(f"ledger {path}: its journal names another file, wanted one of its own")
+                raise InputError(
+                    "ledger.journal_of_several",
+                    "its journal names another file, wanted one of its own",
+                )
     except FileNotFoundError:  # another process has finished with it
         return
     except OSError as error:
-        raise InputError(f"ledger {path}: its journal cannot be read: {error.strerror}") from None
+        raise InputError(
+            "ledger.journal_not_read", "its journal cannot be read: {reason}",
+            reason=error.strerror,
+        ) from None  # fmt: skip
 
 
 def _form(connection: sqlite3.Connection) -> set[tuple[object, ...]]:

@@ -145,7 +145,7 @@ def shares_of(made: Setup, run: Run) -> Mapping[str, tuple[int, ...]]:
     """What P1 keeps after the first stage of the honest run."""
     actor = again(made, run, "P1", list)
     actor.advance()
-    kept: dict[str, tuple[int, ...]] = actor.desk.progress.results[0]
+    kept: dict[str, tuple[int, ...]] = actor.progress.results[0]
     return kept
 
 
@@ -156,7 +156,7 @@ def test_who_was_absent_comes_back_in_the_next_stage() -> None:
     actor = again(made, marked(run, "P1", Absent("P2", "Part", "share")), "P1", list)
     actor.advance()
     assert actor.done
-    assert actor.desk.last == {"P2": 1, "P3": 1}  # its list, the second letter, was read
+    assert actor.last == {"P2": 1, "P3": 1}  # its list, the second letter, was read
 
 
 def test_late_mail_is_dropped_with_a_note_after_the_end_too() -> None:

@@ -119,13 +119,13 @@ def test_nobody_publishes_before_everybody_has_announced(last: str) -> None:
     table = all_of(setup(2, 1))
     table.carry(but=("Ready", last, "P1"))
     roles = table.roles
-    assert (roles["P1"].done, roles["P1"].desk.progress.unpublished) == (False, [])
+    assert (roles["P1"].done, roles["P1"].progress.unpublished) == (False, [])
     assert roles["P1"].waiting is not None
     assert re.fullmatch(rf"Ready from {last} at \w+\.py line \d+", roles["P1"].waiting)
-    assert all(len(role.desk.progress.unpublished) == 1 for name, role in roles.items() if name != "P1")
+    assert all(len(role.progress.unpublished) == 1 for name, role in roles.items() if name != "P1")
     hasty = all_of(setup(2, 1, program=with_roles(PROGRAM, party=runtime_roles.publishes_early)))
     hasty.carry(but=("Ready", last, "P1"))
-    assert len(hasty.roles["P1"].desk.progress.unpublished) == 1
+    assert len(hasty.roles["P1"].progress.unpublished) == 1
     for role in (*roles.values(), *hasty.roles.values()):
         role.close()
 
@@ -165,7 +165,7 @@ def test_mail_before_a_greeting_waits_for_it() -> None:
         slow.deliver(envelope)
     assert slow.advance() == []
     assert slow.waiting == f"{HELLO} from P2, P3, charlie"
-    assert slow.desk.mailbox.log == []
+    assert slow.mailbox.log == []
     for name in ("P2", "P3", "charlie"):
         late.post(table.board.greetings[name])
     table.roles["P1"] = slow

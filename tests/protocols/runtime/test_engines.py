@@ -25,11 +25,12 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime import message as messages
 from protocols.runtime import state as states
+from protocols.runtime.actor import Actor
 from protocols.runtime.channel import Channel
-from protocols.runtime.desk import Desk, Progress
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import PARTY
+from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Program, Session
 from tests.support.refusals import refused
 
@@ -279,11 +280,11 @@ def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.Monk
     made = setup(3, 2)
     secrets: dict[str, set[bytes]] = {}
     now = {"stage": ""}
-    enter, take, draw, decode = Desk.enter, Stream.bytes, Stream.bits, messages.decode
+    enter, take, draw, decode = Actor.enter, Stream.bytes, Stream.bits, messages.decode
 
-    def entering(desk: Desk, name: str, replaces: bool) -> Any:
-        now["stage"] = f"{desk.name} {name.split('.')[0]}"
-        return enter(desk, name, replaces)
+    def entering(actor: Actor, name: str, replaces: bool) -> Any:
+        now["stage"] = f"{actor.name} {name.split('.')[0]}"
+        return enter(actor, name, replaces)
 
     def drawing(stream: Stream, n: int) -> bytes:
         out = take(stream, n)
@@ -299,7 +300,7 @@ def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.Monk
         secrets.setdefault(now["stage"], set()).add(data)
         return decode(kind, data, *args)
 
-    monkeypatch.setattr(Desk, "enter", entering)
+    monkeypatch.setattr(Actor, "enter", entering)
     monkeypatch.setattr(Stream, "bytes", drawing)
     monkeypatch.setattr(Stream, "bits", drawing_bits)
     monkeypatch.setattr(messages, "decode", reading)
@@ -352,13 +353,13 @@ def test_without_once_a_replay_makes_them_again(monkeypatch: pytest.MonkeyPatch)
     """The count above can fail."""
     calls: list[str] = []
     monkeypatch.setattr(paillier, "generate", counting(paillier.generate, "paillier", calls))
-    made_before = Desk.once
+    made_before = Actor.once
 
-    def forgetful(desk: Desk, label: str, make: Callable[[Stream], Any]) -> Any:
-        desk.progress.made.clear()
-        return made_before(desk, label, make)
+    def forgetful(actor: Actor, label: str, make: Callable[[Stream], Any]) -> Any:
+        actor.progress.made.clear()
+        return made_before(actor, label, make)
 
-    monkeypatch.setattr(Desk, "once", forgetful)
+    monkeypatch.setattr(Actor, "once", forgetful)
     play(setup(2, 1), batch=1)
     assert len(calls) > 2
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from support.sessions import act
@@ -12,6 +13,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.errors import PeerError
 from protocols.runtime.actor import Actor
 from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.role_stepper import DroppedOutError
 from tests.support.refusals import refused
 
 
@@ -63,14 +65,15 @@ def test_who_vanishes_pays_nothing_after_it(order: int | None) -> None:
 
 def test_a_process_that_keeps_its_result_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: what a role had come to, in some orders, stands among the results."""
-    vanish: Callable[[Actor], None] = Actor.vanish
 
-    def keeping(actor: Actor) -> None:
-        kept = actor.result
-        vanish(actor)
-        actor.result = kept
+    @contextmanager
+    def keeping(actor: Actor) -> Iterator[None]:
+        try:
+            yield
+        except DroppedOutError:
+            actor.end = "gone"
 
-    monkeypatch.setattr(Actor, "vanish", keeping)
+    monkeypatch.setattr(Actor, "until_gone", keeping)
     assert made(of_two(telling, paying)).simulate(vanish={"P1": BEFORE_THE_LAST}).results["P1"] is not None
 
 

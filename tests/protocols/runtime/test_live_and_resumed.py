@@ -16,7 +16,6 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor, actors
 from protocols.runtime.board import Board
-from protocols.runtime.desk import Desk
 from protocols.runtime.envelope import Envelope
 
 STEPS = 5000
@@ -131,6 +130,6 @@ def every(made: Callable[[int], Setup], marks: float, many: int) -> None:
 
 def test_a_desk_that_does_not_compare_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin sends again what it had sent: under the next numbers, so that live and resumed part ways."""
-    monkeypatch.setattr(Desk, "_repeated", lambda desk, to, kind, payload: False)
+    monkeypatch.setattr(Actor, "_repeated", lambda actor, to, kind, payload: False)
     with pytest.raises(AssertionError):
         every(toy, 0.0, 10)

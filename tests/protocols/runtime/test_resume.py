@@ -11,7 +11,7 @@ from support.toy_sum import BYTES, PROGRAM, Sums, inputs
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import ReplayError
+from protocols.errors import LocalError, ReplayError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
@@ -236,7 +236,7 @@ def total(made: Setup, state: bytes, sent: list[Envelope], mail: list[Envelope],
 def made_share(made: Setup, sent: list[Envelope]) -> Any:
     actor = first_stage(made, sent, patient=False)
     actor.advance()
-    return actor.desk.progress.results[0]["P2"]
+    return actor.progress.results[0]["P2"]
 
 
 def test_no_identity_key_is_in_a_state() -> None:
@@ -254,5 +254,5 @@ def test_another_identity_cannot_resume() -> None:
     made = setup(2, 1)
     actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
     stranger = Identity.generate(Stream.insecure_from_seed("stranger"))
-    with pytest.raises(Exception, match="pins another identity"):
+    with refused("session.pins_another_identity", error=LocalError):
         replay.resume(made.session, replay.save(actor), stranger, 1)

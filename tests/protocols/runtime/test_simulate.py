@@ -10,9 +10,9 @@ from support.sessions import PROGRAMS, setup, with_roles
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM
-from protocols.runtime.desk import KEYS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.role_stepper import KEYS
 from protocols.runtime.session import PUBLIC_NAME, Greeting, Program
 from tests.support.refusals import refused
 

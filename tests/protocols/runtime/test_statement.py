@@ -17,11 +17,11 @@ from support.votes import NAMES, Opinion, Outcome, Ruling, Signed, Veto, Vote, W
 
 from protocols.crypto.identity import SIGNATURE_BYTES, Identity
 from protocols.errors import LocalError, PeerError
-from protocols.runtime import desk as desks
+from protocols.runtime import actor as actors
 from protocols.runtime import message as messages
 from protocols.runtime import statement, view
+from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
-from protocols.runtime.desk import Desk
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import START, Envelope, is_signed
 from protocols.runtime.message import Message
@@ -66,7 +66,7 @@ def test_the_same_bytes_have_the_same_signature_and_other_bytes_none() -> None:
 
 
 def test_a_desk_that_forgets_signs_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Desk, "attest", twins.attest_and_forget)
+    monkeypatch.setattr(Actor, "attest", twins.attest_and_forget)
     both = alone(lambda me: (me.attest(Vote(1)), me.attest(Vote(2)))).simulate().results["P1"]
     assert len(set(both)) == 2
 
@@ -152,7 +152,7 @@ def posted_as_an_envelope() -> tuple[bool, str]:
 
 def test_a_statement_is_not_taken_for_an_envelope(monkeypatch: pytest.MonkeyPatch) -> None:
     assert posted_as_an_envelope() == (False, "somebody on the way from P1")
-    for module in (desks, statement):
+    for module in (actors, statement):
         monkeypatch.setattr(module, "statement", twins.statement_like_an_envelope)
     assert posted_as_an_envelope() == (True, "P1")
 
@@ -196,7 +196,7 @@ def test_a_statement_is_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
         (twins.statement_without_its_kind, "another kind"),
         (twins.statement_without_its_session, "another session"),
     ):
-        for module in (desks, statement):
+        for module in (actors, statement):
             monkeypatch.setattr(module, "statement", twin)
         assert mistaken(made()) == {what}
 
@@ -238,7 +238,7 @@ def statements_signed(setup: Setup) -> list[int]:
 
 def test_a_statement_is_signed_once_over_all_resumes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert statements_signed(made()) == [1, 1, 1]
-    monkeypatch.setattr(Desk, "attest", twins.attest_and_forget)
+    monkeypatch.setattr(Actor, "attest", twins.attest_and_forget)
     assert all(count > 1 for count in statements_signed(made()))
 
 
@@ -257,7 +257,7 @@ def test_a_role_that_states_something_else_after_a_resume_is_stopped(monkeypatch
     assert set(wavering().simulate().ends.values()) == {"done"}  # nobody is resumed there
     with refused("statement.attested_another", error=LocalError, kind="Vote", stage="stating"):
         play(wavering(), batch=1)
-    monkeypatch.setattr(Desk, "attest", twins.attest_and_forget)
+    monkeypatch.setattr(Actor, "attest", twins.attest_and_forget)
     assert set(play(wavering(), batch=1).ends.values()) == {"done"}
 
 

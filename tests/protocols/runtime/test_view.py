@@ -133,7 +133,7 @@ def test_a_view_of_another_format_is_refused() -> None:
     with refused("view.of_another_program", error=ReplayError):
         RecordedView.loads(states.dump([FORMAT - 1, *kept[1:]], records), made.session)
     before_signatures = [FORMAT, *kept[2:4], *kept[4:-2]]
-    with refused("view.of_format_1", error=ReplayError):
+    with refused("view.of_an_old_format", error=ReplayError):
         RecordedView.loads(states.dump(before_signatures, records), made.session)
     for i in range(4, len(kept)):
         with refused("view.part_of_another_type", error=ReplayError):

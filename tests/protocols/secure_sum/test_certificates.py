@@ -86,7 +86,7 @@ def test_a_certificate_is_good_with_a_quorum_of_members_and_not_without(t: int, 
             c = session(role_code.honest(), 4, t, 1, colluding=()).seat()
             names = [name for i, name in enumerate(c.p.parties) if U >> i & 1]
             agreed = c.propose(0, names, c.p.parties)
-            valid = {c.p.parties[i]: c.honest[c.p.parties[i]].desk.attest(agreed) for i in signers}
+            valid = {c.p.parties[i]: c.honest[c.p.parties[i]].attest(agreed) for i in signers}
             c.certify(valid, c.p.parties)
             good = len(counted(4, U).intersection(signers)) >= c.p.Q
             opened = set(c.to_charlie("Unmask"))

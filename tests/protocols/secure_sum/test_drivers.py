@@ -189,7 +189,7 @@ def named_states(setup: Setup, vanish: Mapping[str, int] | None = None) -> Itera
             if letter:
                 role.deliver(letter)
             role.advance()
-            yield name, max(0, len(role.desk.progress.results) - 1), replay.save(role)
+            yield name, max(0, len(role.progress.results) - 1), replay.save(role)
 
 
 def secrets_of(setup: Setup, r: int) -> list[bytes]:

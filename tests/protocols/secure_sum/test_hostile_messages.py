@@ -142,8 +142,8 @@ def opened_on_certificates(c: Coalition, heard: Heard) -> None:
             U = c.p.members(said.members)
             assert c.p.parties.index(name) in U
             assert len(U) >= c.p.fewest
-            desk = c.honest[name].desk
-            assert sum(desk.attested(c.p.parties[i], said, proofs[r].signatures[i]) for i in U) >= c.p.Q
+            actor = c.honest[name]
+            assert sum(actor.attested(c.p.parties[i], said, proofs[r].signatures[i]) for i in U) >= c.p.Q
 
 
 def check(place: tuple[str, str, Any], how: str, to: tuple[str, ...]) -> None:

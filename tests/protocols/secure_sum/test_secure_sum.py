@@ -132,7 +132,7 @@ def test_each_part_of_a_context_counts() -> None:
 
 def lying(session: Setup, victim: str) -> Program:
     """A Charlie who tells one party that the first sum is another, with his signature; two statements about one sum,
-    which his own desk would not sign.
+    which his own actor would not sign.
     """
 
     def announce(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Any, opening: Any) -> Book:

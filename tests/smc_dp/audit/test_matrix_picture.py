@@ -10,8 +10,8 @@ import pytest
 
 from smc_dp.audit.matrix_picture import FILLS, drawing, page
 from smc_dp.cli.main import main
-from smc_dp.leakage.words import MatrixTable
-from smc_dp.pages.rendering import html
+from smc_dp.leakage.matrix_text import MatrixTable
+from smc_dp.pages.html import html
 
 TABLE = MatrixTable(
     "x, 3 parties: what each coalition learns of the others' secrets",

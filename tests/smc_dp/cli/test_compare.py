@@ -240,7 +240,7 @@ def test_data_verify_names_what_is_wrong(folder, capsys):
     assert main(["data", "verify", "--data-dir", "files"]) == 2
     out, err = capsys.readouterr()
     assert "not as recorded: a9a/a9a.gz," in err
-    assert "WRONG  a9a/a9a.gz  wanted SHA-256" in out
+    assert "WRONG: a9a/a9a.gz: wanted SHA-256" in out
     assert "ok " not in out
 
 
@@ -259,7 +259,7 @@ def test_each_method_has_its_own_noise_unless_one_is_asked_for():
     def chosen(methods: list[str], noise: str | None) -> tuple[dict, list[str]]:
         both = ("proven", "paper")
         found, skipped = defaults.entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
-        return {(e.method, e.calibration): e.noise for e in found}, skipped
+        return {(e.method, e.calibration): e.noise for e in found}, list(map(str, skipped))
 
     assert chosen(["ofpa", "param_laplace", "batch"], None)[0] == {
         ("ofpa", "proven"): "knorm",

@@ -17,11 +17,12 @@ from smc_dp.cli import screen
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.tables import read_table
+from smc_dp.pages.text import block_lines
 from smc_dp.run.prediction import Predictions
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.cost import Cost, Outcome, StageCost
 from smc_dp.run.report import Comparison
-from smc_dp.run.words import compared
+from smc_dp.run.report_blocks import compared
 
 BOUNDS = """
 [columns]
@@ -354,7 +355,7 @@ def test_a_release_that_parties_could_do_without_says_so(folder, capsys):
     assert better == 2
     assert remarks[0].startswith("The release is worse than 2 of the parties alone: the smallest party's 300 rows set")
     as_good = Comparison(0.9, {"north": 0.9, "south": 0.85}, 0.95, 0.6, 300)
-    assert remarked("\n".join(compared(as_good))) == (0, [])
+    assert remarked("\n".join(block_lines(compared(as_good), 999, 999))) == (0, [])
 
 
 def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):

@@ -124,7 +124,7 @@ def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
 
     def thrown_again(self: Actor) -> object:
         if self.name == "charlie":
-            self.desk.seed = Stream.insecure_from_seed("other dice")
+            self.seed = Stream.insecure_from_seed("other dice")
         return start(self)
 
     monkeypatch.setattr(Actor, "_start", thrown_again)

@@ -17,8 +17,8 @@ from support.studies import IDENTITIES, study, text
 from smc_dp.cli.main import main
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.preflight import Fit, OwnFiles, look_at_files
+from smc_dp.deploy.report import duration
 from smc_dp.deploy.study import JointStudy
-from smc_dp.deploy.words import duration
 from smc_dp.privacy.ledger.ledger import Ledger
 
 Paths = dict[str, Path]

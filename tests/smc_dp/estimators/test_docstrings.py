@@ -21,6 +21,7 @@ from smc_dp import (
     SecureSumClassifier,
 )
 from smc_dp.estimators.base import FederatedClassifier
+from smc_dp.estimators.documented import documented
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
@@ -103,6 +104,31 @@ class Reworded(AveragingClassifier):
 def test_what_is_one_parameter_is_described_in_one_way() -> None:
     assert described_alike(FAMILIES) == {"epsilon", "delta", "n_parties", "radius", "insecure_seed", "ledger"}
     assert "delta" not in described_alike((*FAMILIES, Reworded))  # the twin
+
+
+@documented
+class Terse:
+    """Learn.
+
+    Parameters
+    ----------
+    delta, bias
+        There is none.
+    delta, momentum
+
+    References
+    ----------
+    None.
+
+    """
+
+
+def test_names_of_what_is_shared_become_descriptions_and_others_stay() -> None:
+    said = entries(sections(Terse)["Parameters"])
+    assert said["delta"] == entries(sections(AveragingClassifier)["Parameters"])["delta"]
+    assert said["bias"][1].endswith("0 adds none. There is none.")
+    assert "\ndelta, momentum\n" in str(Terse.__doc__)
+    assert list(sections(Terse))[1:] == SECTIONS[:-1]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -16,7 +16,7 @@ from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp.cli.main import main
-from smc_dp.leakage import words
+from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import SUM, Matrix, Row, coalitions, matrix
 from smc_dp.leakage.matrix_groups import grouped, lines
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
@@ -212,7 +212,7 @@ def test_worlds_nearby_are_others_and_keep_their_shape() -> None:
 
 
 def table(name: str, K: int) -> str:
-    return words.text(found(name, K))
+    return matrix_text.text(found(name, K))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -222,7 +222,7 @@ def test_checked_in_matrix_of_two_parties_is_the_computed_one(name: str) -> None
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_a_coalition_learns_stands_before_the_wide_table(name: str) -> None:
-    _, said, wide, key = words.text(found(name, 2), 120).split("\n\n")
+    _, said, wide, key = matrix_text.text(found(name, 2), 120).split("\n\n")
     assert max(map(len, said.splitlines())) <= 120 < max(map(len, wide.splitlines()))
     unfolded = table(name, 2).split("\n\n")
     assert len(unfolded[1].splitlines()) == len(wide.splitlines()) - 1, "a line for each coalition"

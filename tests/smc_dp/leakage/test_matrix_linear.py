@@ -14,7 +14,7 @@ from protocols import linear
 from protocols.linear.parameters import Parameters
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Program
-from smc_dp.leakage import words
+from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import SUM, Matrix, Row, matrix
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 
@@ -73,7 +73,7 @@ def test_matrix_is_the_table_and_the_one_that_is_checked_in(K: int) -> None:
     for row in rows:
         here = replace(p, ring_degree=2) if row.session in sparse else p
         assert {secret: cell.level for secret, cell in row.cells.items()} == by_hand(row, here), row
-    assert words.text(found(K)) in FILE.read_text(encoding="utf-8")
+    assert matrix_text.text(found(K)) in FILE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("K", [2, pytest.param(3, marks=pytest.mark.slow)])

@@ -16,7 +16,7 @@ from protocols.secure_sum import asked, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
 from smc_dp.cli.main import main
-from smc_dp.leakage import words
+from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import SUM, Cell, Matrix, Row, matrix
 from smc_dp.leakage.matrix_groups import grouped, lines
 from smc_dp.leakage.symbolic.patterns import Pattern
@@ -116,7 +116,7 @@ def test_margin_and_claim_stand_side_by_side() -> None:
         (found(3), "up to 1 of 3", "up to 0 of 3"),
         (found(2, None, ("P2",)), "up to 2 of 2", "up to 0 of 2"),
     ):
-        said = next(line for line in words.text(m).splitlines() if line.startswith("Nothing more than the sum"))
+        said = next(line for line in matrix_text.text(m).splitlines() if line.startswith("Nothing more than the sum"))
         assert f"to charlie and {computed} parties" in said
         assert f"is about charlie and {claimed} parties" in said
 
@@ -179,7 +179,7 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
         assert row.pattern.name or read == wanted or len(others) == 1, (row.members, read)
         assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
         assert not row.deviating
-    said = words.text(m)
+    said = matrix_text.text(m)
     assert "some of whom may deviate" not in said
 
 

@@ -18,7 +18,7 @@ from protocols.runtime.claims import Model, Unknown
 from protocols.runtime.message import CURATOR, PARTY, Message, masked, message, under
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
-from smc_dp.leakage import words
+from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import SUM, matrix
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 from tests.support.refusals import refused
@@ -165,7 +165,7 @@ def test_where_nothing_is_compared_no_row_has_a_smallest_party() -> None:
     m = matrix(protocol(shared), 3, chosen=(("P2",), ("P2", "P3")))
     assert [row.smallest for row in m.rows] == ["", ""]
     assert m.worlds == 1
-    said = words.text(m)
+    said = matrix_text.text(m)
     assert "Decided by linear algebra for each of 2 coalitions." in said
     assert "all parties but one  all*" in said
 

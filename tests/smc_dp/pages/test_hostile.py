@@ -17,7 +17,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import CategoricalColumn
 from smc_dp.pages.blocks import Page, Prose, Section
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.run.simulation import simulate_run
 
 NAMES = (

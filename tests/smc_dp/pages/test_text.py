@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 import pytest
 from support.all_blocks import all_blocks
+from support.same_facts import texts
 
 from smc_dp.pages.blocks import Drawing, Page, PageTable, Prose, Section
 from smc_dp.pages.text import lines
-
-NOT_SAID = ("svg", "look", "label", "on_every_sheet")  # looks, and names for readers of HTML
-
-
-def texts(block: object) -> list[str]:
-    """Return every text in a block and in the blocks below it."""
-    if isinstance(block, str):
-        return [block]
-    if isinstance(block, tuple):
-        return [text for part in block for text in texts(part)]
-    if is_dataclass(block):
-        return [t for field in fields(block) if field.name not in NOT_SAID for t in texts(getattr(block, field.name))]
-    return []
 
 
 def unsaid(page: Page, width: int = 10_000) -> set[str]:
@@ -35,7 +23,9 @@ def test_every_text_of_every_block_is_there(monkeypatch: pytest.MonkeyPatch) -> 
     assert any(isinstance(block, Drawing) for block in page.sections[3].blocks[0].steps[0].blocks)  # type: ignore[union-attr]
     assert len(texts(page)) > 50
     assert unsaid(page) == set()
-    monkeypatch.setattr("smc_dp.pages.text._folded", lambda text, width, mark="": [mark])  # the mutant: no prose
+    monkeypatch.setattr(
+        "smc_dp.pages.text._Printer.folded", lambda printer, text, mark="": [mark]
+    )  # the mutant: no prose
     assert unsaid(page) != set()
 
 
@@ -55,6 +45,6 @@ def test_a_name_cannot_talk_to_the_terminal() -> None:
 def test_figures_stand_to_the_right() -> None:
     table = PageTable("Sizes", ("party", "bytes"), (("a", "1"), ("b", "1,000")), numbers=(1,))
     page = Page("x", (Section("y", (table, Prose("z"))),))
-    assert list(lines(page, 80))[2:] == ["Y", "Sizes:", "party  bytes", "a          1", "b      1,000", "", "z", ""]
+    assert list(lines(page, 80))[2:] == ["y", "Sizes:", "party  bytes", "a          1", "b      1,000", "", "z", ""]
     left = replace(page, sections=(Section("y", (replace(table, numbers=()), Prose("z"))),))
     assert "a      1" in list(lines(left, 80))

@@ -12,10 +12,11 @@ from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.expected_accuracy import Band, Outlook
+from smc_dp.pages.blocks import coded
 from smc_dp.planning.candidate import Circumstances, Prospect
-from smc_dp.planning.words import beforehand
+from smc_dp.planning.report import beforehand
 from smc_dp.run.report import Report
-from smc_dp.run.words import compared
+from smc_dp.run.report_blocks import compared
 
 SIZES = {"north": 600, "south": 500, "clinic": 8}
 PROTOCOLS = {"prr_mean": "linear"} | dict.fromkeys(("newton", "wsum", "avg_clip"), "secure_sum")
@@ -66,10 +67,10 @@ def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report
     bad = replace(report, comparison=replace(found, accuracy=found.without_noise - 0.2), planned=_planned(0.1))
     assert (bad.worse_than_planned, replace(bad, planned=_planned(0.3)).worse_than_planned) == (True, False)
     assert replace(bad, planned=None).worse_than_planned is replace(bad, comparison=None).worse_than_planned is None
-    (line,) = [line for line in compared(bad.comparison, bad.planned) if line.startswith("Lost to noise")]
-    assert line.startswith("Lost to noise: 0.200, planned 0.000 to 0.100: worse than planned.")
-    (line,) = [line for line in compared(bad.comparison, _planned(0.3)) if line.startswith("Lost to noise")]
-    assert line == "Lost to noise: 0.200, planned 0.000 to 0.300."
+    worse = coded(compared(bad.comparison, bad.planned))
+    assert "0.200, planned 0.000 to 0.100" in worse["run.lost_more_than_planned"]
+    good = coded(compared(bad.comparison, _planned(0.3)))
+    assert "0.200, planned 0.000 to 0.300" in good["run.lost_as_planned"]
 
 
 def _planned(high: float) -> Outlook:
@@ -78,11 +79,11 @@ def _planned(high: float) -> Outlook:
 
 def test_the_clinic_is_named_before_anything_is_spent(reports: dict[str, Report]) -> None:
     expected, harm = beforehand(reports["prr_mean"].agreement, SIZES)
-    assert expected.startswith("What to expect: ")
-    assert harm.startswith("The 8 rows of clinic set the noise for all 1,108. Without clinic ")
+    assert (expected.code, harm.code) == ("plan.expected_loss", "plan.leave_parties_out")
+    assert all(fact in harm.text for fact in ("8 rows", "clinic", "1,108"))
     assert len(list(beforehand(reports["prr_mean"].agreement, {**SIZES, "clinic": 400}))) == 1
     (only,) = beforehand(reports["newton"].agreement, SIZES)
-    assert "n mu/sqrt(d(k-1)) sqrt(H/K) for n = 1108 rows: " in only
+    assert "n mu/sqrt(d(k-1)) sqrt(H/K) for n = 1108 rows: " in only.text
     printed = reports["prr_mean"].agreement
     paper = replace(printed, target=replace(printed.target, calibration="paper"))
     assert list(beforehand(paper, SIZES)) == []  # no figures were made for that noise

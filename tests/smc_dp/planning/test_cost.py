@@ -20,7 +20,7 @@ from protocols.runtime.conversation import foresee
 from protocols.secure_sum.parameters import Block
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
-from smc_dp.planning import words
+from smc_dp.planning import report
 from smc_dp.planning.cost import SessionCost, SessionSpec, party_names, session_cost
 from smc_dp.planning.operation_costs import ENVELOPE, PRIMITIVES, SENT_BYTE, estimated_seconds
 from smc_dp.run.run_protocol import run_protocol
@@ -156,4 +156,4 @@ def test_the_command_shows_the_cost_by_stage_and_by_role(capsys: pytest.CaptureF
 @pytest.mark.parametrize(("seconds", "said"), [(0.0312, "0.031"), (9.64, "9.6"), (123.4, "123"), (12345.6, "12,346")])
 def test_long_times_have_no_exponent(seconds: float, said: str) -> None:
     cost = SessionCost("linear", {}, 1, 1, 1, (), (), seconds)
-    assert f"about {said} s" in list(words.cost_notes(cost))[-1]
+    assert f"about {said} s" in list(report.cost_blocks(cost))[-1].text

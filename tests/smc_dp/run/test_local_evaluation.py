@@ -10,11 +10,11 @@ import pytest
 
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
-from smc_dp.run import folder
+from smc_dp.pages.blocks import coded
+from smc_dp.run import folder, report_blocks
 from smc_dp.run.local_evaluation import FEWEST, OwnComparison, on_own_rows
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_protocol import run_protocol
-from smc_dp.run.words import on_own_rows as words
 
 
 def rows(n: int, seed: int) -> Rows:
@@ -36,8 +36,8 @@ def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
     assert found.rows == 400
     assert min(found.release, found.alone) > 0.9
     assert not found.worse_than_planned
-    (line,) = words(found)
-    assert line.startswith("On the own 400 rows, for this site alone to know: the release ")
+    (said,) = report_blocks.on_own_rows(found)
+    assert f"{found.rows:,} rows" in said.text
     agreed = release.agreement
     assert found.planned == outlook(agreed.method, agreed.target, agreed.terms, (400, 400), 3, 2)
 
@@ -49,8 +49,7 @@ def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) 
     assert found.release < 0.1
     assert found.worse_than_planned
     assert found.as_dict()["worse_than_planned"] is True
-    _, line = words(found)
-    assert line.startswith("The release does worse than the own model alone")
+    assert "run.worse_than_own_model" in coded(report_blocks.on_own_rows(found))
 
 
 def test_neither_the_band_nor_chance_is_complained_of() -> None:

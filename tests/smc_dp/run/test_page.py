@@ -23,16 +23,16 @@ from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.pages.rendering import MOST_BYTES, html
+from smc_dp.pages.html import MOST_BYTES, html
 from smc_dp.privacy.target import Target
-from smc_dp.run import page as run_pages
 from smc_dp.run import publication
+from smc_dp.run import release_report as run_pages
 from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
 from smc_dp.run.documents import StatedParameters
 from smc_dp.run.folder import read_document
-from smc_dp.run.page import OnTheWire, of_record, page, run_page
 from smc_dp.run.protocols.registry import TERMS
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release_report import OnTheWire, of_record, page, run_page
 from smc_dp.run.verify_release import checked
 
 SENT = OnTheWire(3, 4567)

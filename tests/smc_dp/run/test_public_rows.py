@@ -27,18 +27,18 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.page import run_page
 from smc_dp.run.party import OwnPart
 from smc_dp.run.protocols.registry import SumTerms
 from smc_dp.run.publication import publish
 from smc_dp.run.release import AUXILIARY, RELEASE, TRANSCRIPT
+from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
 from smc_dp.run.verify_release import checked
 

@@ -11,7 +11,7 @@ from protocols.programs import PROTOCOLS
 from smc_dp.attacks import ATTACKS
 from smc_dp.attacks.attack import LEAST_TRIALS, AttackResult
 from smc_dp.pages.blocks import Page, Section
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.walkthrough import attacks_on
 
 ON = {

@@ -15,9 +15,9 @@ from protocols.programs import PROTOCOLS
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.pages.blocks import Page, PageTable
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.walkthrough import build, values
-from smc_dp.walkthrough.page import TOY
+from smc_dp.walkthrough.report import TOY
 
 
 @pytest.fixture(scope="module")

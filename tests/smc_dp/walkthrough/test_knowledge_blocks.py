@@ -10,8 +10,8 @@ from support.lectures import lecture_of, prepared, steps_on
 from protocols.programs import PROTOCOLS
 from smc_dp.leakage.matrix import Cell
 from smc_dp.pages.blocks import PageTable, Prose
-from smc_dp.pages.rendering import html
-from smc_dp.walkthrough import knowledge_blocks, words
+from smc_dp.pages.html import html
+from smc_dp.walkthrough import knowledge_blocks, report
 from smc_dp.walkthrough.knowledge import CASES, Knowledge
 
 WHO, Z = ("P1", "P3", "charlie"), "numbers with noise"
@@ -74,18 +74,18 @@ def test_letters_of_secrets_are_explained(name: str, said: str, other: str) -> N
 def test_notes_beside_a_printed_step_are_said_to_be_of_the_mended_program() -> None:
     printed = lecture_of("pathak2010-as-printed-insecure")
     with_notes = [
-        step for step in steps_on(printed) if words.IS_WRONG in {getattr(b, "heading", "") for b in step.blocks}
+        step for step in steps_on(printed) if report.IS_WRONG in {getattr(b, "heading", "") for b in step.blocks}
     ]
     assert with_notes
     for step in with_notes:
-        (about,) = (b for b in step.blocks if getattr(b, "heading", "") == words.IS_WRONG)
-        assert Prose(words.MENDED) in getattr(about, "blocks", ())
+        (about,) = (b for b in step.blocks if getattr(b, "heading", "") == report.IS_WRONG)
+        assert Prose(report.MENDED) in getattr(about, "blocks", ())
     assert "These are the notes of the mended program" not in html(lecture_of("pathak2010"))
 
 
 def test_a_program_departs_from_a_paper_and_not_from_its_own_notes() -> None:
-    for name, at, said in (("pathak2010", "1.2", words.DEPARTS), ("secure_sum", "2", words.BESIDE)):
+    for name, at, said in (("pathak2010", "1.2", report.DEPARTS), ("secure_sum", "2", report.BESIDE)):
         protocol = PROTOCOLS[name]
-        assert words.heading(protocol, protocol.sentences[at]) == said
+        assert report.heading(protocol, protocol.sentences[at]) == said
         assert said in html(lecture_of(name))
-    assert words.DEPARTS not in html(lecture_of("secure_sum"))
+    assert report.DEPARTS not in html(lecture_of("secure_sum"))

@@ -16,14 +16,14 @@ from protocols.runtime.session import Program
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS
 from smc_dp.pages.blocks import Bullets, Drawing, PageTable, Quotation
-from smc_dp.pages.rendering import html
+from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
 from smc_dp.walkthrough.dry_run import toy_run
 from smc_dp.walkthrough.knowledge_blocks import NOTHING_NEW
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course
 from smc_dp.walkthrough.lesson import steps_of
 from smc_dp.walkthrough.observed_session import Watched
-from smc_dp.walkthrough.page import ON_EVERY_SHEET, page
+from smc_dp.walkthrough.report import ON_EVERY_SHEET, page
 
 # The everyday suite has one of a kind.
 EACH = [pytest.param(name, marks=pytest.mark.slow if "-" in name else ()) for name in PARTIES]

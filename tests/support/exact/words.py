@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from smc_dp.leakage.matrix import Cell
-from smc_dp.leakage.words import UNFOLDED, MatrixTable, listed, tabulated, wrapped
+from smc_dp.leakage.matrix_text import UNFOLDED, MatrixTable, listed, tabulated, wrapped
 from support.exact.matrix import MORE, ExactMatrix, ExactRow
 
 WORDS = (("all", "learn"), ("partly", "have hints on"))

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.errors import StallError
+from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.blame import deviates, gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.conformity.dry_run_messages import Move
-from smc_dp.audit.run.conformity.expected_schedule import Schedule, body_bytes, learn, places, walk
-from smc_dp.audit.run.conformity.toy_run import Absences
+from smc_dp.audit.run.conformity.dry_run import Absences
+from smc_dp.audit.run.conformity.dry_run_role import Move
+from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, shown
 from smc_dp.run.release_consistency import published

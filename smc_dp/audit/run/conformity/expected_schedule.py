@@ -9,25 +9,21 @@ finding of its own, and the schedule then says only where such a message may sta
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import count
 from math import factorial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from protocols import programs
-from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
 from protocols.errors import LocalError
 from protocols.programs import Protocol
-from protocols.runtime import message as messages
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import PARTY, Kind
-from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.conformity.dry_run_messages import Move
-from smc_dp.audit.run.conformity.toy_run import NOBODY, Absences, Script, Scripts, ToyRun
+from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, DryRun, Script, Scripts
+from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
 
 _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
@@ -71,37 +67,6 @@ class Walk(NamedTuple):
     rounds: int
     line: int | None = None
     fault: str = ""
-
-
-BodyBytes: TypeAlias = Callable[[str, str, str, str], int | None]
-"""The length of a body by sender, addressee, kind and stage; None for a kind that nobody knows."""
-
-
-def body_bytes(session: Session) -> BodyBytes:
-    """How long every body in this session is: a function of public parameters alone.
-
-    A greeting is as long as what its sender says in it.
-    """
-
-    @cache
-    def payload(kind: str, stage: str) -> int:
-        return messages.size(session.kinds[kind], session.layout_in(stage))
-
-    said = {
-        name: messages.size(greeting.kind, session.layout)
-        for name in session.names
-        if (greeting := session.says(name)) is not None
-    }
-
-    def length(sender: str, to: str, kind: str, stage: str) -> int | None:
-        if kind == HELLO:
-            return KEY_BYTES + said.get(sender, 0) + SIGNATURE_BYTES
-        if kind == STAGE_END:
-            return SIGNATURE_BYTES
-        around = SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES
-        return payload(kind, stage) + around if kind in session.kinds else None
-
-    return length
 
 
 def learn(protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NOBODY) -> Schedule | None:
@@ -202,10 +167,10 @@ def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int
 
 @lru_cache(maxsize=4)  # several checks ask, and they ask about one record after the other
 def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
-    return from_toy_runs(programs.find(name, version), parameters, most, absences)
+    return from_dry_runs(programs.find(name, version), parameters, most, absences)
 
 
-def from_toy_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
+def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
     """The same without memory; None when the protocol sends more than `most` messages."""
     toy = protocol.model.toy(parameters)
     parties = [*protocol.program.participants(toy).values()].count(PARTY)
@@ -213,9 +178,9 @@ def from_toy_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
         return None
     orders = factorial(parties)  # of one party alone there is nothing to put in another order
     wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
-    runs: list[ToyRun] = []
+    runs: list[DryRun] = []
     for number in range(wanted):
-        runs.append(ToyRun(protocol, toy, number, absences))
+        runs.append(DryRun(protocol, toy, number, absences))
         if not runs[-1].finish(most):
             return None
     free = _free([run.scripts for run in runs])
@@ -254,7 +219,7 @@ def _without(scripts: Scripts, free: Mapping[str, int]) -> dict[str, Script]:
     return {name: tuple(move for move in script if move.kind not in free) for name, script in scripts.items()}
 
 
-def _stood(run: ToyRun, free: Mapping[str, int]) -> Iterator[Place]:
+def _stood(run: DryRun, free: Mapping[str, int]) -> Iterator[Place]:
     """Where the free messages of a toy run stood."""
     for name, moves in run.scripts.items():
         sent = [(move.kind, move.stage) for move in moves if move.sends]

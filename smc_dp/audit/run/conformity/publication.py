@@ -9,8 +9,8 @@ from dataclasses import fields
 import numpy as np
 
 from protocols.runtime.channel import GREETING
-from protocols.runtime.desk import KEYS
 from protocols.runtime.network import LINKS, Traffic, traffic
+from protocols.runtime.role_stepper import KEYS
 from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.conformity.conversation import scheduled

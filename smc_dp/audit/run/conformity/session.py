@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
+from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.channel import GREETING
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed
 from protocols.runtime.message import Route
@@ -13,7 +14,6 @@ from protocols.runtime.network import TOPOLOGIES, check_topology, is_relayed
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.audit.run.blame import blamed, identity, signer
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.conformity.expected_schedule import body_bytes
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import shown
 from smc_dp.run.agreement import AS_PRINTED, REASONS, TEST_KEYS

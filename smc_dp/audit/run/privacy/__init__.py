@@ -91,7 +91,7 @@ def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
     protocol = evidence.protocol.program.name
     follows = marked(with_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
     if fault := statement_fault(reading.mapping("privacy", evidence.release.get("privacy")), follows):
-        return failed(str(fault))
+        return failed(fault)
     figure = (
         "no epsilon" if follows["epsilon"] is None else f"epsilon {follows['epsilon']:g}, delta {follows['delta']:g}"
     )

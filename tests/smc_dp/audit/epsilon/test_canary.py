@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon import canary, methods, words
+from smc_dp.audit.epsilon import canary, methods, report
 from smc_dp.audit.epsilon.audit import audit_mechanism
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.power import MeasuredPower
 from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.methods.neighbours import NeighbourPair
+from smc_dp.pages.text import block_lines
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
 
@@ -75,7 +76,8 @@ def test_what_is_found_are_neighbours_in_the_unit_ball(name: str) -> None:
 def test_at_a_real_dimension_half_the_noise_is_refuted_and_ours_is_not(twin: TwinName | None) -> None:
     audited = audit_mechanism(case("prr_mean", twin=twin), 250, 0.002, Stream.insecure_from_seed(f"vector {twin}"))
     assert audited.refuted == (twin is not None)
-    printed = "\n".join(words.lines(MeasuredPower(audited, {})))
+    printed = "\n".join(block_lines([report.audit(MeasuredPower(audited, {}))], 999, 999))
+    assert report.verdict(audited).code == f"epsilon.claim_{'' if twin else 'not_'}contradicted"
     assert "they move the release by 0.3528, which is 0.937 of the 0.3766 claimed" in printed
 
 

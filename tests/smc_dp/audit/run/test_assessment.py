@@ -21,9 +21,9 @@ from protocols.programs import PROTOCOLS
 from smc_dp.audit.run import assessment, checks
 from smc_dp.audit.run.assessment import RULES, FactRule
 from smc_dp.audit.run.evidence import load
-from smc_dp.audit.run.page import audit_page
 from smc_dp.audit.run.report import AuditReport
-from smc_dp.pages.rendering import html
+from smc_dp.audit.run.report_blocks import audit_page
+from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY

@@ -13,7 +13,7 @@ import pytest
 from support.audited import Folders, hospitals, sum_agreement
 from support.mutants import OF_THE_RUN, audit
 
-from smc_dp.audit.run import budget_words, budgets
+from smc_dp.audit.run import budget_report, budgets
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.run_summary import AuditedRun
@@ -79,7 +79,7 @@ def test_who_was_not_charged_or_gave_no_ledger_is_said(audited: AuditedRun, ledg
     Ledger.create(at(ledgers, "north-0"), Fraction(3)).close()
     at(ledgers, "north-2").unlink()
     found = by_party(ledgers, audited)
-    said = {party: budget_words.sentence(budget) for party, budget in found.items()}
+    said = {party: budget_report.sentence(budget) for party, budget in found.items()}
     assert said["north-0"] == "not charged there."
     assert said["north-1"].startswith("before ")
     assert said["north-2"] == "no ledger was given."
@@ -163,6 +163,6 @@ def test_whose_account_it_is_stands_beside_the_figures(audited: AuditedRun, ledg
     """What other releases of the same rows cost may stand in another: nothing spent here is not nothing spent."""
     found = by_party(ledgers, audited)["north-0"]
     assert found.charged is not None
-    assert "spent in the account (record, replace)" in budget_words.sentence(found)
+    assert "spent in the account (record, replace)" in budget_report.sentence(found)
     other = replace(found.charged, guarantee=replace(found.charged.guarantee, adjacency="addremove"))
-    assert "spent in the account (record, addremove)" in budget_words.sentence(replace(found, charged=other))
+    assert "spent in the account (record, addremove)" in budget_report.sentence(replace(found, charged=other))

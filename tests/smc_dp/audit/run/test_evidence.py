@@ -22,7 +22,7 @@ from smc_dp.audit.run.conformity import conversation
 from smc_dp.audit.run.conformity.conversation import beside_schedule
 from smc_dp.audit.run.evidence import load
 from smc_dp.core.errors import InputError
-from smc_dp.leakage import words
+from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import matrix
 from smc_dp.run.protocols import curator
 from smc_dp.run.release import SHARES, TRANSCRIPT
@@ -76,7 +76,7 @@ def test_the_matrix_of_a_protocol_without_a_curator(K: int) -> None:
     level = {2: "all", 3: "nothing"}[K]
     assert alone.cells["x_P1(0)"].level == "own"
     assert (alone.cells["x_P2(0)"].level, alone.cells["x_P2(0)"].beyond) == (level, False)
-    assert f"equals, {K} parties" in words.text(found)
+    assert f"equals, {K} parties" in matrix_text.text(found)
 
 
 def test_a_star_has_somebody_in_the_middle(tmp_path: Path) -> None:

@@ -18,11 +18,12 @@ from support.framing import FAMILIES, NAMES, PARTIES, STRANGER, Attempt, Scene, 
 from support.mutants import OF_THE_RUN, audit
 
 from protocols.errors import LocalError
-from smc_dp.audit.run import words
 from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.run.report_blocks import blocks
 from smc_dp.core.errors import InputError
+from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
 AUDITS, EVERY_DAY = 200, 40
@@ -50,7 +51,7 @@ def heard(tried: Attempt) -> tuple[str, str, bool]:
         report = audit_evidence(evidence, OF_THE_RUN)
     except InputError as error:
         return str(error), "{}", True
-    return "\n".join(words.lines(report, 100_000)), json.dumps(report.as_dict()), not report.passed
+    return "\n".join(block_lines(blocks(report), 100_000, 100_000)), json.dumps(report.as_dict()), not report.passed
 
 
 def accusations(text: str, as_json: str, honest: tuple[str, ...]) -> list[str]:

@@ -15,11 +15,14 @@ from support.audited import Folders
 from support.mutants import OF_THE_CODE, OF_THE_RUN, audit
 
 from protocols.errors import LocalError
-from smc_dp.audit.run import checks, levels, words
+from smc_dp.audit.run import checks, levels
 from smc_dp.audit.run.check import CheckOutcome, Finding, failed, not_possible, nothing_to_ask, passed, unfinished
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.levels import AssuranceLevel, EverybodysViews
 from smc_dp.audit.run.report import AuditReport, audit_evidence
+from smc_dp.audit.run.report_blocks import blocks
+from smc_dp.pages.blocks import coded
+from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
 OF_CODE = tuple(Finding(check, passed("x.passed", "it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
@@ -56,7 +59,7 @@ def number(report: AuditReport) -> int:
 
 
 def lines(report: AuditReport) -> list[str]:
-    return list(words.lines(report, 10_000))
+    return [line for line in block_lines(blocks(report), 10_000, 10_000) if line]
 
 
 def test_each_level_is_reached_by_what_it_takes(given: Given, whole: AuditReport) -> None:
@@ -72,11 +75,14 @@ def test_each_level_is_reached_by_what_it_takes(given: Given, whole: AuditReport
 
 
 def test_what_is_missing_stands_before_what_passed(given: Given, whole: AuditReport) -> None:
-    *_, missing, level, verdict = lines(given.report())
-    assert missing.startswith("Missing for level 3 of 3 (every message was replayed): the views of 'north-0', ")
-    assert level.startswith("Level 2 of 3: it is authentic. ")
+    *_, missing, first, second, third, verdict = lines(given.report())
+    assert missing.startswith("Missing for level 3 of 3, every message was replayed: the views of 'north-0', ")
+    assert first.startswith("1. The record is whole: reached. ")
+    assert second.startswith("2. It is authentic: reached. ")
+    assert third.startswith("3. Every message was replayed: not reached")
     assert verdict.startswith("PASSED: ")
-    assert not [line for line in lines(whole) if line.startswith("Missing")]
+    assert list(coded(blocks(given.report()))) == ["audit.level_missing", "audit.passed"]
+    assert list(coded(blocks(whole))) == ["audit.passed"]
 
 
 @pytest.mark.parametrize("left_out", ["1.view", "4.view"])
@@ -92,7 +98,7 @@ def test_the_last_level_is_not_printed_without_the_views_of_everybody(
     assert found.document.level.missing == [
         f"the view of {'north-0' if left_out == '1.view' else 'charlie'!r} (`views`)"
     ]
-    assert "Level 3" not in "\n".join(lines(found))
+    assert "replayed: reached" not in "\n".join(lines(found))
 
 
 def test_there_is_no_last_level_without_everybodys_views(whole: AuditReport) -> None:
@@ -150,16 +156,16 @@ def test_a_record_with_a_missing_line_reaches_no_level(given: Given, tmp_path: P
     run = forgeries.forge(given.folders.run, tmp_path / "run", forgeries.drop(5))
     found = audit_evidence(load(run, given.identities), OF_THE_RUN)
     assert number(found) == 0
-    *_, missing, level, verdict = lines(found)
-    assert missing.startswith("Missing for level 1 of 3 (the record is whole): ")
-    assert level == "Level 0 of 3: not even the record is seen to be whole."
-    assert verdict.startswith("FAILED: ")
+    assert list(coded(blocks(found))) == ["audit.level_missing", "audit.failed"]
+    assert coded(blocks(found))["audit.level_missing"].startswith("Missing for level 1 of 3, the record is whole: ")
+    assert "1. The record is whole: not reached; it takes what is missing above." in lines(found)
+    assert found.verdict == found.document.verdict == "audit.failed"
 
 
 def test_the_command_says_the_level_and_json_bears_date_version_and_files(given: Given) -> None:
     arguments = (str(given.folders.run), "--identities", str(given.identities))
     said = audit(*arguments)
-    assert "(--views)" in said.out.splitlines()[-3]
+    assert "(--views)" in said.out.splitlines()[-7]
     assert said.out.splitlines()[-1].startswith("PASSED: no check failed.")
     document = json.loads(audit(*arguments, "--json").out)
     assert document["level"]["number"] == 2

@@ -14,13 +14,13 @@ from support.audited import Folders, agreement, hospitals
 from support.mutants import OF_THE_RUN, audit
 from support.shown import ShownPage
 
-from smc_dp.audit.run import page, words
+from smc_dp.audit.run import report_blocks as page
 from smc_dp.audit.run.check import failed, passed
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.cli.schemas import schema
-from smc_dp.pages.rendering import MOST_BYTES, html
+from smc_dp.pages.html import MOST_BYTES, html
 from smc_dp.run.release import RELEASE
 
 FIRST = (
@@ -54,7 +54,7 @@ def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
     found = text(report)
     stated = report.audited.statement
     assert stated is not None
-    for said in (replace(stated, caveats=()).plain_words(), *stated.caveats, page.NO_LEDGERS, words.NO_PROOF):
+    for said in (replace(stated, caveats=()).plain_words(), *stated.caveats, page.NO_LEDGERS, page.NO_PROOF):
         assert said in found
     for label in ("Name", "Function", "Date", "Signature", "north-0, north-1, north-2", "wsum", "x0, x1", "2 numbers"):
         assert label in found
@@ -85,7 +85,8 @@ def test_a_failed_check_is_said_first_and_written_all_the_same(charged: Folders,
     assert found.index("FAILED: ") < found.index("What was released")
     assert "What it claims to guarantee, and against whom" in found
     assert "PASSED" not in found
-    assert words.NO_PROOF in found
+    assert page.NO_PROOF in found
+    assert found.count("FAILED: ") == 2  # at the top, and under the levels
 
 
 def test_a_run_that_guarantees_nothing_says_so_first(report: AuditReport) -> None:

@@ -60,7 +60,7 @@ def test_nothing_costly_is_done_beside_loose_lines(
     """No role runs, neither for the schedule nor on a view; each check that would need one says why it was not made."""
     make, check = BROKEN[name]
     evidence = Folders(make(honest.run, tmp_path / "broken"), honest.views).evidence()
-    monkeypatch.setattr(expected_schedule, "ToyRun", refused)
+    monkeypatch.setattr(expected_schedule, "DryRun", refused)
     monkeypatch.setattr("smc_dp.audit.run.evidence.recompute", refused)
     expected_schedule._learn.cache_clear()
     found = {finding.check.name: finding for finding in audit_evidence(evidence, checks.CHECKS).findings}

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from smc_dp.cli.main import main
-from smc_dp.core.errors import InputError
 from smc_dp.data.dataset import load_pool
 from smc_dp.experiments.compare import cluster
+from tests.support.refusals import refused
 
 ROOT = Path(__file__).parents[4]
 
@@ -105,5 +105,5 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError("Timed out trying to connect")
 
     monkeypatch.setitem(sys.modules, "distributed", Silent)
-    with pytest.raises(InputError, match="address: no scheduler answers at tcp://h:1: Timed out trying"):
+    with refused("cluster.no_answer", address="tcp://h:1"):
         cluster.connected("tcp://h:1").__enter__()

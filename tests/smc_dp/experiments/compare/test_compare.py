@@ -24,7 +24,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.partition import Deal, deal_pool
-from smc_dp.experiments.compare import charts, page, runner, study, task
+from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.peers import PEERS
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain
 from smc_dp.experiments.compare.results import Trial, from_csv
@@ -33,7 +33,9 @@ from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Poi
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import METHODS, find
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
+from tests.support.refusals import refused
 
 ROOT = Path(__file__).parents[4]
 SETTING = GridSetting("breast_cancer", "breast_cancer", Deal(parties=3))
@@ -81,21 +83,21 @@ def test_the_digest_is_of_everything_that_matters():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code"),
     [
-        ({"entries": ()}, "at least one"),
-        ({"repeats": 0}, "at least 1"),
-        ({"entries": (WSUM, WSUM)}, "wsum on breast_cancer stands there twice"),
-        ({"entries": (replace(WSUM, method="wsam"),)}, "wsam"),
-        ({"entries": (replace(WSUM, options=(("lamda", 1.0),)),)}, "no option 'lamda'"),
-        ({"entries": (replace(WSUM, options=(("lam", 1e9),)),)}, "lambda"),
-        ({"entries": (replace(WSUM, epsilons=(Fraction(10**9),)),)}, "epsilon"),
-        ({"entries": (replace(WSUM, epsilons=(Fraction(1), Fraction(1))),)}, "different epsilons"),
-        ({"repeats": 10**8}, "trials"),
+        ({"entries": ()}, "comparison.empty"),
+        ({"repeats": 0}, "comparison.no_repeats"),
+        ({"entries": (WSUM, WSUM)}, "comparison.repeated_entry"),
+        ({"entries": (replace(WSUM, method="setting.unknown_value"),)}, "setting.unknown_value"),
+        ({"entries": (replace(WSUM, options=(("lamda", 1.0),)),)}, "comparison.unknown_option"),
+        ({"entries": (replace(WSUM, options=(("lam", 1e9),)),)}, "lambda.out_of_range"),
+        ({"entries": (replace(WSUM, epsilons=(Fraction(10**9),)),)}, "epsilon.out_of_range"),
+        ({"entries": (replace(WSUM, epsilons=(Fraction(1), Fraction(1))),)}, "comparison.repeated_epsilon"),
+        ({"repeats": 10**8}, "comparison.too_many_trials"),
     ],
 )
-def test_a_wrong_plan_is_refused(change, message):
-    with pytest.raises(InputError, match=message):
+def test_a_wrong_plan_is_refused(change, code):
+    with refused(code):
         replace(PLAN, **change)
 
 
@@ -153,19 +155,19 @@ def test_a_finished_grid_is_not_run_again(tmp_path):
 
 def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
     run(PLAN, tmp_path / "out")
-    with pytest.raises(InputError, match="another plan"):
+    with refused("results.other_plan"):
         run(replace(PLAN, repeats=3), tmp_path / "out")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     document = json.loads((tmp_path / "out" / "plan.json").read_text())
-    for change, said in (({"version": "0.0.0"}, "another version than"), ({"columns": []}, "of an earlier version")):
+    for change, code in (({"version": "0.0.0"}, "results.other_version"), ({"columns": []}, "results.other_columns")):
         (tmp_path / "out" / "plan.json").write_text(json.dumps({**document, **change}))
-        with pytest.raises(InputError, match=said):
+        with refused(code):
             run(PLAN, tmp_path / "out")
-    with pytest.raises(InputError, match=r"no plan\.json"):
+    with refused("results.not_empty"):
         run(PLAN, tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
-    with pytest.raises(InputError, match="is a file"):
+    with refused("results.no_folder"):
         run(PLAN, tmp_path / "mine" / "notes.txt")
 
 
@@ -177,22 +179,27 @@ def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("entry", "dataset", "deal", "message"),
+    ("entry", "dataset", "deal", "codes", "place"),
     [
-        (CENTRAL, "digits", Deal(), "central cannot run on x: classes: central is for two classes, got 10"),
+        (CENTRAL, "digits", Deal(), ["classes.only_two"], "central cannot run on x: "),
         (
             GridEntry("mine", "soft", "proven", (None,)),
-            *("breast_cancer", Deal(), "mine cannot run on x: the auxiliary rows"),
+            *("breast_cancer", Deal(), ["auxiliary_rows.needed"], "mine cannot run on x: "),
         ),
-        (GridEntry("feat_agg", "feat_agg", "proven", (None,)), "breast_cancer", Deal(), "labelled rows"),
-        (WSUM, "breast_cancer", Deal(parties=100_000), "data set breast_cancer: 100000 parties"),
-        (WSUM, "breast_cancer", Deal(auxiliary=9, components=20), "components: 20"),
+        (
+            GridEntry("feat_agg", "feat_agg", "proven", (None,)),
+            *("breast_cancer", Deal(), ["labelled_rows.missing"], "feat_agg cannot run on x: "),
+        ),
+        (WSUM, "breast_cancer", Deal(parties=100_000), None, ""),
+        (WSUM, "breast_cancer", Deal(auxiliary=9, components=20), None, ""),
     ],
 )
-def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, message, tmp_path):
+def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, codes, place, tmp_path):
     plan = GridPlan((GridSetting("x", dataset, deal),), (GridEntry("batch", "batch", None, (None,)), entry), repeats=2)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as caught:
         run(plan, tmp_path / "out")
+    assert codes in (None, [fault.code for fault in caught.value.faults])  # None: the deal is refused, of which `data`
+    assert caught.value.fault.place == place
     assert not (tmp_path / "out").exists()
 
 
@@ -204,7 +211,7 @@ def test_workers_that_get_no_rows_are_one_sentence(tmp_path, monkeypatch):
         return call
 
     monkeypatch.setattr(joblib, "Parallel", full)
-    with pytest.raises(InputError, match=r"handed to the workers: .*No space left on device; free space, set JOBLIB_"):
+    with refused("comparison.rows_not_handed_over"):
         run(PLAN, tmp_path / "out")
 
 
@@ -213,7 +220,7 @@ def test_a_data_set_that_memory_does_not_hold_is_one_sentence(tmp_path, monkeypa
         raise MemoryError
 
     monkeypatch.setattr(runner, "load_pool", large)
-    with pytest.raises(InputError, match="breast_cancer: there is too little memory"):
+    with refused("comparison.no_memory", dataset="breast_cancer"):
         run(PLAN, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -224,10 +231,9 @@ def test_a_spoilt_file_is_named_and_can_be_made_anew(ending, tmp_path):
     table = next((tmp_path / "out" / "cells").glob("*wsum*.csv"))
     spoilt = table.with_suffix(f".{ending}")
     spoilt.write_bytes(spoilt.read_bytes()[:-20])
-    with pytest.raises(InputError) as caught:
+    with refused("results.bad_cell", table=str(table)) as caught:
         run(PLAN, tmp_path / "out")
     assert str(spoilt) in str(caught.value)
-    assert f"delete {table}" in str(caught.value)
     table.unlink()
     assert figures_of(run(PLAN, tmp_path / "out")) == figures_of(first)
 
@@ -456,7 +462,7 @@ def test_a_single_trial_decides_nothing():
         assert study.judge_claim(claim, [t for t in TRIALS if t.method == "wsum" or t.repeat == 0]).answer == "open"
     assert study.judge_number(stated, single).answer == "open"
     assert study.judge_number(stated, single).here == "s, guaranteed ε = 1: 0.800 (n = 1)"
-    assert {row["accuracy"] for row in page.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
+    assert {row["accuracy"] for row in report.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
 
 
 def test_curves_have_the_means_of_their_own_trials():
@@ -536,35 +542,37 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
     ]
     failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
                "entry": {"label": "wsum", "calibration": "proven", "trust": "aggregator"}}  # fmt: skip
-    text = page.render(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
-    assert "<script>" not in text
+    text = html(
+        report.page(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
+    )
+    assert "<script>alert" not in text
     assert "<b>everybody" not in text
     assert "A &lt;title&gt;" in text
     assert "1 → epsilon = 0.75" in text
-    assert "0.25" not in text.partition("<h2>Means")[0]
+    assert "0.25" not in text.partition(">Means</h2>")[0]
     assert "wsum, proven on s, data repeat 3" in text
     assert "0.810 ± 0.010" in text
     assert "A &amp; B" in text
-    assert "<h2>1 cell failed</h2>" in text
+    assert "1 cell failed" in text
     assert (
         "λ multiplies |w|² in prr_mean, central, central_obj, local, wsum, wsum_ar, feat_agg, avg_agg, ofpa,"
         " param_laplace," in text
     )
     assert "and |V|²/2 in vote," in text
-    assert "ofaa" not in text.partition("λ multiplies")[2].partition("</li>")[0]  # which has no lambda
+    assert "ofaa" not in text.partition("λ multiplies")[2].partition("</p>")[0]  # which has no lambda
 
 
 def test_the_page_says_when_an_area_is_not_defined():
     without = ExperimentGrid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
-    assert "not defined in some of the trials" in page.render(some_study(), without, [], 1.0)
-    assert "not defined" not in page.render(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
+    assert "not defined in some of the trials" in html(report.page(some_study(), without, [], 1.0))
+    assert "not defined" not in html(report.page(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
 
 
 def test_claims_of_ours_do_not_stand_under_the_paper():
     claim = PaperClaim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
-    text = page.render(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0)
-    assert "<th>claim</th>" in text
-    assert "<th>The paper</th>" not in text
+    text = html(report.page(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
+    assert "Claims, and what came out" in text
+    assert "The paper" not in text
 
 
 def test_the_spread_of_a_baseline_is_a_band():
@@ -580,14 +588,14 @@ def test_a_release_without_any_guarantee_is_the_worst():
     none = plain(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
     named = {"method": "m", "trust": "aggregator", "calibration": "paper", "epsilon": "1"}
     rows = [{**named, "statement": s} for s in (none, statement())]
-    assert page.guarantees(rows)[0]["given"] == ["1 → nothing"]
-    assert page.guarantees(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
+    assert report.guarantees(rows)[0]["given"] == ["1 → nothing"]
+    assert report.guarantees(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
 
 
 def test_the_written_page_holds_its_pictures(tmp_path):
     shown = study.of_plan("x", "X", "Words", PLAN)
     grid = run(PLAN, tmp_path / "out")
-    written = page.write(shown, grid, tmp_path / "out", 1.0).read_text()
+    written = report.write(shown, grid, tmp_path / "out", 1.0).read_text()
     assert (tmp_path / "out" / "figures" / "01.png").read_bytes().startswith(b"\x89PNG")
     assert written.count("data:image/png;base64,") == 2  # a wide one, and for narrow screens another
     assert "http" not in written.replace("http-equiv", "")

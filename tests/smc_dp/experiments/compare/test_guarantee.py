@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare import charts, guarantee, page, places, runner, study
+from smc_dp.experiments.compare import charts, guarantee, places, report, runner, study
 from smc_dp.experiments.compare.guarantee import GridGuarantee
 from smc_dp.experiments.compare.places import AxisPlace, EpsilonAxis
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
@@ -65,10 +65,10 @@ def test_the_table_has_what_the_statements_guarantee_beside_what_was_asked(tmp_p
     assert asked["wsum", 0.5] == (0.5, 0.0)
     assert asked["gauss", 0.5] == (0.5, 0.001)
     assert {asked[name, math.inf] for name in ("prr_mean", "wsum", "batch")} == {asked["ofpa", 0.5]} == {(None, None)}
-    shown = {(row["method"], row["epsilon"]): row for row in page.means(grid.trials)}
+    shown = {(row["method"], row["epsilon"]): row for row in report.means(grid.trials)}
     assert shown["prr_mean", "0.5"]["guaranteed_epsilon"].startswith("0.077")
     assert shown["gauss", "0.5"]["guaranteed_delta"] == "0.001"
-    assert shown["ofpa", "0.5"]["guaranteed_epsilon"] == ""
+    assert shown["ofpa", "0.5"]["guaranteed_epsilon"] == "none"
     insecure = run(tmp_path / "insecure", insecure_seed=1)
     assert {t.guaranteed_epsilon for t in insecure.trials} == {None}
     monkeypatch.setattr("smc_dp.experiments.compare.task._guaranteed", lambda release: (0.5, 0.0))  # the twin: as asked

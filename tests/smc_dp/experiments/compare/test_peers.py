@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.errors import InputError
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import Deal, deal_pool
@@ -18,6 +17,7 @@ from smc_dp.experiments.compare import peers
 from smc_dp.experiments.compare.peers import Diffprivlib, DpSgd
 from smc_dp.experiments.compare.plan import GridEntry
 from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
 
 DELTA = Fraction(1, 10**5)
 SGD = Target(Fraction(1), noise="gauss", delta=DELTA)
@@ -89,7 +89,7 @@ def test_a_missing_library_is_one_sentence(monkeypatch):
     """With what puts it there; nothing is refused that does not need it."""
     monkeypatch.setitem(sys.modules, "diffprivlib.models", None)
     rows = Federation((Rows(np.eye(2), np.array([0, 1])),), 2)
-    with pytest.raises(InputError, match=r"pip install 'smc-dp\[peers\]'"):
+    with refused("peer.not_installed"):
         Diffprivlib().train(rows)
     assert peers.left_out() == (peers.MISSING,)
     assert DpSgd().train(rows) is not None
@@ -98,10 +98,10 @@ def test_a_missing_library_is_one_sentence(monkeypatch):
 def test_peers_are_entries_of_grids_and_want_their_own_noise():
     assert GridEntry("x", "dp_sgd", "proven", (Fraction(1),), options=(("rate", 0.5),)).make() == DpSgd(rate=0.5)
     assert GridEntry("x", "diffprivlib", "proven", (Fraction(1),)).make() == Diffprivlib()
-    with pytest.raises(InputError, match="has no option"):
+    with refused("comparison.unknown_option", method="dp_sgd", option="'lam'"):
         GridEntry("x", "dp_sgd", "proven", (Fraction(1),), options=(("lam", 0.5),)).make()
     for target in (Target(None, noise="gauss"), Target(Fraction(1)), Target(Fraction(1), "paper")):
-        with pytest.raises(InputError, match="dp_sgd"):
+        with refused("peer.needs_noise" if target.epsilon is None else "peer.other_noise", peer="dp_sgd"):
             peers.wanted(target, DpSgd())
 
 

@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault
 from smc_dp.data.dataset import load_pool
 from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare import charts, defaults, page, runner, secure, study, task
+from smc_dp.experiments.compare import charts, defaults, report, runner, secure, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point
 from smc_dp.methods.functionality import SumWithShares
 from smc_dp.methods.sums import at_home, secure_sum
 from smc_dp.methods.sums.among import Among
+from smc_dp.pages.html import html
+from tests.support.refusals import refused
 
 SETTING = GridSetting("s", "breast_cancer", Deal(parties=5))
 CLEAR = GridEntry("wsum", "wsum", "proven", (Fraction(1), Fraction(2), None), draws=2)
@@ -38,12 +40,12 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
     assert found["wsum", "secure", 2.0] == (1e-5, 2.0, pytest.approx(1e-5))
     assert found["wsum", "aggregator", 2.0] == (0.0, 2.0, 0.0)
     assert found["wsum", "secure", math.inf] == found["batch", "none", math.inf] == (0.0, None, None)
-    rows = {(row["trust"], row["epsilon"]): row["n"] for row in page.means(grid.trials)}
+    rows = {(row["trust"], row["epsilon"]): row["n"] for row in report.means(grid.trials)}
     assert rows["secure", "1"] == rows["aggregator", "1"] == 2
     adversaries = {s["trust"]: s["statement"]["adversary"] for s in grid.statements if s["epsilon"] == "1"}
     assert "H = K - D - t = 5 - 1 - 1 = 3 honest" in adversaries["secure"]
     assert "trusted aggregator" in adversaries["aggregator"]
-    text = page.render(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0)
+    text = html(report.page(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0))
     assert "Secure on s: K = 5 parties, of whom t = 1 may collude with Charlie and D = 1 may vanish; the noise of H = 3" in text  # fmt: skip  # noqa: E501
     assert text.count(secure.CAP) == text.count(at_home.IN_ONE_PLACE) == 1
     alone = replace(PLAN, entries=(CLEAR,))
@@ -81,33 +83,34 @@ def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkey
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code"),
     [
-        ({"colluders": 5}, "colluders: wanted at most 4 of 5 parties, got 5"),
-        ({"dropouts": 3}, "dropouts: for 5 parties of whom 1 may collude wanted at most 1"),
-        ({"method": "prr_mean"}, "trust: no secure sum computes prr_mean"),
-        ({"noise": "gauss"}, "noise: wsum by a secure sum has vg, ddg, self, got gauss; give noise ddg"),
-        ({"method": "batch", "calibration": None, "epsilons": (None,)}, "batch: has no noise"),
+        ({"colluders": 5}, "colluders.too_many"),
+        ({"dropouts": 3}, "dropouts.too_many"),
+        ({"method": "prr_mean"}, "trust.no_secure_sum"),
+        ({"noise": "gauss"}, "noise.not_in_secure_sum"),
+        ({"method": "batch", "calibration": None, "epsilons": (None,)}, "comparison.secure_without_noise"),
     ],
 )
-def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], message: str) -> None:
+def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], code: str) -> None:
     entry = replace(SECURE, **{"label": str(change.get("method", "wsum")), **change})
-    with pytest.raises(InputError, match=message):
+    with refused(code):
         replace(PLAN, entries=(entry,))
     many = GridSetting("many", "a9a", Deal(parties=2001, per_party=2))
-    with pytest.raises(InputError, match="number of parties: wanted at most 2000 with `dropouts` 1, got 2001"):
+    with refused("parties.too_many_for_sum", most=2000, dropouts=1, got=2001):
         replace(PLAN, settings=(SETTING, many))
     assert replace(PLAN, settings=(SETTING, many), entries=(CLEAR, replace(SECURE, settings=("s",))))
 
 
 def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_written(tmp_path: Any) -> None:
     entry = replace(SECURE, noise="vg", epsilons=(Fraction(10**5),))
-    with pytest.raises(InputError, match=r"wsum cannot run on s: noise: vg .* more than 1024 bits"):
+    with refused("noise.integers_too_long", noise="vg", bits=1024) as caught:
         runner.run_grid(replace(PLAN, entries=(CLEAR, entry)), tmp_path / "out", runner.Source(), jobs=1)
+    assert caught.value.fault.place == "wsum cannot run on s: "
     assert not (tmp_path / "out").exists()
 
 
-def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[str]]:
+def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[Fault]]:
     """Method, trust and noise of each entry, and what is skipped."""
     settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "among": Among(5, 2, 0)}
     calibrations = asked.pop("calibrations", ("proven",))
@@ -118,19 +121,20 @@ def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]]
 
 def test_both_are_compared_where_both_exist() -> None:
     clear, summed = ("wsum", "aggregator", "knorm"), ("wsum", "secure", "ddg")
-    assert chosen(["wsum", "local", "batch"], calibrations=("proven", "paper")) == (
+    found, skipped = chosen(["wsum", "local", "batch"], calibrations=("proven", "paper"))
+    assert (found, [why.code for why in skipped]) == (
         [clear, summed, ("local", "aggregator", "knorm"), ("batch", "none", "knorm")],
-        [f"{name} is skipped for calibration paper: it has proven" for name in ("wsum", "local")],
+        ["comparison.other_calibration"] * 2,
     )
     assert chosen(["wsum"], trusts=("secure",))[0] == [summed]
     assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
     assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
-    skipped = "wsum is skipped for calibration proven, trust secure: number of parties: wanted at most "
     assert chosen(["wsum"], among=Among(1000, 2, 0)) == ([clear, summed], [])
-    found = [chosen(["wsum"], among=among) for among in (Among(1001, 2, 0), Among(2001, 2, 1))]
-    said = ["1000 with `dropouts` 0, got 1001", "2000 with `dropouts` 1, got 2001"]
-    assert found == [([clear], [skipped + most]) for most in said]
-    assert chosen(["local"], trusts=("secure",))[1][0].endswith("trust secure: no secure sum computes it")
+    for among, most in ((Among(1001, 2, 0), 1000), (Among(2001, 2, 1), 2000)):
+        found, (why,) = chosen(["wsum"], among=among)
+        assert (found, why.code, why.fields["most"]) == ([clear], "parties.too_many_for_sum", most)
+        assert why.place == "wsum is skipped for calibration proven, trust secure: "
+    assert chosen(["local"], trusts=("secure",))[1][0].code == "comparison.no_secure_sum"
 
 
 def test_sums_of_gradients_are_secure_entries_like_others() -> None:
@@ -156,10 +160,10 @@ def test_the_page_names_every_adversary_of_a_curve() -> None:
         (stated,) = [s for _, s in task.work(pool, [cell], None)[0].statements]
         rows.append({"method": "wsum", "trust": "secure", "calibration": "proven", "epsilon": "1",
                      "statement": plain(stated)})  # fmt: skip
-    words = page.guarantees(rows)[0]["words"]
+    words = report.guarantees(rows)[0]["words"]
     assert "Against Charlie and any 1 of 5 parties" in words
     assert "Against Charlie and any 1 of 3 parties" in words
-    assert "of 3 parties" not in page.guarantees(rows[:1])[0]["words"]
+    assert "of 3 parties" not in report.guarantees(rows[:1])[0]["words"]
     said = list(secure.sentences(plan))
     assert [line.partition(":")[0] for line in said[1:3]] == ["Secure on s", "Secure on t"]
 
@@ -228,14 +232,14 @@ def test_the_page_says_where_the_protocol_is_not_all_that_differs(grid: runner.E
     """The twins: pure noise on both sides, a delta on both, and one curve alone."""
     said = secure.unlike(PLAN, grid.trials)
     assert said == f"wsum: {secure.UNLIKE}"
-    assert said in page.render(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0)
+    assert said in html(report.page(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0))
     given = [replace(t, delta=0.0, guaranteed_epsilon=None, guaranteed_delta=None) for t in grid.trials]
     for deltas, wanted in (((0.0, 1e-5), said), ((0.0, 0.0), ""), ((1e-5, 1e-5), "")):
         by = dict(zip(("aggregator", "secure", "none"), (*deltas, 0.0), strict=True))
         assert secure.unlike(PLAN, [replace(t, delta=by[t.trust]) for t in given]) == wanted
     assert secure.unlike(PLAN, [t for t in grid.trials if t.trust == "secure"]) == ""
     pure = replace(grid, trials=tuple(given))
-    assert secure.UNLIKE not in page.render(study.of_plan("x", "X", "Words", PLAN), pure, [], 1.0)
+    assert secure.UNLIKE not in html(report.page(study.of_plan("x", "X", "Words", PLAN), pure, [], 1.0))
 
 
 def test_a_public_cap_is_never_below_the_largest_party() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
-from smc_dp.experiments.compare import charts, page, peers, runner, study
+from smc_dp.experiments.compare import charts, peers, report, runner, study
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import PaperFigure, Point, Study
@@ -163,8 +163,8 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
     assert {(t.trust, t.guaranteed_epsilon, t.guaranteed_delta) for t in newton} == {
         ("secure", float(epsilon), 1e-5) for epsilon in sums._EPSILONS
     }
-    text = page.write(small, grid, tmp_path / "out", 1.0).read_text()
-    assert "<h2>Notes</h2>" in text
+    text = report.write(small, grid, tmp_path / "out", 1.0).read_text()
+    assert ">Notes</h2>" in text
     assert "What is not as in the paper" not in text
     assert "or better" in text
     assert "any 2 of 10 parties" in text

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import FLOOR, SUMS, Newton
@@ -18,6 +17,7 @@ from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.training.integer_readings import Units
 from smc_dp.privacy.distributed import SharedRounds, signal
 from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
 
 ONE = Target(Fraction(1), noise="ddg")
 
@@ -77,7 +77,7 @@ def test_gd_asks_as_often_as_the_noise_that_is_counted_and_drawn_makes_worth_whi
 def test_a_party_with_more_rows_than_announced_answers_nothing() -> None:
     """Else its sums could wrap round."""
     made = Newton().shared(Public(3, 3, 2), ONE, Among(3, 1, 0), AnnouncedRows(11))
-    with pytest.raises(InputError, match="wanted at most 11 rows"):
+    with refused("party.more_rows_than_announced", most=11):
         made.part(federation().parties[0], Stream.from_system())
 
 

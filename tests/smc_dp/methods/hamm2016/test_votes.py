@@ -16,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote, majority
@@ -27,6 +26,7 @@ from smc_dp.methods.training.classes import code, coordinates
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName, Target
+from tests.support.refusals import refused
 
 METHODS = (Vote, Soft, SoftAuxiliary, Average)
 ONE = Target(Fraction(1))
@@ -398,13 +398,13 @@ def test_wrong_settings_and_requests_are_refused() -> None:
     federation = a_federation()
     without = Federation(federation.parties, 2)
     for method in (Vote(), Soft(), SoftAuxiliary()):
-        with pytest.raises(InputError, match=f"auxiliary rows: {method.name} needs"):
+        with refused("auxiliary_rows.needed", method=method.name):
             method.train(without)
-    with pytest.raises(InputError, match="avg needs the weights"):
+    with refused("learner.no_weights", method="avg"):
         Average().train_from(ensemble(federation, 1.0, LogisticRegression()))
-    with pytest.raises(InputError, match="lambda: wanted"):
+    with refused("lambda.out_of_range", name="lambda"):
         Soft(lam=0.0)
-    with pytest.raises(InputError, match="noise: paper soft has knorm, got laplace; give noise knorm"):
+    with refused("noise.not_of_calibration", calibration="paper", method="soft", got="laplace", other="knorm"):
         Soft().train(federation).release(Target(Fraction(1), "paper", "laplace"), Stream.from_system())
     privacy = Soft().train(federation).release(ONE, Stream.insecure_from_seed(1)).privacy
     assert privacy.kind == "none"

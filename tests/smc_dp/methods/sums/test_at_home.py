@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.at_home import AtHome, TrainsFirst, by_secure_sum, usual_noise
 from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
 
 SUMMED = [name for name, method in METHODS.items() if by_secure_sum(method)]
 
@@ -58,17 +58,18 @@ def test_there_are_secure_forms_of_either_kind() -> None:
 def test_who_cannot_take_part_is_named() -> None:
     wsum = METHODS["wsum"](lam=0.1)
     target = Target(Fraction(1), noise="ddg")
-    with pytest.raises(InputError, match="party 1: wanted at most 8 rows"):
+    with refused("party.more_rows_than_announced", most=8) as caught:
         AtHome.of(wsum, federation(), 1, 0, 8).form(target)
+    assert caught.value.fault.place == "party 1: "
     assert AtHome.of(wsum, federation(), 1, 0, 9).form(target).statement.epsilon == 1
-    with pytest.raises(InputError, match="dropouts: wanted at least 0, got -1"):
+    with refused("parties.negative_count", name="dropouts", got=-1):
         AtHome.of(wsum, federation(), 1, -1, 9)
-    with pytest.raises(InputError, match=r"noise: wsum by a secure sum has .*, got gauss; give noise ddg"):
+    with refused("noise.not_in_secure_sum", method="wsum", got="gauss", other="ddg"):
         AtHome.of(wsum, federation(), 1, 0, 9).form(Target(Fraction(1), noise="gauss"))
     ofaa = AtHome.of(METHODS["ofaa"](), federation(), 1, 0, 9)
-    with pytest.raises(InputError, match="calibration: ofaa by a secure sum has proven, got paper"):
+    with refused("calibration.not_in_secure_sum", method="ofaa", got="paper"):
         ofaa.form(Target(Fraction(1), calibration="paper", noise="laplace"))
-    with pytest.raises(InputError, match="trust: no secure sum computes prr_mean"):
+    with refused("trust.no_secure_sum", method="prr_mean"):
         AtHome(METHODS["prr_mean"](), federation(), Among(3, 1, 0), AnnouncedRows(9)).form(target)
 
 

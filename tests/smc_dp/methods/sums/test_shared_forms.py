@@ -15,7 +15,6 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.simulate import Letters, Setting
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.core.arrays import Array, into_ball
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
@@ -31,6 +30,7 @@ from smc_dp.privacy.functional import UNIT_BITS, coefficients
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols import by_protocol
+from tests.support.refusals import refused
 
 MOST = 1000
 THREE, FIVE = Among(3, 1, 0), Among(5, 1, 1)
@@ -203,7 +203,7 @@ def test_no_model_of_any_learner_moves_the_sum_of_clipped_ones_further_than_is_c
     V = np.full((1, d), 1.0)
     reached = moves(narrow, [(narrow.numbers_of(V), narrow.numbers_of(-V))]) * narrow.noise.sensitivity
     assert math.ceil(2 * radius / unit) + math.sqrt(d) - 2 < reached <= narrow.noise.sensitivity
-    with pytest.raises(InputError, match=r"model: wanted coordinates of shape \(2, 3\), got \(1, 3\)"):
+    with refused("model.wrong_shape", wanted="(2, 3)", got="(1, 3)"):
         made.numbers_of(np.zeros((1, 3)))
 
 
@@ -312,26 +312,26 @@ def test_a_hostile_last_number_makes_some_model() -> None:
 def test_what_the_theory_does_not_cover_is_refused() -> None:
     known, known_target, released = public(3), Target(1, noise="ddg"), AnnouncedRows(MOST, "released")  # type: ignore[arg-type]
     refusals: list[tuple[Callable[[], Any], str]] = [
-        (lambda: PARTY[0].shared(known, known_target, THREE, released), "sizes: soft_ss protects all rows"),
-        (lambda: PARTY[1].shared(known, known_target, THREE, released), "sizes: avg_clip protects all rows"),
-        (lambda: form(Ofaa(trust="local")), "trust: ofaa by a secure sum has one noise, wanted central, got local"),
-        (lambda: Ofaa().shared(known, known_target, THREE, released), "sizes: ofaa has no use for the num"),
-        (lambda: form(Ofpa(rounds=3)), "rounds: ofpa by a secure sum has one, which is best, got 3"),
-        (lambda: form(RECORD[1], noise="ddg"), "noise: proven ofpa has knorm, got ddg"),
-        (lambda: Ofpa().shared(known, Target(1, "paper"), THREE, released), "calibration: ofpa by a secure sum has pr"),
-        (lambda: form(PARTY[0], noise="knorm"), "noise: soft_ss by a secure sum has vg, ddg, self, got knorm"),
+        (lambda: PARTY[0].shared(known, known_target, THREE, released), "sizes.not_hidden"),
+        (lambda: PARTY[1].shared(known, known_target, THREE, released), "sizes.not_hidden"),
+        (lambda: form(Ofaa(trust="local")), "trust.not_central"),
+        (lambda: Ofaa().shared(known, known_target, THREE, released), "sizes.not_hidden"),
+        (lambda: form(Ofpa(rounds=3)), "rounds.not_in_secure_sum"),
+        (lambda: form(RECORD[1], noise="ddg"), "noise.not_of_calibration"),
+        (lambda: Ofpa().shared(known, Target(1, "paper"), THREE, released), "calibration.not_in_secure_sum"),
+        (lambda: form(PARTY[0], noise="knorm"), "noise.not_in_sum"),
         (
             lambda: PARTY[0].shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(MOST)),
-            "needs public rows",
+            "auxiliary_rows.needed",
         ),
     ]  # type: ignore[arg-type]
-    for made, why in refusals:
-        with pytest.raises(InputError, match=why):
+    for made, code in refusals:
+        with refused(code):
             made()
     for method in METHODS:
-        with pytest.raises(InputError, match="wanted at most 1000 rows, as `most_rows` says"):
+        with refused("party.more_rows_than_announced", most=1000):
             form(method).part(rows(1001, 1), Stream.insecure_from_seed(1))
     for method in RECORD:
-        with pytest.raises(InputError, match=f"classes: {method.name} is for two classes, got 4"):
+        with refused("classes.only_two", method=method.name, got=4):
             form(method, classes=4)
     assert coordinates(4) == form(PARTY[1], classes=4).reach.dimension / 3

@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find
@@ -24,6 +23,7 @@ from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants
 from smc_dp.privacy.target import NoiseName, Target
+from tests.support.refusals import refused
 
 ACCEPT, REJECT = 1e-6, 1e-12
 LAM = 0.05
@@ -203,9 +203,9 @@ def test_statements_say_which_neighbours_and_what_of_sizes() -> None:
 
 @pytest.mark.parametrize("make", [WeightedSum, WeightedSumAddRemove])
 def test_what_is_not_in_the_theory_is_refused(make: type[Method]) -> None:
-    with pytest.raises(InputError, match=f"calibration: {make.name} has proven, got paper"):
+    with refused("calibration.not_of_method", method=make.name, known="proven", got="paper"):
         make(LAM).train(FEDERATION).release(Target(Fraction(1), "paper"), seeded())
-    with pytest.raises(InputError, match="lambda"):
+    with refused("lambda.out_of_range", name="lambda"):
         make(0.0)
     assert find(make.name) is make
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.errors import InputError
 from smc_dp.privacy import distributed
 from smc_dp.privacy.distributed.calibration import LARGEST_DELTA, ring_bits
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
@@ -21,6 +20,7 @@ from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import SHARED, NoiseName, Target
+from tests.support.refusals import refused
 
 DELTA = Fraction(1, 700)
 LARGEST = Fraction(1 << 36)
@@ -137,41 +137,36 @@ def test_the_length_of_a_ring() -> None:
     assert [ring_bits(x) for x in (0, 2**63 - 1, 2**63, 2**71 - 1, 2**71)] == [64, 64, 72, 72, 80]
 
 
-def refusal(noise: NoiseName, **changes: Any) -> str:
-    with pytest.raises(InputError) as caught:
+def ways(noise: NoiseName, **changes: Any) -> str:
+    """What would do in place of noise that needs too long integers."""
+    with refused("noise.integers_too_long", noise=noise, bits=1024) as caught:
         made(noise, **changes)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return str(caught.value.fault.fields["ways"])
 
 
 def test_what_does_not_fit_is_refused_with_the_nearest_that_does() -> None:
     place: dict[str, Any] = {"dimension": 1, "parties": 200, "honest": 198}
-    words = refusal("vg", **place)
-    assert words.startswith(
-        "noise: vg for 198 honest of 200 parties and 1 numbers needs integers of more than 1024 bits"
-    )
+    words = ways("vg", **place)
     assert words.endswith("or noise ddg or self")
     nearest = int(re.findall(r"leave at most (\d+) honest", words)[0])
     assert 1 < nearest < 198
     assert made("vg", **place | {"honest": nearest}).grid.ring_bits <= 1024
-    assert f"leave at most {nearest} honest" in refusal("vg", **place | {"honest": nearest + 1})
+    assert f"leave at most {nearest} honest" in ways("vg", **place | {"honest": nearest + 1})
     for noise in ("ddg", "self"):
         assert made(noise, **place).grid.ring_bits <= 1024
-    assert refusal("vg", dimension=10_001) == (
-        "noise: vg is for at most 10000 numbers in one sum, got 10001; give noise ddg or self"
-    )
+    with refused("noise.too_many_numbers_for_vg", most=10_000, got=10_001):
+        made("vg", dimension=10_001)
     for noise in SHARED:
-        assert refusal(noise, largest=Fraction(2) ** 990).endswith("give a larger epsilon, or smaller numbers")
+        assert ways(noise, largest=Fraction(2) ** 990) == "a larger epsilon, or smaller numbers"
 
 
 @pytest.mark.parametrize("place", [{"dimension": 1, "parties": 3, "honest": 2}, {}], ids=str)
 def test_where_e_to_the_epsilon_is_too_large_a_smaller_epsilon_is_named(place: dict[str, Any]) -> None:
-    words = refusal("vg", epsilon=Fraction(10**5), **place)
-    assert "bits at an epsilon of 100000, as its delta grows with e^epsilon; give " in words
+    words = ways("vg", epsilon=Fraction(10**5), **place)
     assert words.endswith(", or noise ddg or self")
     nearest = int(re.findall(r"an epsilon of (\d+), or", words)[0])
     assert made("vg", epsilon=Fraction(nearest), **place).grid.ring_bits <= 1024
-    assert f"an epsilon of {nearest}, or" in refusal("vg", epsilon=Fraction(nearest + 1), **place)
+    assert f"an epsilon of {nearest}, or" in ways("vg", epsilon=Fraction(nearest + 1), **place)
 
 
 def test_numbers_that_make_no_sense_are_refused() -> None:
@@ -184,7 +179,7 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="noise knorm is not drawn in shares"):
         made("knorm")
     for noise in SHARED:
-        with pytest.raises(InputError, match=f"{noise} is drawn in shares by a secure sum"):
+        with refused("noise.drawn_in_shares", noise=noise):
             proven(Target(Fraction(1), noise=noise), 3, DELTA)
 
 

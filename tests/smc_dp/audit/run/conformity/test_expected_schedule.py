@@ -6,30 +6,31 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
-from support.full_toy_run import FullToyRun
+from support.full_dry_run import FullDryRun
 from support.linear_path import linear
 from support.sessions import PRINTED, PROGRAM, Setup, setup, with_roles
 
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import garbled
 from protocols.comparison.parameters import Comparisons
-from protocols.errors import LocalError, StallError
+from protocols.errors import LocalError, PeerError, StallError
 from protocols.linear.parameters import Parameters
 from protocols.pathak2010 import ideal
 from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.network import LINKS, traffic
 from protocols.runtime.session import Program
 from smc_dp.audit.run.conformity import expected_schedule as schedules
-from smc_dp.audit.run.conformity.expected_schedule import Schedule, body_bytes, from_toy_runs, learn, walk
+from smc_dp.audit.run.conformity.expected_schedule import Schedule, from_dry_runs, learn, walk
 from tests.support.refusals import refused
 
 HARDENED = PROTOCOLS[PROGRAM.name]
 
 
 def schedule(made: Setup, protocol: Protocol = HARDENED) -> Schedule:
-    found = from_toy_runs(protocol, made.session.parameters, 100_000)
+    found = from_dry_runs(protocol, made.session.parameters, 100_000)
     assert found is not None
     return found
 
@@ -75,10 +76,10 @@ def same_as_of_processes(program: str, K: int, comparison: str, monkeypatch: pyt
     samples = {name: PROTOCOLS[name].model.sample(K) for name in ("linear", "secure_sum")}
     given = {"comparison": Comparisons(K, 4, 512), **samples}
     p = given.get(program) or setup(K, 2, comparison).session.parameters
-    learnt = from_toy_runs(PROTOCOLS[program], p, 100_000)
-    monkeypatch.setattr(schedules, "ToyRun", FullToyRun)
+    learnt = from_dry_runs(PROTOCOLS[program], p, 100_000)
+    monkeypatch.setattr(schedules, "DryRun", FullDryRun)
     assert learnt is not None
-    assert from_toy_runs(PROTOCOLS[program], p, 100_000) == learnt
+    assert from_dry_runs(PROTOCOLS[program], p, 100_000) == learnt
 
 
 @pytest.mark.parametrize("program", PROTOCOLS)
@@ -216,7 +217,7 @@ async def answering_with_another_word(me: Endpoint, n: int) -> None:
 
 def test_roles_that_do_not_fit_together_are_no_protocol() -> None:
     made = setup(3, 1)
-    with pytest.raises(LocalError, match="which wanted nothing more"):
+    with pytest.raises(PeerError, match="which wanted nothing more"):
         schedule(made, talking(answering_too_often, last=True))
-    with pytest.raises(LocalError, match=r"sent Phrase to P\d, wanted Word"):
+    with pytest.raises(PeerError, match=r"sent Phrase to P\d, wanted Word"):
         schedule(made, talking(answering_with_another_word))

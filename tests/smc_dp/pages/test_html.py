@@ -12,7 +12,7 @@ import pytest
 from support.shown import ShownPage
 
 from smc_dp.core.errors import InputError
-from smc_dp.pages import rendering
+from smc_dp.pages import html as rendering
 from smc_dp.pages.blocks import (
     Banner,
     Blanks,
@@ -22,6 +22,7 @@ from smc_dp.pages.blocks import (
     Page,
     PageBlock,
     PageTable,
+    Picture,
     Prose,
     Quotation,
     Section,
@@ -30,7 +31,7 @@ from smc_dp.pages.blocks import (
     WalkStep,
     Walkthrough,
 )
-from smc_dp.pages.rendering import html, write_page
+from smc_dp.pages.html import html, write_page
 from smc_dp.pages.svg import Svg
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7 * 7 }} \"' & javascript:"
@@ -52,6 +53,7 @@ def every_block(text: str) -> tuple[PageBlock, ...]:
             Verbatim(text, text),
             Quotation(text, text),
             Drawing(picture, text, (text,)),
+            Picture(b"1", b"2", text),
             Blanks((text,)),
             Banner(text),
             section,

@@ -1,14 +1,12 @@
-"""A toy run by whole actors, with every seal and signature: what the toy runs of an audit are held against."""
+"""A dry run by whole actors, with every seal and signature: what the dry runs of an audit are held against."""
 
 from __future__ import annotations
 
 from collections import deque
-from contextlib import suppress
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.crypto.sealing import OVERHEAD_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.actor import Actor, actors
@@ -18,16 +16,12 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent, Mail
 from protocols.runtime.message import Message
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.audit.run.conformity.dry_run_messages import Move
+from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, Script
+from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import walk
-from smc_dp.audit.run.conformity.toy_run import NOBODY, Absences, Script
 
 
-class _GoneError(Exception):
-    """A participant vanishes with what it was about to send."""
-
-
-class FullToyRun:
+class FullDryRun:
     """One execution at toy size, and its observer; its data and coins follow from its number, and protect nothing."""
 
     def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NOBODY) -> None:
@@ -44,9 +38,11 @@ class FullToyRun:
         self._moves: dict[str, list[Move]] = {name: [] for name in self.session.names}
         self._mail: dict[str, deque[Envelope]] = {name: deque() for name in self.session.names}
         self._board = Board(self.session)
-        self._left = dict(absences.sent)
         self._marks = absences.marks
         self._roles = actors(self.session, identities, seeds, inputs, self._board.greetings, self)
+        for name, left in absences.sent:
+            if name in self._roles:
+                self._roles[name].drop_out(left)
         for name, absent in absences.marks:
             if name in self._roles:
                 self._roles[name].mark(absent)
@@ -87,9 +83,8 @@ class FullToyRun:
                 if self._happened == before:
                     raise StallError({role.name: role.waiting for role in roles if role.waiting})
             for role in roles if all(role.end != "stopped" for role in roles) else ():
-                with suppress(_GoneError):
-                    if role.done:
-                        role.release()
+                if role.done:
+                    role.release()
         finally:
             for role in roles:
                 role.close()
@@ -103,11 +98,8 @@ class FullToyRun:
     def _turn(self, role: Actor) -> None:
         if role.end == "gone":
             return
-        try:
-            self._deliver(role.name)
-            role.advance()
-        except _GoneError:
-            role.vanish()
+        self._deliver(role.name)
+        role.advance()
 
     def _deliver(self, name: str) -> None:
         mail = self._mail[name]
@@ -128,16 +120,12 @@ class FullToyRun:
 
     def sent(self, envelope: Envelope) -> None:
         """A role posts an envelope."""
-        if envelope.sender in self._left:
-            if not self._left[envelope.sender]:
-                raise _GoneError
-            self._left[envelope.sender] -= 1
         if envelope.is_public:
             self._board.post(envelope)
         else:
             self._mail[envelope.to].append(envelope)
         self.sent_by_all.append(envelope)
-        move = Move(True, envelope.to, envelope.kind, envelope.stage, len(envelope.body))
+        move = Move(True, envelope.to, envelope.kind, envelope.stage)
         self._moves[envelope.sender].append(move)
 
     def waits(self, name: str, want: Want) -> None:
@@ -145,8 +133,7 @@ class FullToyRun:
 
     def consumed(self, receiver: str, mail: Mail) -> None:
         """A role takes a letter out of its mail."""
-        size = len(mail.payload) + OVERHEAD_BYTES
-        self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage, size))
+        self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage))
 
     def read(self, receiver: str, mail: Mail, message: Message) -> None:
         """Not looked at."""

@@ -1,75 +1,138 @@
-"""One HTML page, with its pictures inside it: what was run, what came out, and what it guarantees."""
+"""Report a grid of trials: what was run, what came out, and what it guarantees."""
 
 from __future__ import annotations
 
-import base64
 import math
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
+from smc_dp.core.errors import one_line
 from smc_dp.data.dataset_info import FACTS
 from smc_dp.experiments.compare import charts, guarantee, results, secure
 from smc_dp.experiments.compare.results import Trial, summary
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import ClaimVerdict, Point, Study, judge_claim, judge_number, point_of
 from smc_dp.methods.registry import METHODS
+from smc_dp.pages.blocks import Banner, Bullets, Page, PageBlock, PageTable, Picture, Prose, Section
+from smc_dp.pages.html import html
+from smc_dp.pages.shortening import first
 
 _CHANGED = {
     "replace": "one record, replaced",
     "addremove": "one record, added or removed",
     "party": "all records of a party",
 }
-_NARROW = 900  # pixels of a page that shows the narrow pictures
 _LIBRARIES = ("smc-dp", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib")
 
 
+_MOST_ROWS = 80  # of tables of means that a screen shows
+_MOST_FAILED = 20  # cells that are named
+_COLUMNS = {
+    **{"method": "method", "trust": "trust", "calibration": "calibration", "epsilon": "epsilon asked"},
+    **{"guaranteed_epsilon": "guaranteed epsilon", "guaranteed_delta": "delta", "n": "n"},
+    **{"accuracy": "accuracy", "auc": "AUC", "seconds": "seconds"},
+}
+
+
 def write(study: Study, grid: ExperimentGrid, folder: Path, seconds: float) -> Path:
-    """Write figures/*.png and index.html into the folder; the page's path. `seconds`: what the run just took."""
-    images = []
+    """Write figures/*.png and index.html into the folder, and return the page's path.
+
+    `seconds`: what the run just took.
+    """
+    pictures = []
     (folder / "figures").mkdir(exist_ok=True)
     for number, panel in enumerate(study.panels, start=1):
         wide, narrow = (charts.draw(panel, study, grid.trials, form) for form in (charts.WIDE, charts.NARROW))
         if wide is not None and narrow is not None:
             results.write(folder / "figures" / f"{number:02d}.png", wide)
-            images.append({"wide": _text(wide), "narrow": _text(narrow), "alt": panel.title})
-    page = folder / "index.html"
-    results.write(page, render(study, grid, images, seconds).encode())
-    return page
+            pictures.append(Picture(wide, narrow, panel.title))
+    file = folder / "index.html"
+    results.write(file, html(page(study, grid, pictures, seconds)).encode())
+    return file
 
 
-def _text(png: bytes) -> str:
-    return base64.b64encode(png).decode()
+def page(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture], seconds: float) -> Page:
+    """Return the page of a grid; failed cells come first."""
+    failed = [Banner(text, "failed", "compare.cells_failed") for text in failures(grid)]
+    return Page(study.title, sections(study, grid, pictures), tuple(failed), tuple(_made(study, grid, seconds)))
 
 
-def render(study: Study, grid: ExperimentGrid, images: Sequence[dict[str, str]], seconds: float) -> str:
-    """The page as text; everything that is not the template is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("smc_dp.experiments.compare", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
+def sections(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture] = ()) -> tuple[Section, ...]:
+    """Return the report of a grid; a screen shows means, unless they are many, and claims."""
+    return tuple(section for section in _sections(study, grid, pictures) if section.blocks)
+
+
+def _sections(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture]) -> Iterator[Section]:
+    about = (
+        "Pictures and sentences have the epsilon that a release really guarantees, which can be far from the one asked "
+        "for: the printed noise of a paper is proved to give another, or none. What guarantees nothing stands on grey, "
+        "beside the axis, in the order of the epsilon asked for; baselines are horizontal lines."
     )
-    return environment.get_template("page.html.j2").render(
-        study=study,
-        images=images,
-        narrow=_NARROW,
-        verdicts=verdicts(study, grid.trials),
-        failures=[{"where": where(f), "why": f["failure"]} for f in grid.failures],
-        guarantees=guarantees(grid.statements),
-        secure=list(secure.sentences(study.plan)),
-        unlike=secure.unlike(study.plan, grid.trials),
-        tables=[
-            {"title": s.name, "rows": means([t for t in grid.trials if t.dataset == s.name])}
-            for s in study.plan.settings
-        ],
-        undefined=any(math.isnan(trial.auc) for trial in grid.trials),
-        notes=_notes(study),
-        made=_made(study, grid, seconds),
+    unlike = secure.unlike(study.plan, grid.trials)
+    also = (Prose(unlike),) if unlike else ()
+    yield Section("What was compared", (Prose(study.introduction), Prose(about), *pictures, *also), details=True)
+    judged = verdicts(study, grid.trials)
+    yield Section("Claims, and what came out", tuple(_claims(judged)))
+    heading = "What is not as in the paper, and why" if judged and not study.ours else "Notes"
+    yield Section(heading, (Bullets(study.differs),) if study.differs else (), details=True)
+    yield Section("What each curve really guarantees", tuple(_guarantees(study, grid)), details=True)
+    rows = means(grid.trials)
+    yield Section("Means", tuple(_means(study, rows, grid.trials)), details=len(rows) > _MOST_ROWS)
+    notes = _notes(study)
+    yield Section("The data", (Bullets(tuple(notes)),) if notes else (), details=True)
+
+
+def failures(grid: ExperimentGrid) -> list[str]:
+    """Return how many cells failed, and the first of them with the reason; nothing where none did."""
+    if not grid.failures:
+        return []
+    count = len(grid.failures)
+    said = [f"{where(f)}: {one_line(f['failure'])}" for f in grid.failures]
+    cells = f"{count} cell{'' if count == 1 else 's'} failed, all parameters are in failures.json"
+    return [cells, *(f"failed: {text}" for text in first(said, _MOST_FAILED, 400))]
+
+
+def _claims(judged: Sequence[ClaimVerdict]) -> Iterator[PageBlock]:
+    if judged:
+        yield Prose(
+            "“open” means that the difference is within two standard errors, trials taken as independent, or that "
+            "there is a single trial. Claims in quotation marks are the paper’s; those that are not say so. Only "
+            "claims are written by hand; what came out is computed from the trials."
+        )
+        rows = tuple((v.quotation, v.paper, v.here, v.answer) for v in judged)
+        yield PageTable("Claims", ("claim", "states", "here", "came out"), rows)
+
+
+def _guarantees(study: Study, grid: ExperimentGrid) -> Iterator[PageBlock]:
+    yield Prose(
+        "On the left of an arrow the epsilon asked for, on the right what the releases really guarantee, at worst over "
+        "all settings and repeats. Without noise nothing is guaranteed. Guarantees are of one release: a reader of all "
+        "of them would add them up."
     )
+    if said := tuple(secure.sentences(study.plan)):
+        yield Bullets(said)
+    headings = ("method", "trust", "calibration", "asked → guaranteed", "what is protected")
+    rows = (
+        (g["method"], g["trust"], g["calibration"], "; ".join(g["given"]), g["unit"], g["words"])
+        for g in guarantees(grid.statements)
+    )
+    yield PageTable("Guarantees", (*headings, "against whom, and what else to know"), tuple(rows))
+
+
+def _means(study: Study, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> Iterator[PageBlock]:
+    said = "Mean and standard deviation over n trials; each trial is one release. The guarantee is the worst of them."
+    undefined = (
+        " Where no area under the curve (AUC) stands, it is not defined in some of the trials: there were no scores to "
+        "put the test rows in order, or all of them are of one class."
+    )
+    lacks = any(math.isnan(trial.auc) for trial in trials)
+    yield Prose(f"{said} Every trial is in results.csv.{undefined if lacks else ''}")
+    for setting in study.plan.settings:
+        cells = (tuple(str(row[name]) for name in _COLUMNS) for row in rows if row["setting"] == setting.name)
+        yield PageTable(setting.name, tuple(_COLUMNS.values()), tuple(cells), numbers=tuple(range(3, len(_COLUMNS))))
 
 
 def verdicts(study: Study, trials: Sequence[Trial]) -> list[ClaimVerdict]:
@@ -112,9 +175,9 @@ def _spread(trials: Sequence[Trial], measure: str) -> str:
 
 
 def _guaranteed(trials: Sequence[Trial]) -> dict[str, str]:
-    """The worst of these releases; nothing where one of them guarantees nothing."""
+    """The worst of these releases; "none" where one of them guarantees nothing."""
     found = guarantee.worst(trials)
-    epsilon, delta = ("", "") if found is None else (guarantee.short(found.epsilon), f"{found.delta:g}")
+    epsilon, delta = ("none", "") if found is None else (guarantee.short(found.epsilon), f"{found.delta:g}")
     return {"guaranteed_epsilon": epsilon, "guaranteed_delta": delta}
 
 

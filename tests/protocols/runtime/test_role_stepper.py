@@ -1,4 +1,4 @@
-"""What a role asks of its desk: it charges, doubts, gives up, and replaces what a stage has left behind."""
+"""What a role asks of its engine: it charges, doubts, gives up, and replaces what a stage has left behind."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from protocols.errors import PeerError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
-from protocols.runtime.desk import Desk, Progress
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Note
+from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import Role
 from tests.support.refusals import refused
 
@@ -76,10 +76,10 @@ def test_a_ledger_is_asked_whenever_a_role_is_run_again_and_for_nothing_else() -
 
 @pytest.mark.parametrize("twin", [False, True])
 def test_a_charge_that_was_voided_meanwhile_is_made_again(twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Void, then resume: nothing leaves without a charge. A desk that trusts its memory lets it go for nothing."""
+    """Void, then resume: nothing leaves without a charge. An engine that trusts its memory lets it go for nothing."""
     setup, book = made(), set[str]()
     if twin:
-        monkeypatch.setattr(Desk, "spend", twins.spender_with_a_memory())
+        monkeypatch.setattr(Actor, "spend", twins.spender_with_a_memory())
     given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"])
     sent = setup.simulate().transcript.envelopes
     board = {e.sender: e for e in reversed(sent) if e.is_public and e.number == 0}
@@ -154,11 +154,11 @@ def test_a_charge_that_failed_is_made_when_the_role_is_run_again() -> None:
 
     setup = made()
     given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"], {})
-    desk = Actor(*given, charge=at_second_try).desk
+    actor = Actor(*given, charge=at_second_try)
     with pytest.raises(OSError, match="full"):
-        desk.spend("release")
-    desk.spend("release")
-    desk.spend("release")
+        actor.spend("release")
+    actor.spend("release")
+    actor.spend("release")
     assert told == ["release", "release"]
 
 

@@ -1,13 +1,14 @@
-"""What a person reads of a study: what taking part means, in plain words, of what the study itself says."""
+"""Report what taking part in a study means, from what the study itself says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
+from smc_dp.data.columns import LEAVE_OUT
+from smc_dp.data.report import columns
 from smc_dp.deploy.study import JointStudy
+from smc_dp.pages.blocks import Bullets, Section
 from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import price_of
@@ -16,21 +17,26 @@ _SHOWN = 40  # columns, or categories of one
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
-def meaning(study: JointStudy, agreement: Agreement) -> Iterator[tuple[str, list[str]]]:
-    """Headings, and the sentences under each."""
-    yield study.title, [f"Purpose: {study.purpose}.", f"Digest of the study: {study.digest}."]
+def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
+    """Yield what taking part means: who, what leaves the site, the guarantee, the cost, and how long it takes."""
+    yield _section(study.title, [f"Purpose: {study.purpose}.", f"Digest of the study: {study.digest}."])
     if agreement.marks:
-        yield "INSECURE", [f"{REASONS[mark]}." for mark in agreement.marks]
-    yield "Who takes part", [f"{name}, public key {key.hex()}" for name, key in study.identities.items()]
-    yield "What is learned", list(_learned(study, agreement))
-    yield "What leaves the site", list(_leaving(study, agreement))
-    yield "What the release guarantees, against whom, and what not", [agreement.statement.plain_words()]
-    yield "What it costs", list(_cost(agreement))
-    yield "How long anybody waits", list(_waiting(study, agreement))
+        yield _section("INSECURE", [f"{REASONS[mark]}." for mark in agreement.marks])
+    yield _section("Who takes part", [f"{name}, public key {key.hex()}" for name, key in study.identities.items()])
+    learned = Bullets(tuple(_learned(study, agreement)))
+    yield Section("What is learned", (learned, *columns(study.bounds)))
+    yield _section("What leaves the site", _leaving(study, agreement))
+    yield _section("What the release guarantees, against whom, and what not", [agreement.statement.plain_words()])
+    yield _section("What it costs", _cost(agreement))
+    yield _section("How long anybody waits", _waiting(study, agreement))
+
+
+def _section(heading: str, sentences: Iterable[str]) -> Section:
+    return Section(heading, (Bullets(tuple(sentences)),))
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the largest unit of which they are a whole number."""
+    """Return seconds in the largest unit of which they are a whole number."""
     for size, unit in _UNITS:
         if seconds >= size and seconds % size == 0:
             count = int(seconds // size)
@@ -42,7 +48,6 @@ def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     settings = {name: value for name, value in agreement.parameters.items() if name not in ("parties", "auxiliary")}
     yield f"One linear model that tells {_listed(study.bounds.classes)} apart in column {study.bounds.label}."
     yield "Agreed: " + ", ".join(f"{name} {_plain(value)}" for name, value in settings.items()) + "."
-    yield f"Columns: {_columns(study.bounds)}."
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."
     if study.auxiliary is not None:
@@ -86,31 +91,6 @@ def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     )
     yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."
     yield f"The mail goes by {study.relay}."
-
-
-def _columns(bounds: Bounds) -> str:
-    return _listed([f"{column.name} ({_values(column)}{_missing(column)})" for column in bounds.columns])
-
-
-def _values(column: Column) -> str:
-    if isinstance(column, CategoricalColumn):
-        others = dict(column.aliases)
-        return _listed([" or ".join((level, *others.get(level, ()))) for level in column.categories])
-    if isinstance(column, DateColumn):
-        return f"{column.first} to {column.last}, in days"
-    if isinstance(column, BinnedColumn):
-        return f"{column.bins} bins from {column.edges[0]:g} to {column.edges[-1]:g}"
-    return f"{column.low:g} to {column.high:g}"
-
-
-def _missing(column: Column) -> str:
-    rule = column.missing
-    if rule is None:
-        return ""
-    if rule == LEAVE_OUT:
-        return "; a row without is left out"
-    said = {CATEGORY: "a category of its own", INDICATOR: "a mark of its own"}.get(str(rule))
-    return f"; an empty cell is {said or (rule if isinstance(rule, str) else f'{rule:g}')}"
 
 
 def _listed(said: Sequence[str]) -> str:

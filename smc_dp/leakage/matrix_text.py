@@ -1,4 +1,4 @@
-"""A coalition matrix as a person reads it: coalitions of one kind in one line, and a sentence for each."""
+"""Write a coalition matrix as text: coalitions of one kind in one line, and a sentence for each."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _SENTENCE, _SENTENCES = 30, 3  # letters from which on a cell is one, and how ma
 
 
 def html(page: Page) -> str:
-    """The page as text, everything but the template and the pictures escaped; InputError above `MOST_BYTES`."""
+    """Return the page, all of it escaped but template and drawings; InputError above `MOST_BYTES` without charts."""
     from markupsafe import Markup
 
     style, script = _style(page), _text("page.js")
@@ -40,7 +40,8 @@ def html(page: Page) -> str:
         patterns=Markup(svg.patterns()),  # noqa: S704
         drawn=_drawn,
     )
-    if (size := len(made.encode())) > MOST_BYTES:
+    pictures = sum(map(len, re.findall(r'"data:image/png;base64,[^"]*"', made)))  # charts of this program's own
+    if (size := len(made.encode()) - pictures) > MOST_BYTES:
         raise InputError(
             "page.too_large",
             "page {title!r}: wanted at most {most:,} bytes, got {got:,}",
@@ -60,6 +61,10 @@ def _drawn(drawing: Drawing) -> Markup:
     from markupsafe import Markup
 
     return Markup(drawing.svg.markup(drawing.title))  # noqa: S704  made of elements, all text in them escaped
+
+
+def _embedded(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 def _breakable(text: str) -> Markup:
@@ -110,5 +115,5 @@ def _template() -> Template:
 
     loader = jinja2.PackageLoader("smc_dp.pages", ".")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"breakable": _breakable, "wordy": _wordy}
+    environment.filters |= {"breakable": _breakable, "embedded": _embedded, "wordy": _wordy}
     return environment.get_template("page.html.j2")

@@ -1,4 +1,4 @@
-"""What a person reads of budgets before and after a run."""
+"""Report the budgets of parties before and after a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OUTCOMES = {"released": "charged", "reserved": "charged, and its end not noted"
 
 
 def row(found: PartyBudget) -> tuple[str, ...]:
-    """A row under HEADINGS."""
+    """Return a row under HEADINGS."""
     charged = found.charged
     if charged is None:
         why = "no ledger was given" if found.head is None else "not charged there"
@@ -30,7 +30,7 @@ def row(found: PartyBudget) -> tuple[str, ...]:
 
 
 def sentence(found: PartyBudget) -> str:
-    """The same in words, without the party's name."""
+    """Return the same as a sentence, without the party's name."""
     _, before, said, after, left, limit = row(found)
     doubts = "".join(f" {doubt}" for doubt in found.charged.doubts) if found.charged else ""
     if found.charged is None:
@@ -43,7 +43,7 @@ def sentence(found: PartyBudget) -> str:
 
 
 def alike(budgets: Sequence[PartyBudget]) -> Iterator[tuple[list[str], str]]:
-    """Each sentence once, with all parties that it is true of; first what somebody should look into."""
+    """Yield each sentence once, with all parties that it is true of; first what somebody should look into."""
     parties: dict[str, list[str]] = {}
     for found in sorted(budgets, key=_worst):
         parties.setdefault(sentence(found), []).append(found.party)

@@ -1,7 +1,7 @@
-"""The page of a run: what was released, what that guarantees and what not, how to use it and how to check it.
+"""Report a release: what was released, what that guarantees and what not, how to use it and how to check it.
 
-The page is made from the published files alone, after the release was verified. It holds no accuracy, no count of rows
-and no duration.
+The report is made from the published files alone, after the release was verified. It holds no accuracy, no count of
+rows and no duration.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.network import LINKS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
-from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
+from smc_dp.data.report import columns
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, first, some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
@@ -101,13 +101,8 @@ WORDS: Mapping[str, str] = MappingProxyType(
 """By the names that stand in a release."""
 
 
-# A page has to fit into its 2 MB, whatever names and columns there are.
-_MOST_NAMES, _MOST_COLUMNS, _MOST_LEVELS = 200, 400, 12
-_RULES = {
-    CATEGORY: "is a category of its own",
-    INDICATOR: "counts as the middle of the range, and is marked",
-    LEAVE_OUT: "leaves the row out",
-}
+# A page has to fit into its 2 MB, whatever names there are.
+_MOST_NAMES, _MOST_LEVELS = 200, 12
 _KINDS = {
     "pure": "pure epsilon-differential privacy",
     "approx": "(epsilon, delta)-differential privacy",
@@ -245,29 +240,9 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
         "The bounds are public, and were agreed on before the first message. No file shows where they come from: if "
         "somebody measured them on rows, they reveal something about these. Values beyond them are clipped."
     )
-    shown = bounds.columns[:_MOST_COLUMNS]
-    rows = tuple((cut(c.name), *map(cut, _bounds_of(c)), cut(_empty(c.missing))) for c in shown)
-    yield PageTable("Columns", ("column", "what it is", "bounds", "an empty cell"), rows)
-    if more := len(bounds.columns) - len(shown):
-        yield Prose(f"And {more:,} more, which are in release.json.")
+    yield from columns(bounds)
     constant = f"; a constant of {bounds.bias:g} is added to each" if bounds.bias else ""
     yield Prose(f"Rows are clipped to the norm {bounds.clip:g}{constant}.")
-
-
-def _bounds_of(column: Column) -> tuple[str, str]:
-    if isinstance(column, CategoricalColumn):
-        return "one of several texts", some(column.categories, _MOST_LEVELS)
-    if isinstance(column, DateColumn):
-        return "a date", f"{column.first} to {column.last}"
-    if isinstance(column, BinnedColumn):
-        return "a number, by its bin", some([f"{edge:g}" for edge in column.edges], _MOST_LEVELS)
-    return "a number", f"{column.low:g} to {column.high:g}"
-
-
-def _empty(rule: float | str | None) -> str:
-    if rule is None:
-        return "is refused"
-    return _RULES.get(str(rule), f"counts as {rule:g}" if isinstance(rule, float) else f"counts as {rule}")
 
 
 def _computed(release: PublishedRelease, sent: OnTheWire | None) -> Iterator[PageBlock]:

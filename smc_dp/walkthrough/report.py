@@ -1,12 +1,16 @@
-"""The page of a walkthrough: who takes part, how to read it, step after step, and what is claimed."""
+"""Report a walkthrough: who takes part, how to read it, step after step, and what is claimed."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from protocols.programs import Protocol
+from protocols.runtime.message import Kind, Message
+from protocols.runtime.quoted import NOTES, Quoted, note
 from smc_dp.core.version import __version__
-from smc_dp.leakage.words import listed
+from smc_dp.leakage.matrix_text import listed
 from smc_dp.pages.blocks import (
     Banner,
     Bullets,
@@ -20,7 +24,7 @@ from smc_dp.pages.blocks import (
     WalkStep,
     Walkthrough,
 )
-from smc_dp.walkthrough import knowledge_blocks, sequence_diagram, values, words
+from smc_dp.walkthrough import knowledge_blocks, sequence_diagram, values
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse
 from smc_dp.walkthrough.lesson import LectureStep, leaving, steps_of
 from smc_dp.walkthrough.observed_session import Watched
@@ -29,6 +33,31 @@ ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 TOY = (
     "A toy run: a real session of the program, with small keys and made-up numbers; its coins follow from a number "
     "that everybody knows, so it protects nothing."
+)
+
+HOW_TO_READ = (
+    "Each step is one step of the paper, or of the notes of the protocol. It begins with a picture: a lane for each "
+    "participant, and an arrow for what it sends; a dashed arrow is published, for everybody to read. The sentences "
+    "before the picture say the same.",
+    "Then comes what the paper or the notes say of the step, word for word, and where the program departs from the "
+    "paper.",
+    "Then what each kind of letter is, how each of its fields is protected, and the values of this session. Long "
+    "numbers and vectors are cut. A ciphertext stands in brackets; what follows is what it holds, to those who have "
+    "the key.",
+    "Last comes what is known by now: what each participant, and each set of participants who put together what they "
+    "saw, can work out of the secrets of the others.",
+)
+DEPARTS = "Where the program departs from it, and why"
+BESIDE = "What else the notes have on it"
+IS_WRONG = "What is wrong with it as printed, and what mends it"
+MENDED = (
+    'These are the notes of the mended program: where they say "here", they speak of that one. The steps of this page '
+    "are as printed."
+)
+HOW_KNOWN = (
+    "It is computed from the program's own role code, which runs over symbols, with the letters up to that step and "
+    "none later. It is a statement about ideal building blocks: encryption hides what nobody has the key to, and "
+    "everybody follows the protocol. It is a check, and no proof."
 )
 
 
@@ -41,9 +70,9 @@ def page(watched: Watched, course: ProtocolCourse, more: Sequence[Section] = (),
     left = leaving(watched, lesson)
     steps = tuple(_step(watched, course, step, at, left) for at, step in enumerate(lesson))
     sections = (
-        Section("What this is", tuple(map(Prose, words.what(protocol)))),
+        Section("What this is", tuple(map(Prose, _what(protocol)))),
         Section("Who takes part", tuple(_participants(watched, course))),
-        Section("How to read this page", (Bullets(words.HOW_TO_READ), Prose(words.HOW_KNOWN))),
+        Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN))),
         Section("Before the first letter", (knowledge_blocks.first(course),)),
         Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", steps),)),
         *more,
@@ -68,9 +97,9 @@ def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
     quoted = protocol.sentences.get(number)
     if quoted is None:
         return (Prose("Nothing is quoted for this step."),)
-    notes = words.departures(quoted)
-    why = words.heading(protocol, quoted)
-    mended = (Prose(words.MENDED),) if why == words.IS_WRONG else ()
+    notes = _departures(quoted)
+    why = heading(protocol, quoted)
+    mended = (Prose(MENDED),) if why == IS_WRONG else ()
     about = (Section(why, (*mended, Bullets(notes))),) if notes else ()
     return (Section("Word for word", (Quotation(quoted.text, quoted.source),)), *about)
 
@@ -80,8 +109,8 @@ def _letters(watched: Watched, step: LectureStep) -> Sequence[Section]:
     for name in step.kinds:
         letters = [letter for letter in step.letters if letter.kind.__name__ == name]
         kind = letters[0].kind
-        fields: tuple[PageBlock, ...] = (FactList(words.protections(kind)),) if kind.slots else ()
-        found.append(Section(name, (Prose(words.about(kind)), *fields, values.table(kind, letters, watched))))
+        fields: tuple[PageBlock, ...] = (FactList(_protections(kind)),) if kind.slots else ()
+        found.append(Section(name, (Prose(_about(kind)), *fields, values.table(kind, letters, watched))))
     return found
 
 
@@ -113,7 +142,7 @@ def _otherwise(watched: Watched, course: ProtocolCourse) -> Iterator[str]:
 
 
 def _part(watched: Watched, protocol: Protocol, name: str) -> str:
-    part = words.role(protocol, watched.session.kind(name))
+    part = _role(protocol, watched.session.kind(name))
     return f"{part} It vanishes on the way." if name in watched.gone else part
 
 
@@ -152,3 +181,42 @@ def _made(course: ProtocolCourse) -> tuple[str, ...]:
         f"the sizes), in the first of {len(course.settings)} settings of which the audit's matrix takes the worst.",
         "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",
     )
+
+
+def _what(protocol: Protocol) -> tuple[str, ...]:
+    """Return what a protocol is, and what comes out of it: the first paragraphs of its roles' modules."""
+    modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
+    return tuple(_first(sys.modules[module].__doc__) for module in modules)
+
+
+def _role(protocol: Protocol, kind: Kind) -> str:
+    """Return what a participant of this kind puts in and gets out, as its role says."""
+    return _first(protocol.program.roles[kind].__doc__)
+
+
+def _first(text: str | None) -> str:
+    """Return the first paragraph of a docstring."""
+    return " ".join((text or "").strip().split("\n\n")[0].split())
+
+
+def _about(kind: type[Message]) -> str:
+    """Return what a message of this kind is: the first sentence of its class."""
+    first = _first(kind.__doc__)
+    return re.split(r"(?<=[a-z\])])\. (?=[A-Z])", first)[0].rstrip(".") + "."
+
+
+def _protections(kind: type[Message]) -> tuple[tuple[str, str], ...]:
+    """Return each field with its protection in words."""
+    return tuple((slot.name, f"{slot.protection.in_words}.") for slot in kind.slots)
+
+
+def heading(protocol: Protocol, quoted: Quoted) -> str:
+    """Return the heading of the notes on a step: a program departs from a paper, and not from its own notes."""
+    if quoted.source.startswith(NOTES):
+        return BESIDE
+    return DEPARTS if protocol.claim else IS_WRONG
+
+
+def _departures(quoted: Quoted) -> tuple[str, ...]:
+    """Return the notes on a step, as they stand."""
+    return tuple(note(quoted.room, label) for label in quoted.notes)

@@ -1,0 +1,39 @@
+"""How long the bodies of envelopes are: a function of public parameters alone, for counts, audits and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TypeAlias
+
+from protocols.crypto.identity import SIGNATURE_BYTES
+from protocols.crypto.sealing import KEY_BYTES, OVERHEAD_BYTES
+from protocols.runtime import message as messages
+from protocols.runtime.envelope import HELLO, STAGE_END
+from protocols.runtime.session import PUBLIC_NAME, Session
+
+BodyBytes: TypeAlias = Callable[[str, str, str, str], int | None]
+"""The length of a body by sender, addressee, kind and stage; None for a kind that nobody knows."""
+
+
+def body_bytes(session: Session) -> BodyBytes:
+    """Return the lengths of all bodies of a session. A greeting is as long as what its sender says in it."""
+
+    @cache
+    def payload(kind: str, stage: str) -> int:
+        return messages.size(session.kinds[kind], session.layout_in(stage))
+
+    @cache
+    def said(name: str) -> int:
+        greeting = session.says(name)
+        return messages.size(greeting.kind, session.layout) if greeting else 0
+
+    def length(sender: str, to: str, kind: str, stage: str) -> int | None:
+        if kind == HELLO:
+            return KEY_BYTES + said(sender) + SIGNATURE_BYTES
+        if kind == STAGE_END:
+            return SIGNATURE_BYTES
+        around = SIGNATURE_BYTES if to == PUBLIC_NAME else OVERHEAD_BYTES
+        return payload(kind, stage) + around if kind in session.kinds else None
+
+    return length

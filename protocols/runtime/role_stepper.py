@@ -1,0 +1,621 @@
+"""Step a role from message to message: when it waits, when it is told of an absence, when it goes on, how it ends.
+
+Theory of operation. A role is a coroutine that yields a `Want` where it needs messages: of these senders one message
+of this kind each, or their greetings. Nothing else makes it wait. `RoleStepper` answers it, and stands behind
+`Endpoint`, the only door of a role. There are three engines, which replace what their name says and share the rest:
+
+    Actor          seals, signs, numbers and records what a role sends; goes on from a saved state
+    DryRunRole     hands messages over as they are; counts them, and keeps their order
+    SymbolicRole   draws unknowns in place of numbers, which are handed over as they are
+
+A role is in one of these states; `end` names the last three of them, and the first two are None there.
+
+    greeting   it has greeted, and has not the greetings of all with whom it shares a link
+    waiting    it stands at a `Want`
+    done       it has returned
+    stopped    it needs somebody who is absent, or has given up by itself
+    gone       it has dropped out: nothing leaves any more
+
+    state      event                                                        next
+    greeting   every peer has greeted                                       waiting, after the first step
+    greeting   the greeting of a peer is marked absent                      stopped
+    waiting    each sender has sent something, or is absent (`Want.all`:    waiting at the next `Want`, or done
+               nobody is)
+    waiting    somebody is absent whom it needs (`Want.all`)                stopped; the role hears `StoppedError`, and
+                                                                            what it would do next is not done
+    waiting    the role raises `StoppedError`                               stopped
+    any        an envelope is to leave after the last that does             gone, without that envelope
+
+A sender is absent to a reader where a mark says so, which overrides whatever has come (`mailbox.py`), and from then on
+to the end of the stage. Marks are set by a driver: it asks for whom a role waits (`awaited`), and says when it has
+waited long enough (`miss`). So a role does the same with the same input, seed, messages and marks, in every engine.
+
+A drop-out is simulated here and nowhere else: `drop_out` says how many envelopes still leave.
+
+A stage is a checkpoint. When a role enters one, it signs the end of the one before, unless both have one name; when it
+leaves one, its messages, values and randomness are forgotten, and the seed moves on one way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn
+
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError, PeerError, StoppedError, UnansweredError, shown
+from protocols.runtime.channel import GREETING
+from protocols.runtime.endpoint import Endpoint, Want
+from protocols.runtime.envelope import HELLO, STAGE_END
+from protocols.runtime.mailbox import Absent, Mail, Mailbox
+from protocols.runtime.message import Key, Message
+from protocols.runtime.observer import Observer
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.statement import encoded
+
+KEYS = "keys"  # what is made once, i.e. keys, is measured as a stage of its own
+End = Literal["done", "stopped", "gone"]
+
+
+class DroppedOutError(Exception):
+    """A participant drops out with the envelope that it was about to send, and computes no further."""
+
+
+@dataclass(repr=False)
+class Progress:
+    """What a role has behind it: all that is kept between two runs of it, beside keys, mail and seed.
+
+    `results` are those of finished stages, None where a later one replaced it. Of the open stage: its name until the
+    chain has been signed for it, digests of what was sent, values made once. `statements` maps stage and kind to the
+    payload and its signature. `unpublished` waits for its release, as the engine keeps it.
+    """
+
+    results: list[Any] = field(default_factory=list)
+    stage: str | None = None
+    sent: list[bytes] = field(default_factory=list)
+    made: dict[str, Any] = field(default_factory=dict)
+    statements: dict[tuple[str, str], tuple[bytes, bytes]] = field(default_factory=dict)
+    unpublished: list[Any] = field(default_factory=list)
+
+
+class RoleStepper(ABC):
+    """One role in motion. `board` holds the greetings that are posted, by sender.
+
+    `met`: the marks that the role came to. `last`: the number of the message read last, by sender. `unsent`: the
+    envelope with which the participant dropped out, as others miss it.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        name: str,
+        seed: Stream,
+        inputs: tuple[Any, ...],
+        board: Mapping[str, Any],
+        observer: Observer | None = None,
+    ) -> None:
+        self.observer = observer
+        self.session, self.name, self.seed, self.inputs, self.board = session, name, seed, inputs, board
+        self.mailbox = Mailbox()
+        self.progress = Progress()
+        self.keys: dict[str, Key] = {}
+        self.last: dict[str, int] = {}
+        self.met: set[Absent] = set()
+        self.unsent: Absent | None = None
+        self.stage: str | None = None
+        self.greeted = False
+        self.end: End | None = None
+        self.why = ""
+        self.result: Any = None
+        self._finished = 0  # stages that an earlier engine of this role has finished
+        self._entered = 0
+        self._replaces = False
+        self._spent: set[str] = set()
+        self._started = False
+        self._want: Want | None = None
+        self._role: Coroutine[Any, Any, Any] | None = None
+        self._handed: list[Message] = []
+        self._left: int | None = None  # envelopes that leave before the participant drops out
+        self._counts_sealed = False
+
+    # What the driver does with a role.
+
+    @property
+    def done(self) -> bool:
+        """Whether the role has returned."""
+        return self.end == "done"
+
+    def drop_out(self, after: int, *, counts_sealed: bool = False) -> None:
+        """Let so many envelopes leave, and nothing from then on.
+
+        With `counts_sealed` the greeting and sealed envelopes count alone, as for somebody who does not look inside.
+        """
+        self._left, self._counts_sealed = after, counts_sealed
+
+    def hand(self, sender: str, message: Message, stage: str, number: int = 1) -> None:
+        """Put a message of this stage and round into the inbox as it is, for engines that seal nothing."""
+        self.mailbox.put(Mail(sender, len(self._handed), type(message).__name__, stage, number, b""))
+        self._handed.append(message)
+
+    def step(self) -> None:
+        """Greet, and run until the role waits for a message that is not there, or ends."""
+        with self.until_gone():
+            self.greet_once()
+            if self.end is None and self._has_greetings():
+                self._run()
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Those without whom the role cannot go on, as long as nothing of them is there and no mark."""
+        if self.end is not None:
+            return ()
+        if not self._started:
+            return tuple(p for p in self.session.peers(self.name) if p not in self.board)
+        return self._missing(self._want) if self._want else ()
+
+    @property
+    def waiting(self) -> str | None:
+        """What the role waits for, in words; None when it has come to an end."""
+        if self.end is not None:
+            return None
+        missing = ", ".join(self.awaited)
+        if not missing:
+            return "its turn"
+        if self._want is None or self._want.greetings:
+            return f"{HELLO} from {missing}"
+        return f"{self._want.kind.__name__} from {missing} at {self._where()}"
+
+    def mark(self, absent: Absent) -> None:
+        """Let the role go on without this letter, whether it comes or not.
+
+        Raises `LocalError` when the role has read it already: a mark has to be there before.
+        """
+        marks = self.mailbox.marks
+        if absent not in marks and not self.is_to_come(absent):
+            raise LocalError(
+                "absence.too_late",
+                "{name}: {kind} of {sender} in {stage} cannot be marked absent",
+                name=self.name,
+                kind=absent.kind,
+                sender=absent.sender,
+                stage=absent.stage,
+            )
+        marks.add(absent)
+
+    def miss(self, *senders: str) -> list[Absent]:
+        """The driver has waited long enough for these senders: mark what the role waits for; the marks."""
+        if unasked := set(senders).difference(self.awaited):
+            raise LocalError(
+                "absence.not_awaited", "{name} does not wait for {unasked}", name=self.name, unasked=sorted(unasked)
+            )
+        marks = [self._due(sender) for sender in senders]
+        for absent in marks:
+            self.mark(absent)
+        return marks
+
+    def close(self) -> None:
+        """Give up the role where it stands."""
+        if self._role is not None:
+            self._role.close()
+
+    # What the endpoint asks for.
+
+    def post(self, to: str, message: Message) -> None:
+        """Send; raises `LocalError` for an undeclared kind, route or link, or outside a stage."""
+        if to == PUBLIC_NAME:
+            raise LocalError(
+                "message.published_not_sent",
+                "{name}: {kind} is published, not sent",
+                name=self.name,
+                kind=type(message).__name__,
+            )
+        self.check_route(to, message)
+        self.send(to, message)
+
+    def publish(self, message: Message) -> None:
+        """Keep for publication, until the driver releases it."""
+        self.check_route(PUBLIC_NAME, message)
+        self.keep(message)
+
+    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
+        """Begin a stage; when it was finished before, its result."""
+        if self.stage is not None:
+            raise LocalError(
+                "stage.inside_another",
+                "{name}: stage {inner} inside stage {stage}",
+                name=self.name,
+                inner=name,
+                stage=self.stage,
+            )
+        number, self._entered = self._entered, self._entered + 1
+        rng = self.seed.fork(f"stage {number} {name}")
+        if number < self._finished:
+            return True, self.progress.results[number], rng
+        self.stage, self._replaces = name.partition(".")[0], replaces
+        if self.stage in self.mailbox.ended and self.stage != self.mailbox.latest:
+            raise LocalError(
+                "stage.entered_again",
+                "{name}: stage {stage} is over, and marks of absence go by its name",
+                name=self.name,
+                stage=self.stage,
+            )
+        self._sign_off(unless=self.stage)
+        self.progress.stage = self.stage
+        self.measure(self.stage)
+        return False, None, rng
+
+    def leave(self, result: Any) -> None:
+        """End the stage: keep its result, forget the rest, and the result that it replaces."""
+        results = self.progress.results
+        if self._replaces and results:
+            results[-1] = None
+        results.append(result)
+        self.mailbox.end_stage(self.stage or "")
+        self.progress.sent, self.progress.made = [], {}
+        # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
+        self.seed = self.seed.fork("next stage")
+        self.stage = None
+
+    def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
+        """Make a value from a stream of its own, or return the one made before in this stage."""
+        if self.stage is None:
+            raise LocalError(
+                "secret.outside_a_stage", "{name}: {label} is made outside a stage", name=self.name, label=label
+            )
+        if label not in self.progress.made:
+            self.measure(KEYS)
+            self.progress.made[label] = make(self.seed.fork(f"once {self._entered} {label}"))
+            self.measure(self.stage)
+        return self.progress.made[label]
+
+    def admit(self, name: str, key: Key) -> None:
+        """Let this key encrypt and check the fields under its name."""
+        self.keys[name] = key
+
+    def evidence(self, sender: str) -> list[int]:
+        """The message that this role read last from the sender."""
+        return [self.last[sender]] if sender in self.last else []
+
+    def greeting_rng(self) -> Stream:
+        """The stream of the own greeting, which is gone with the first stage."""
+        if self.stage is None or self.progress.results:
+            raise LocalError(
+                "greeting.randomness_too_late",
+                "{name}: the greeting's randomness belongs to the first stage",
+                name=self.name,
+            )
+        return self.seed.fork("greeting")
+
+    def attest(self, message: Message) -> bytes:
+        """Sign a statement, or give the signature of the same one again."""
+        kind = type(message).__name__
+        if self.stage is None:
+            raise LocalError(
+                "statement.outside_a_stage", "{name}: {kind} is attested outside a stage", name=self.name, kind=kind
+            )
+        payload, place = self.stated(self.name, message), (self.stage, kind)
+        if place not in self.progress.statements:
+            self.progress.statements[place] = payload, self.signature(self.name, kind, payload)
+        stated, signature = self.progress.statements[place]
+        if stated != payload:
+            raise LocalError(
+                "statement.attested_another",
+                "{name}: attested another {kind} in {stage} before",
+                name=self.name,
+                kind=kind,
+                stage=self.stage,
+            )
+        return signature
+
+    def attested(self, name: str, message: Message, signature: bytes) -> bool:
+        """Whether this participant signed this statement."""
+        return signature == self.signature(name, type(message).__name__, self.stated(name, message))
+
+    def spend(self, label: str) -> None:
+        """Charge."""
+        self._spent.add(label)
+
+    def void(self, label: str) -> None:
+        """Take a charge back."""
+        if label not in self._spent:
+            raise LocalError(
+                "charge.void_before_spent",
+                "{name}: {label} was not spent, so it cannot be void",
+                name=self.name,
+                label=label,
+            )
+
+    def ask(self, said: tuple[Any, ...]) -> Any:
+        """Ask the participant's own program."""
+        raise UnansweredError(
+            "role.nobody_answers",
+            "{name}: nobody is at home to answer, and the answer is not among the inputs",
+            name=self.name,
+        )
+
+    def doubt(self, sender: str, rule: str) -> None:
+        """Refuse to: where nothing is sealed everybody follows the protocol."""
+        raise LocalError(
+            "role.doubts_the_honest",
+            "{name} doubts {sender}: {rule}; everybody follows the protocol here",
+            name=self.name,
+            sender=sender,
+            rule=rule,
+        )
+
+    # What an engine replaces.
+
+    @abstractmethod
+    def send(self, to: str, message: Message) -> None:
+        """Send a message that may be sent."""
+
+    @abstractmethod
+    def keep(self, message: Message) -> None:
+        """Keep a message that may be published."""
+
+    @abstractmethod
+    def greet(self) -> None:
+        """Send the greeting."""
+
+    @abstractmethod
+    def end_stage(self, stage: str) -> None:
+        """Say to everybody that a stage is over."""
+
+    @abstractmethod
+    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
+        """Return the signature of a statement, the own one where nobody can make that of another."""
+
+    def stated(self, name: str, message: Message) -> bytes:
+        """Return the canonical bytes of a statement."""
+        return encoded(self.session, name, message, self.keys)
+
+    def measure(self, stage: str) -> None:
+        """Note that what the role does now belongs to this stage."""
+        if self.observer:
+            self.observer.stage(self.name, stage)
+
+    def consume(self, mail: Mail) -> None:
+        """Note that the role takes this out of its inbox."""
+        if self.observer:
+            self.observer.consumed(self.name, mail)
+
+    def open(self, want: Want, mail: Mail) -> Message:
+        """Return the message that the role has taken out of its inbox."""
+        return self._handed[mail.number]
+
+    def greeting(self, want: Want, sender: str) -> Any:
+        """Return what this sender said in its greeting, and the digest of the greeting."""
+        return self.board[sender]
+
+    # The waiting rule.
+
+    def greet_once(self) -> None:
+        """Send the greeting, unless that was done before."""
+        if not self.greeted:
+            self.greeted = True
+            self.greet()
+
+    def _has_greetings(self) -> bool:
+        if self._started:
+            return True
+        peers = self.session.peers(self.name)
+        for peer in peers:
+            if self._hello(peer) in self.mailbox.marks:
+                self.met |= self.mailbox.marks.intersection(map(self._hello, peers))
+                self._stop(f"{self.name}: {peer} has not greeted")
+                return False
+            if peer not in self.board:
+                return False
+        self._started = True
+        if self.observer:
+            self.observer.started(self.name)
+        return True
+
+    def _run(self) -> None:
+        self._role = self._role or self._start()
+        try:
+            while (found := self._answer()) is not None:
+                self._want = self._resumed(self._role, found)
+                if self.observer:
+                    self.observer.waits(self.name, self._want)
+                if unknown := [name for name in self._want.senders if name not in self.session.participants]:
+                    raise LocalError(
+                        "role.waits_for_a_stranger",
+                        "{name}: nobody is called {unknown}",
+                        name=self.name,
+                        unknown=unknown[0],
+                    )
+        except StopIteration as stop:
+            self.end, self.result, self._want = "done", stop.value, None
+            self._sign_off()
+            self.refuse_unread()
+        except StoppedError as stopped:
+            self._stop(str(stopped))
+
+    def _start(self) -> Coroutine[Any, Any, Any]:
+        role = self.session.program.roles[self.session.kind(self.name)]
+        return role(Endpoint(self.session, self.name, self), *self.inputs)  # type: ignore[return-value]
+
+    def _answer(self) -> dict[str, Any] | None:
+        """What there is of each sender that the role waits for; None as long as somebody's is missing."""
+        want = self._want
+        if want is None:
+            return {}
+        asked = want.senders
+        if want.of is not None and not self.mailbox.marks and all(map(self.board.__contains__, asked)):
+            asked = want.of  # all have greeted, and no more is to be read
+        found = {sender: self._found(want, sender) for sender in asked}
+        there = {sender: answer for sender, answer in found.items() if answer is not None}
+        return there if len(there) == len(found) or _is_given_up(want, there.values()) else None
+
+    def _resumed(self, role: Coroutine[Any, Any, Any], found: Mapping[str, Any]) -> Want:
+        """Give the role what it waited for, or tell it that this will not come; what it wants next."""
+        want = self._want
+        if want is None:
+            first: Want = role.send(None)
+            return first
+        absent = {sender: answer for sender, answer in found.items() if isinstance(answer, Absent)}
+        self.met.update(absent.values())
+        if absent and want.all:
+            self._throw(role, HELLO if want.greetings else want.kind.__name__, absent)
+        for sender in absent:
+            self.mailbox.miss(sender)
+        got = {
+            sender: self._taken(want, answer) if isinstance(answer, Mail) else self.greeting(want, sender)
+            for sender, answer in found.items()
+            if sender not in absent and want.wants(sender)
+        }
+        following: Want = role.send(got)
+        return following
+
+    def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: Iterable[str]) -> NoReturn:
+        """Tell the role, and stop it whatever it makes of that: what it would do next could depend on what has come."""
+        stopped = StoppedError(
+            "message.will_not_come",
+            "{name}: {what} of {absent} will not come",
+            name=self.name,
+            what=what,
+            absent=list(absent),
+        )
+        with suppress(StopIteration):
+            role.throw(stopped)
+        role.close()
+        raise stopped
+
+    def _taken(self, want: Want, mail: Mail) -> Message:
+        self.mailbox.take(mail)
+        self.last[mail.sender] = mail.number
+        self.consume(mail)
+        if mail.kind != want.kind.__name__:
+            raise PeerError(
+                mail.sender,
+                "message.of_another_kind",
+                "sent {kind} to {name}, wanted {wanted}",
+                [mail.number],
+                kind=shown(mail.kind),
+                name=self.name,
+                wanted=want.kind.__name__,
+            )
+        return self.open(want, mail)
+
+    def _missing(self, want: Want) -> tuple[str, ...]:
+        """Of whom there is neither what the role waits for nor a mark; nobody when a mark ends the waiting."""
+        found = {sender: self._found(want, sender) for sender in want.senders}
+        given_up = _is_given_up(want, found.values())
+        return () if given_up else tuple(sender for sender, answer in found.items() if answer is None)
+
+    def _found(self, want: Want, sender: str) -> Any:
+        """The next message of the sender, or its greeting; a mark; None while there is neither."""
+        if not want.greetings:
+            return self.mailbox.look(sender, want.kind.__name__, self.stage or "")
+        marks = self.mailbox.marks
+        if marks and (mark := self._hello(sender)) in marks:
+            return mark
+        return self.board.get(sender)
+
+    def is_to_come(self, absent: Absent) -> bool:
+        """Whether the role has not read this letter yet, and may come to it."""
+        if self.end is not None or absent.sender not in self.session.participants:
+            return False
+        if absent.kind == HELLO:
+            asked = self._want is not None and self._want.greetings and absent.sender not in self.board
+            return asked or not self._started
+        if absent.stage == self.stage:
+            return self.mailbox.due(absent.sender, absent.kind, self.stage).read <= absent.read
+        return absent.stage not in self.mailbox.ended
+
+    def _due(self, sender: str) -> Absent:
+        if self._want is None or self._want.greetings:
+            return self._hello(sender)
+        return self.mailbox.due(sender, self._want.kind.__name__, self.stage or "")
+
+    @staticmethod
+    def _hello(sender: str) -> Absent:
+        return Absent(sender, HELLO, GREETING)
+
+    # Ends.
+
+    @contextmanager
+    def until_gone(self) -> Iterator[None]:
+        """End the role with the first envelope that does not leave."""
+        try:
+            yield
+        except DroppedOutError:
+            self.end, self.why, self.result, self._want = "gone", f"{self.name} is gone", None, None
+            self.close()
+
+    def count_out(self, to: str, kind: str, stage: str) -> None:
+        """Count an envelope that is about to leave; raises `DroppedOutError` for the first that does not."""
+        if self._left is None:
+            return
+        public = to == PUBLIC_NAME
+        if self._left <= 0:
+            self.unsent = Absent(self.name, kind if public else STAGE_END, stage)
+            raise DroppedOutError
+        self._left -= kind == HELLO or not (public and self._counts_sealed)
+
+    def _stop(self, why: str) -> None:
+        self.end, self.why, self._want = "stopped", why, None
+        self._sign_off()
+
+    def _sign_off(self, unless: str | None = None) -> None:
+        """Say once of a stage that it is over: two checkpoints may share one."""
+        if self.progress.stage not in (None, unless):
+            self.end_stage(self.progress.stage or "")
+            self.progress.stage = None
+
+    def refuse_unread(self) -> None:
+        """Blame whoever sent what a role that is done wanted no more."""
+        for mail in self.mailbox.unread() if self.done else ():
+            raise PeerError(
+                mail.sender,
+                "message.not_wanted",
+                "sent {kind} to {name}, which wanted nothing more",
+                [mail.number],
+                kind=shown(mail.kind),
+                name=self.name,
+            )
+
+    def check_route(self, to: str, message: Message) -> None:
+        """Raise `LocalError` for an undeclared kind or route, or outside a stage."""
+        kind = type(message)
+        if self.stage is None:
+            raise LocalError(
+                "message.sent_outside_a_stage",
+                "{name}: {kind} sent outside a stage",
+                name=self.name,
+                kind=kind.__name__,
+            )
+        if kind not in self.session.program.kinds:
+            raise LocalError(
+                "message.of_another_program",
+                "{name}: {kind} is not a message of {program}",
+                name=self.name,
+                kind=kind.__name__,
+                program=self.session.program.name,
+            )
+        if not kind.route.allows(self.session.kind(self.name), self.session.kind(to)) or to == self.name:
+            raise LocalError(
+                "message.without_a_route",
+                "{kind} has no route from {sender} to {to}",
+                kind=kind.__name__,
+                sender=self.name,
+                to=to,
+            )
+
+    def _where(self) -> str:
+        """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""
+        where = "its start"
+        inner: Any = self._role
+        while (frame := getattr(inner, "cr_frame", None)) is not None:
+            if not frame.f_code.co_filename.endswith("endpoint.py"):
+                where = f"{frame.f_code.co_filename.rpartition('/')[2]} line {frame.f_lineno}"
+            inner = inner.cr_await
+        return where
+
+
+def _is_given_up(want: Want, found: Iterable[Any]) -> bool:
+    """Whether a mark ends the waiting: of those who are all needed one is absent."""
+    return want.all and any(isinstance(answer, Absent) for answer in found)

@@ -1,0 +1,200 @@
+"""Report attacks: each with its step as printed beside what stands in its place, and its measurement.
+
+An attack that was not measured has no numbers, and a sentence that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from smc_dp.attacks.attack import FAILS_BELOW, SUCCEEDS_ABOVE, AttackResult, MeasuredAttack, Variant
+from smc_dp.attacks.bar_chart import bars, told
+from smc_dp.attacks.report import AttackReport
+from smc_dp.attacks.step_code import noted, place, source
+from smc_dp.core.version import __version__
+from smc_dp.pages.blocks import (
+    Banner,
+    Bullets,
+    FactList,
+    Page,
+    PageBlock,
+    PageTable,
+    Prose,
+    Section,
+    SideBySide,
+    Verbatim,
+)
+
+RULE = (
+    "Succeeds: the lower limit of the 95 % interval (Clopper-Pearson) has an advantage over guessing above 1/2, as a "
+    "fraction of the best possible one. Fails: the upper limit has one below 1/4. Undecided: neither. A failed attack "
+    "is a measurement of this attack, and no proof that there is none better."
+)
+AS_PRINTED, RULES_BROKEN = "as printed", "attacked"
+IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"
+NO_FIX = (
+    "Inside the paper's design there is no fix: the attack is known to succeed against {forms} as well. What mends it "
+    "is another function."
+)
+HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")
+
+
+def listed(attacks: Iterable[MeasuredAttack]) -> PageTable:
+    """Return the table of attacks, with what each is run against."""
+    rows = ((one.name, one.breaks, "; ".join(variant.name for variant in one.variants)) for one in attacks)
+    return PageTable("Attacks", ("attack", "what it breaks", "run against"), tuple(rows))
+
+
+def sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
+    """Return a section for each attack; of several these are details, after a table of all."""
+    if len(reports) == 1:
+        return (of_report(reports[0]),)
+    rows = (
+        (report.attack.name, report.attack.breaks, report.attack.attacker, *row)
+        for report in reports
+        for row in _rows(report.attack, _results(report))
+    )
+    when = tuple(f"{report.attack.name}: {report.attack.when}." for report in reports)
+    headings = ("attack", "breaks", "attacker", *HEADINGS)
+    table = PageTable("Successes in trials from fresh randomness", headings, tuple(rows), numbers=(5, 6, 7))
+    said = Prose("Where an attack succeeds it does so on these conditions:")
+    overview = Section("All attacks", (table, said, Bullets(when)))
+    return (overview, *(replace(of_report(report), details=True) for report in reports))
+
+
+def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:
+    """Return what a command prints: the verdict last, for the end of a text stays in sight."""
+    return (*sections(reports), *map(Prose, (RULE, *powers(reports))), *verdicts(reports))
+
+
+def page(reports: Sequence[AttackReport]) -> Page:
+    """Return the page of attacks, outcomes that are not on record named first."""
+    title = "Attacks on printed steps, and on what stands in their place"
+    return Page(title, sections(reports), verdicts(reports), _made(reports))
+
+
+def verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
+    """Return a banner for every outcome that is not the one on record, or one that says that all are."""
+    wrong = (
+        f"NOT AS EXPECTED: {m.attack} against {m.variant}: {m.outcome}, and {m.expected} is on record"
+        for report in reports
+        for m in report.measured
+        if not m.as_expected
+    )
+    good = Banner("Every outcome is the one on record.", "good", "attack.as_expected")
+    return tuple(Banner(said, "failed", "attack.not_as_expected") for said in wrong) or (good,)
+
+
+def of_report(report: AttackReport) -> Section:
+    """Return the section of an attack with its measurement."""
+    results = _results(report)
+    measured = [(v, results[v.name]) for v in report.attack.variants]
+    keys = "" if report.key_bits is None else f"{report.key_bits} bits; the attack does not depend on their length"
+    drawn = () if report.drawing is None else (report.drawing,)
+    figured = (bars("How often it succeeded", measured), _table(report.attack, results), *drawn)
+    return _section(report.attack, (("Keys", keys),) if keys else (), results, figured)
+
+
+def unmeasured(attack: MeasuredAttack, why: str) -> Section:
+    """Return the section of an attack without numbers, and why there are none."""
+    return _section(attack, (), {}, (Banner(why),))
+
+
+def _section(
+    attack: MeasuredAttack,
+    more: tuple[tuple[str, str], ...],
+    results: dict[str, AttackResult],
+    figured: tuple[PageBlock, ...],
+) -> Section:
+    facts = FactList(
+        (
+            ("Attacker", f"{attack.attacker}; it has {attack.takes}, and nothing else"),
+            ("Success", attack.success),
+            ("It works", attack.when),
+            *more,
+        )
+    )
+    reading = (Prose(attack.reading),) if attack.reading else ()
+    return Section(
+        f"{attack.name}: {attack.breaks}",
+        (
+            Prose(attack.flaw),
+            facts,
+            Section(f"How {attack.name} goes", (Bullets(attack.steps, numbered=True),)),
+            Section(f"What {attack.name} came to", (*figured, *reading)),
+            *_code(attack, results),
+            *_noted(attack),
+        ),
+        new_sheet=True,
+    )
+
+
+def _code(attack: MeasuredAttack, results: dict[str, AttackResult]) -> tuple[PageBlock, ...]:
+    """The step on both sides; what succeeds in forms that are not shown is named."""
+    if not attack.attacked or not attack.mended:
+        return ()
+    left, right = (AS_PRINTED, IN_ITS_PLACE) if attack.is_on_print else (RULES_BROKEN, CONTROL)
+    left, right = (f"{attack.name}: {side}" for side in (left, right))  # no two landmarks of a page have one name
+    beside = SideBySide(_side(left, attack.attacked, results), _side(right, attack.mended, results))
+    others = [v.about for v in attack.variants if v.no_fix_yet] if attack.is_on_print else []
+    fix = (Prose(NO_FIX.format(forms=" and ".join(others))),) if others else ()
+    return (Section(f"{attack.name}: the step, and the code that runs", (*fix, beside), details=True),)
+
+
+def _side(heading: str, variants: Sequence[Variant], results: dict[str, AttackResult]) -> Section:
+    return Section(heading, tuple(block for variant in variants for block in _form(variant, results.get(variant.name))))
+
+
+def _form(variant: Variant, result: AttackResult | None) -> tuple[PageBlock, ...]:
+    said = f"{variant.target}: {variant.about}." if result is None else told(variant, result)
+    shown = [(Prose(place(function)), Verbatim(source(function), place(function))) for function in variant.code]
+    return (Prose(said), *(block for pair in shown for block in pair))
+
+
+def _noted(attack: MeasuredAttack) -> tuple[PageBlock, ...]:
+    paragraphs = noted(attack)
+    if not paragraphs:
+        return ()
+    return (Section(f"{attack.name}: what is noted of the step", tuple(map(Prose, paragraphs)), details=True),)
+
+
+def _results(report: AttackReport) -> dict[str, AttackResult]:
+    return {result.variant: result for result in report.measured}
+
+
+def _table(attack: MeasuredAttack, results: dict[str, AttackResult]) -> PageTable:
+    rows = tuple(_rows(attack, results))
+    return PageTable("Successes in trials from fresh randomness", HEADINGS, rows, numbers=(2, 3, 4))
+
+
+def _rows(attack: MeasuredAttack, results: dict[str, AttackResult]) -> Iterator[tuple[str, ...]]:
+    """Yield a row under `HEADINGS` for every variant."""
+    for variant in attack.variants:
+        m = results[variant.name]
+        known = ", no fix yet" if m.no_fix_yet and m.outcome == "succeeds" else ""
+        low, high = m.interval
+        figures = (f"{m.successes} of {m.trials}", f"{low:.3f} to {high:.3f}", f"{m.chance:.3g}")
+        yield f"{variant.target}, {variant.name}", f"{m.outcome}{known}", *figures
+
+
+def powers(reports: Iterable[AttackReport]) -> list[str]:
+    """Return a sentence on what a failure is worth, from the worst figures of all that failed; nothing if none did."""
+    failed = [m for report in reports for m in report.measured if m.outcome == "fails"]
+    if not failed:
+        return []
+    quarter, half = (max(m.missed(real) for m in failed) for real in (FAILS_BELOW, SUCCEEDS_ABOVE))
+    return [
+        f"What failed was tried {min(m.trials for m in failed)} times or more: an attack with an advantage of 1/4 "
+        f"would have passed for a failure with probability {quarter:.2g} at most, and one with 1/2 with {half:.1g}."
+    ]
+
+
+def _made(reports: Sequence[AttackReport]) -> tuple[str, ...]:
+    return (
+        RULE,
+        *powers(reports),
+        "All data, keys and secrets were made up for the purpose, and nothing here is anybody's.",
+        "The code is the source of the functions that ran in these trials, as it stood in their files.",
+        f"Made by smc-dp {__version__}.",
+    )

@@ -1,0 +1,104 @@
+"""Report an audit of epsilon: the claim, a lower bound by each test with its power, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_FLOOR, Context
+
+from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
+from smc_dp.audit.epsilon.gaussian import claimed_mu
+from smc_dp.audit.epsilon.power import MeasuredPower, Power, Twin
+from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
+from smc_dp.privacy.statement import PrivacyStatement, short_figure
+
+_FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho", "mu": "mu"}
+_LEGEND = (
+    "In the event: of the draws that judge, how many of one neighbour and of the other lie in the event that the rest "
+    "chose."
+)
+_HEADINGS = ("test", "lower bound", "claimed", "draws", "in the event")
+
+
+def blocks(found: Sequence[MeasuredPower], sure: float, scope: str | None = None) -> Iterator[PageBlock]:
+    """Yield a section for each audit, and how sure all bounds are; `scope`: which runs of a protocol were audited."""
+    for measured in found:
+        yield audit(measured)
+    if scope is not None:
+        yield Prose(scope)
+    yield Prose(_LEGEND)
+    yield Prose(f"All lower bounds hold together with confidence {sure:g}. A bound below the claim proves nothing.")
+
+
+def twin_blocks(found: Sequence[Twin], sure: float) -> Iterator[PageBlock]:
+    """Yield a section for each mutant, with the last of its audits, and how many of them found it."""
+    for twin in found:
+        rows = tuple(map(_row, twin.example.findings))
+        said = (Prose(f"broken: {twin.about}"), PageTable("Tests", _HEADINGS, rows, numbers=(3,)))
+        power = Prose(f"this twin is {chance(twin.power)}")
+        yield Section(twin.example.name, (*_claimed(twin.example), *said, verdict(twin.example), power))
+    yield Prose(_LEGEND)
+    yield Prose(f"Broken on purpose. The bounds of the last audit hold together with confidence {sure:g}.")
+
+
+def audit(measured: MeasuredPower) -> Section:
+    """Return one audit: the claim, a row for each test with its power, the verdict."""
+    rows = []
+    for finding in measured.audited.findings:
+        power = measured.of_test.get(finding.test)
+        rows.append((*_row(finding), "-" if power is None else f"caught {power.caught} of {power.repeats}"))
+    half = () if measured.of_all is None else (Prose(f"half the noise is {chance(measured.of_all)}"),)
+    table = PageTable("Tests", (*_HEADINGS, "half the noise"), tuple(rows), numbers=(3,))
+    return Section(measured.audited.name, (*_claimed(measured.audited), table, verdict(measured.audited), *half))
+
+
+def chance(power: Power) -> str:
+    """Return the power of all tests together, in words."""
+    low, high = power.interval
+    return (
+        f"caught in {power.caught} of {power.repeats} audits with {power.draws} draws: "
+        f"power {low:.2f} to {high:.2f} with confidence {power.confidence:g}"
+    )
+
+
+def _claimed(audited: Audited) -> Iterator[Prose]:
+    """Yield the claim, the neighbours, and how far these reach."""
+    yield Prose(f"claims {claim(audited.claim)}")
+    yield Prose(f"neighbours: {audited.neighbours}")
+    if audited.reach is not None:
+        yield Prose(audited.reach.text)
+
+
+def claim(statement: PrivacyStatement) -> str:
+    """Return the figures of a statement."""
+    if statement.epsilon is None:
+        return "nothing"
+    figures = f"epsilon {short_figure(statement.epsilon)}"
+    if statement.delta:
+        figures += f", delta {statement.delta:g}"
+    if statement.rho is not None:
+        figures += f", rho {short_figure(statement.rho)}"
+    if (mu := claimed_mu(statement)) is not None:
+        figures += f", mu {short_figure(mu)}"
+    return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
+
+
+def verdict(audited: Audited) -> Banner:
+    """Return the verdict of an audit, with its code."""
+    if audited.claim.kind == "none":
+        return Banner("it claims nothing, so there is nothing to contradict", code="epsilon.nothing_claimed")
+    if audited.refuted:
+        tests = ", ".join(finding.test for finding in audited.findings if finding.refutes)
+        return Banner(f"CONTRADICTED: {tests}", "failed", "epsilon.claim_contradicted")
+    return Banner("nothing contradicts the claim", code="epsilon.claim_not_contradicted")
+
+
+def _row(finding: EpsilonFinding) -> tuple[str, ...]:
+    claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
+    inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
+    mark = "  CONTRADICTS" if finding.refutes else ""
+    bound = f"{_FIGURE[finding.figure]} >= {_down(finding.bound)}{mark}"
+    return finding.test, bound, claimed, str(finding.draws), inside
+
+
+def _down(bound: float) -> str:
+    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(bound)).normalize():g}" if bound else "0"

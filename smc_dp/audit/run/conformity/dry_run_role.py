@@ -1,0 +1,110 @@
+"""A role of a dry run in motion: what is left of a participant when nothing is sealed, signed, encoded or chained.
+
+Nobody listens to a dry run, so that a role is handed the very messages that others sent. What is left is the role, and
+so all that decides on who sends what to whom after reading what, or after it was told that this will not come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.channel import GREETING
+from protocols.runtime.endpoint import Greeted
+from protocols.runtime.envelope import HELLO, STAGE_END
+from protocols.runtime.mailbox import Absent, Mail
+from protocols.runtime.message import Message
+from protocols.runtime.role_stepper import KEYS, RoleStepper
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.statement import statement
+
+
+class Move(NamedTuple):
+    """A role sends to a peer or to everybody, or reads a letter of a peer. How long it is follows from its kind.
+
+    Greetings are sent like all else, but read by nobody: whoever starts has those of its peers before it.
+    """
+
+    sends: bool
+    peer: str
+    kind: str
+    stage: str
+
+
+class DryRunMessages:
+    """The roles by name, their greetings, how many messages were sent, and how many rounds deep they go."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.sent = self.rounds = 0
+        self.roles: dict[str, DryRunRole] = {}
+        self.greetings: dict[str, Greeted[Message] | None] = {}
+
+
+class DryRunRole(RoleStepper):
+    """A role whose messages are counted and handed over. `stages` are those that it entered, `moves` what it did."""
+
+    def __init__(
+        self, name: str, under_way: DryRunMessages, seed: Stream, inputs: tuple[Any, ...], marks: frozenset[Absent]
+    ) -> None:
+        super().__init__(under_way.session, name, seed, inputs, under_way.greetings)
+        self.moves: list[Move] = []
+        self.stages = {GREETING}
+        self.mailbox.marks = set(marks)
+        self._round = 0
+        self._under_way = under_way
+        under_way.roles[name] = self
+
+    def release(self) -> None:
+        """Publish what the role has published, if it is done."""
+        with self.until_gone():
+            for kind, stage in self.progress.unpublished if self.done else ():
+                self._move(PUBLIC_NAME, kind, stage)
+
+    # What it replaces of the engine.
+
+    def greet(self) -> None:
+        """Send the greeting, and with it what the program says in it."""
+        greeted = None
+        if said := self.session.says(self.name):
+            self.measure(KEYS)
+            made = said.make(self.session.parameters, self.name, self.seed.fork("greeting"))
+            greeted = Greeted(made, hashlib.sha256(f"greeting of {self.name}".encode()).digest())
+        self._move(PUBLIC_NAME, HELLO, GREETING)
+        self._round = 1
+        self._under_way.greetings[self.name] = greeted
+
+    def send(self, to: str, message: Message) -> None:
+        """Hand the message to its reader."""
+        kind, stage = type(message).__name__, self.stage or ""
+        self._move(to, kind, stage)
+        self._under_way.roles[to].hand(self.name, message, stage, self._round + 1)
+
+    def keep(self, message: Message) -> None:
+        """Keep its kind for the end."""
+        self.progress.unpublished.append((type(message).__name__, self.stage or ""))
+
+    def end_stage(self, stage: str) -> None:
+        """Mark the end."""
+        self._move(PUBLIC_NAME, STAGE_END, stage)
+
+    def measure(self, stage: str) -> None:
+        """Note the stage."""
+        self.stages.add(stage)
+
+    def consume(self, mail: Mail) -> None:
+        """Note what the role reads."""
+        self.moves.append(Move(False, mail.sender, mail.kind, mail.stage))
+        self._round = max(self._round, mail.round)
+
+    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
+        """Return what stands for a signature: nobody forges any here."""
+        return hashlib.sha512(statement(self.session.id, name, kind, payload)).digest()
+
+    def _move(self, to: str, kind: str, stage: str) -> None:
+        self.count_out(to, kind, stage)
+        self._under_way.sent += 1
+        if to != PUBLIC_NAME or kind == HELLO:  # only what can be read later is a cause of anything
+            self._under_way.rounds = max(self._under_way.rounds, self._round + 1)
+        self.moves.append(Move(True, to, kind, stage))

@@ -1,0 +1,302 @@
+"""Report an audit: one list of sections, of which a page has all, and a screen those without details.
+
+The first sheet is for everybody; every check and digest comes after it. What a stranger wrote stands there as text, cut
+where it would fill a sheet, for a page has to fit into its 2 MB.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import PurePath
+from typing import get_args
+
+import numpy as np
+
+from smc_dp.audit.run.assessment import AssessmentFact
+from smc_dp.audit.run.budget_report import HEADINGS, OF_LEDGERS, alike, row
+from smc_dp.audit.run.budgets import PartyBudget
+from smc_dp.audit.run.check import CheckOutcome, Finding, Status
+from smc_dp.audit.run.levels import Assurance, Rung
+from smc_dp.audit.run.report import AuditReport
+from smc_dp.audit.run.run_summary import AuditedRun
+from smc_dp.core.errors import one_line
+from smc_dp.pages.blocks import Banner, Blanks, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
+from smc_dp.pages.shortening import cut, some
+from smc_dp.run.release import RELEASE, PublishedRelease
+
+NO_PROOF = "An audit can refute what a run claims; it proves none of it."
+NO_LEDGERS = "Nothing is known of anybody's budget: no ledgers, and no exports of them, were handed over."
+NO_STATEMENT = "What stands in release.json as the statement of privacy cannot be read as one."
+_SHORT, _VERDICT, _LONG, _DETAIL = 60, 200, 280, 3000  # characters of a name, a verdict, a sentence, a detail
+_FEW, _REASONS, _ROWS = 6, 3, 4  # names in a row, reasons that keep a level away, budgets that are not alike
+_MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
+
+
+def sections(report: AuditReport) -> tuple[Section, ...]:
+    """Return the report of an audit; the second sheet begins with the caveats."""
+    audited, budgets = report.audited, report.budgets
+    ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
+    facts = tuple(_assessment(report.assessment))
+    signature = (_signed(report), Blanks(("Name", "Function", "Date", "Signature")))
+    return (
+        Section("What was released", tuple(_released(report)), details=True),
+        Section(_heading(report), tuple(_guaranteed(audited)), details=True),
+        Section("Three levels of assurance", tuple(_assured(report))),
+        Section("Budget before and after", tuple(_budget(budgets))),
+        Section("Signature", signature, details=True),
+        Section("What the guarantee does not cover", tuple(_caveats(audited)), new_sheet=True, details=True),
+        Section("Facts for a data-protection assessment", facts, new_sheet=True, details=True),
+        Section("Every check", tuple(_checks(report.findings)), new_sheet=True),
+        Section("Who took part", tuple(_participants(audited)), details=True),
+        *ledgers,
+        Section("Files, as they were audited", tuple(_files(audited)), details=True),
+    )
+
+
+def blocks(report: AuditReport) -> tuple[Section, ...]:
+    """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight."""
+    return tuple(section for section in reversed(sections(report)) if not section.details)
+
+
+def audit_page(report: AuditReport) -> Page:
+    """Return the page of an audit, to file and to sign."""
+    return Page(
+        title=f"Audit of the run {cut(PurePath(report.run).name, _SHORT)}",
+        notices=tuple(_notices(report)),
+        sections=sections(report),
+        made=tuple(_made(report)),
+    )
+
+
+def verdict(report: AuditReport) -> Prose:
+    """Return whether a check failed, and the first that did; else whether all came to an end."""
+    if first := report.first_fault:
+        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
+        return Prose(f"FAILED: {first.check.name}{where}: {_found(first.outcome)}", report.verdict)
+    if report.unfinished:
+        given_up = f"{', '.join(report.unfinished)} would take too long, so that nothing is known of them"
+        return Prose(f"NOT FINISHED: {given_up}; no other check failed.", report.verdict)
+    return Prose(f"PASSED: no check failed. {NO_PROOF}", report.verdict)
+
+
+def _notices(report: AuditReport) -> Iterator[Banner]:
+    """Yield what nobody may overlook, the worst first."""
+    if report.first_fault or report.unfinished:
+        found = verdict(report)
+        yield Banner(cut(found.text, _VERDICT), "failed", found.code)
+    stated, release = report.audited.statement, report.audited.release
+    said = [f"INSECURE: {some(release.insecure, _REASONS, _LONG, '; ')}."] if release and release.insecure else []
+    if stated is not None and stated.kind == "none":
+        said.append(stated.promise)
+    if said:
+        yield Banner(cut(" ".join(said), 2 * _LONG), "insecure", "audit.run_insecure")
+
+
+def _released(report: AuditReport) -> Iterator[PageBlock]:
+    audited = report.audited
+    if audited.release is None:
+        yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
+    facts = () if audited.release is None else _of_release(audited.release)
+    yield FactList((*facts, ("Parties", _parties(audited)), ("Run", _how_it_ran(report))))
+
+
+def _parties(audited: AuditedRun) -> str:
+    gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
+    return f"{len(audited.parties)}: {some(audited.parties, _FEW, _SHORT)}{gone}"
+
+
+def _how_it_ran(report: AuditReport) -> str:
+    """Whose machines it was made on, as far as a record can tell."""
+    asked = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
+    if asked is not None and asked.holds:
+        return "for a study that all approved of by signature; that each ran its part itself, no file shows"
+    if asked is not None and asked.by_nature:
+        return "a simulation: one process played all participants, and had the rows of all parties"
+    return "whether all participants approved of it is not known"
+
+
+def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
+    agreement, bounds = release.agreement, release.bounds
+    several = f", for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
+    columns = [column.name for column in bounds.columns]
+    return (
+        (
+            "Model",
+            f"linear, {np.size(release.weights):,} weights{several}; {agreement.method.name} by {agreement.protocol}",
+        ),
+        ("Classes", f"of {cut(str(bounds.label), _SHORT)}: {some(bounds.classes, _FEW, _SHORT)}"),
+        ("Columns", f"{len(columns)}: {some(columns, _FEW, _SHORT)}"),
+    )
+
+
+def _heading(report: AuditReport) -> str:
+    if report.assurance.level is None:
+        return "What it claims to guarantee, and against whom"
+    return "What it guarantees, and against whom"
+
+
+def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
+    stated = audited.statement
+    if stated is None:
+        yield Prose(NO_STATEMENT)
+        return
+    count = len(stated.caveats)
+    more = f" What it does not cover stands on the next sheet ({count})." if count else ""
+    said = f"As the release states it: {cut(stated.promise, 4 * _LONG)}"
+    yield Prose(("Nothing, as said above." if stated.kind == "none" else said) + more)
+
+
+def missing(report: AuditReport) -> str:
+    """Return what the next level of assurance needs; nothing where the last one was reached."""
+    rung = report.assurance.next
+    return f"Missing for level {rung.number} of 3, {rung.name}: {_reasons(rung)}." if rung else ""
+
+
+def _assured(report: AuditReport) -> Iterator[PageBlock]:
+    """Yield what is missing for the next level, then the levels, then the verdict."""
+    found = report.assurance
+    if said := missing(report):
+        yield Banner(said, code="audit.level_missing") if report.passed else Prose(said, "audit.level_missing")
+    yield Bullets(tuple(f"{rung.name.capitalize()}: {_said(rung, found)}" for rung in found.rungs), True)
+    yield verdict(report)
+    if not report.passed:
+        yield Prose(NO_PROOF)
+
+
+def _said(rung: Rung, of: Assurance) -> str:
+    if rung.reached:
+        return f"reached. {rung.reached.words}"
+    if rung is of.next:
+        return "not reached; it takes what is missing above."
+    if of.level is None or not rung.missing:
+        return "not reached; it takes the level before."
+    return f"not reached; it takes the level before, and {_reasons(rung, 1)}."
+
+
+def _reasons(rung: Rung, most: int = _REASONS) -> str:
+    return some(rung.missing, most, _LONG, "; ")
+
+
+def _budget(budgets: Sequence[PartyBudget] | None) -> Iterator[PageBlock]:
+    if budgets is None:
+        yield Prose(NO_LEDGERS)
+        return
+    lines = [f"{some(parties, _FEW, _SHORT)}: {said}" for parties, said in alike(budgets)]
+    yield Bullets((*lines[:_ROWS], *([f"{len(lines) - _ROWS:,} lines more, below."] if len(lines) > _ROWS else [])))
+
+
+def _signed(report: AuditReport) -> Verbatim:
+    """What a signature is about."""
+    lines = (
+        f"audited       {report.date.isoformat()} (UTC) by smc-dp {report.version}",
+        f"session       {report.audited.session}",
+        f"{RELEASE}  {report.audited.files[RELEASE]}",
+    )
+    return Verbatim("\n".join(lines), "What is signed: date, session and SHA-256 of the release")
+
+
+def _made(report: AuditReport) -> Iterator[str]:
+    yield f"Made by smc-dp {report.version} on {report.date.isoformat()} (UTC)."
+    given = [repr(cut(PurePath(report.run).name, _SHORT))]
+    kinds = {name.partition("/")[0] for name in report.audited.handed_over}
+    beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
+    given += [f"{kind}={kind.upper()}" for kind in beside]
+    yield f"Made in Python as audit_page(audit_run({', '.join(given)})), where capitals stand for what was handed over."
+
+
+def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
+    stated = audited.statement
+    if stated is None or not stated.caveats:
+        yield Prose("The statement of privacy names nothing.")
+    else:
+        yield Prose("Of the statement of privacy:")
+        yield Bullets(tuple(cut(text, _DETAIL) for text in stated.caveats[:_NAMED]))
+    yield Prose("Several releases of the same rows add up: what each costs, a ledger keeps.")
+
+
+def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
+    rows = tuple((f.topic, cut(f.fact, _DETAIL), f.source, _held(f)) for f in facts[:_MOST])
+    yield PageTable("Facts, each with its source and its check", ("topic", "fact", "source", "check"), rows)
+    yield Prose(
+        "A checked fact agrees with the other files of this run. Controller, legal basis and recipients are in no file."
+    )
+
+
+def _held(fact: AssessmentFact) -> str:
+    return f"{fact.status}: {', '.join(fact.checks)}" if fact.checks else fact.status
+
+
+def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
+    for group, found in groupby(findings, key=lambda finding: finding.check.group):
+        rows = tuple((f.check.name, f.check.asks, f.outcome.status, _detail(f)) for f in found)
+        yield PageTable(group.capitalize(), ("check", "question", "outcome", "what was found"), rows)
+    counts = Counter(finding.outcome.status for finding in findings)
+    yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
+    undone = [finding for finding in findings if finding.outcome.status == "not possible"]
+    kinds = (("Not checked, for want of what these need", False), ("Nothing to ask in what was given", True))
+    for said, by_nature in kinds:
+        if names := [finding.check.name for finding in undone if finding.outcome.by_nature == by_nature]:
+            yield Prose(f"{said}: {', '.join(names)}.")
+
+
+def _detail(finding: Finding) -> str:
+    line = finding.outcome.line
+    where = "" if line is None else f"line {line} of the record: "
+    return cut(f"{where}{_found(finding.outcome)}", _DETAIL)
+
+
+def _found(outcome: CheckOutcome) -> str:
+    """Return what a check found, on one line, and who is to blame where that is known."""
+    culprit = outcome.culprit
+    who = f" [{one_line(culprit.name)}]" if culprit is not None and culprit.pinned else ""
+    return one_line(outcome.detail) + who  # the holder of a key that nobody vouches for stands in the detail
+
+
+def _participants(audited: AuditedRun) -> Iterator[PageBlock]:
+    headings = ("participant", "rows", "identity on line 0 of the record", "known from elsewhere", "view given")
+    rows = tuple(_participant(audited, name) for name in audited.participants[:_MOST])
+    yield PageTable("Participants and their public identity keys", headings, rows)
+    yield from _more(len(audited.participants))
+
+
+def _participant(audited: AuditedRun, name: str) -> tuple[str, ...]:
+    stated = audited.identities.get(name, "none")
+    known = "not asked" if audited.pinned is None else _known(audited.pinned.get(name), stated)
+    rows, viewed = ("yes" if name in names else "no" for names in (audited.parties, audited.viewed))
+    return cut(name), rows, stated, known, viewed
+
+
+def _known(pinned: str | None, stated: str) -> str:
+    if pinned is None:
+        return "no"
+    return "yes, the same" if pinned == stated else f"another: {pinned}"
+
+
+def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
+    yield PageTable("Epsilon, by party", HEADINGS, tuple(map(row, budgets[:_MOST])))
+    heads = tuple((cut(b.party), _entry(b), b.head or "none") for b in budgets[:_MOST])
+    yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
+    yield from _more(len(budgets))
+    yield Prose(OF_LEDGERS)
+    doubts = [f"{cut(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]
+    if doubts:
+        yield Prose("What of the entries is not as the release has it:")
+        yield Bullets(tuple(doubts[:_NAMED]))
+        yield from _more(len(doubts), _NAMED)
+
+
+def _entry(found: PartyBudget) -> str:
+    return "none" if found.charged is None else str(found.charged.entry)
+
+
+def _files(audited: AuditedRun) -> Iterator[PageBlock]:
+    rows = tuple((cut(name), digest) for name, digest in list(audited.read.items())[:_MOST])
+    yield PageTable("Digests (SHA-256)", ("file", "digest"), rows)
+    yield from _more(len(audited.read))
+
+
+def _more(count: int, most: int = _MOST) -> Iterator[PageBlock]:
+    if count > most:
+        yield Prose(f"And {count - most:,} more.")

@@ -1,0 +1,127 @@
+"""Report data sets, and the check of a party's own file against bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from smc_dp.core.errors import shown
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
+from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
+from smc_dp.data.points import Pool
+from smc_dp.data.validate_file import PRIVATE, CheckedFile
+from smc_dp.data.validation_errors import TableFault
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Verbatim
+from smc_dp.pages.shortening import cut, some
+
+_HEADINGS = ("data set", "state", "rows", "test rows", "columns", "classes", "what it is", "used by")
+
+_MOST_COLUMNS, _MOST_LEVELS, _LONGEST = 400, 40, 400  # columns, levels of one, characters of a cell
+_RULES = {
+    CATEGORY: "is a category of its own",
+    INDICATOR: "counts as the middle of the range, and is marked",
+    LEAVE_OUT: "leaves the row out",
+}
+
+
+def catalogue(entries: Sequence[CatalogueEntry]) -> PageTable:
+    """Return the data sets and their states."""
+    rows = (
+        (
+            *(e.name, e.state, f"{e.rows:,}", f"{e.test_rows:,}" if e.test_rows else "", f"{e.columns:,}"),
+            *(str(e.classes), e.what, e.paper),
+        )
+        for e in entries
+    )
+    return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
+
+
+def checked(check: DatasetCheck) -> Prose:
+    """Return a file of a data set, and what is wrong with it if anything is."""
+    if check.ok:
+        return Prose(f"ok: {check.file}", "data.file_as_recorded")
+    return Prose(f"WRONG: {check.file}: {check.message}", "data.file_differs")
+
+
+def prepared(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]:
+    """Yield the sizes of a data set, its notes, and where it is kept."""
+    tested = "" if pool.test is None else f", {len(pool.test)} test rows"
+    sizes = f"{len(pool.train)} rows{tested}, {pool.train.X.shape[1]} columns, {len(pool.classes)} classes"
+    yield Prose(f"{name}: {sizes}")
+    yield from (Prose(f"note: {note}") for note in pool.notes)
+    if kept is not None:
+        yield Prose(f"kept in {kept}")
+
+
+def columns(bounds: Bounds) -> Iterator[PageBlock]:
+    """Yield the columns with their public bounds, and what an empty cell stands for."""
+    shown_columns = bounds.columns[:_MOST_COLUMNS]
+    rows = ((cut(c.name), *(cut(text, _LONGEST) for text in (*_values(c), _empty(c.missing)))) for c in shown_columns)
+    yield PageTable("Columns", ("column", "what it is", "bounds", "an empty cell"), tuple(rows))
+    if more := len(bounds.columns) - len(shown_columns):
+        yield Prose(f"And {more:,} more.")
+
+
+def _values(column: Column) -> tuple[str, str]:
+    if isinstance(column, CategoricalColumn):
+        others = dict(column.aliases)
+        levels = [" or ".join((level, *others.get(level, ()))) for level in column.categories]
+        return "one of several texts", some(levels, _MOST_LEVELS)
+    if isinstance(column, DateColumn):
+        return "a date", f"{column.first} to {column.last}"
+    if isinstance(column, BinnedColumn):
+        return "a number, by its bin", some([f"{edge:g}" for edge in column.edges], _MOST_LEVELS)
+    return "a number", f"{column.low:g} to {column.high:g}"
+
+
+def _empty(rule: float | str | None) -> str:
+    if rule is None:
+        return "is refused"
+    return _RULES.get(str(rule), f"counts as {rule:g}" if isinstance(rule, float) else f"counts as {rule}")
+
+
+def blocks(found: CheckedFile) -> Iterator[PageBlock]:
+    """Yield the faults of a party's file, the lines to add to the bounds, and what will be clipped."""
+    if found.faults:
+        count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
+        yield Prose(f"{found.source}: {count}. {PRIVATE}", "file.does_not_fit")
+        for is_to_copy, alike in groupby(map(_fault, found.faults), _is_to_copy):
+            faults = tuple(alike)
+            yield Verbatim("\n".join(map(_plain, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
+        if lines := _to_add(found.faults):
+            yield Prose("What would mend it in the bounds, which are public and the same for all parties:")
+            yield Verbatim("\n".join(lines), "Lines for the bounds")
+    else:
+        classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
+        yield Prose(f"{found.source}: {found.rows:,} rows fit the bounds ({classes}). {PRIVATE}", "file.fits")
+    yield from (Prose(f"warning: {text}") for text in found.warnings())
+
+
+def _fault(fault: TableFault) -> str:
+    if not fault.rows:
+        return fault.what
+    rows = ", ".join(f"{row:,}" for row in fault.rows) + (", ..." if fault.count > len(fault.rows) else "")
+    many = "row " + rows if fault.count == 1 else f"{fault.count:,} rows ({rows})"
+    return f"column {shown(fault.column)}, {many}: {fault.what}"
+
+
+def _is_to_copy(text: str) -> bool:
+    """Return whether a fault says what to write: a terminal must not fold that."""
+    return " write " in text
+
+
+def _to_add(faults: Sequence[TableFault]) -> list[str]:
+    """Return the lines that mend them, section by section, as they may be copied into the bounds."""
+    sections: dict[str, dict[str, None]] = {}
+    for fault in faults:
+        if fault.section is not None and fault.line is not None:
+            note = "" if fault.note is None else f"  # {fault.note}"
+            sections.setdefault(fault.section, {})[_plain(fault.line + note)] = None
+    return [line for section, lines in sections.items() for line in (_plain(f"[{section}]"), *lines)]
+
+
+def _plain(line: str) -> str:
+    """Return a line as one line, with its spaces."""
+    return "".join(c if c.isprintable() else " " for c in line)

@@ -1,0 +1,107 @@
+"""Describe once what estimators share; `documented` fills it into their docstrings, where `help` and pages show it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TypeVar
+
+Documented = TypeVar("Documented")
+
+_ENTRIES = """
+epsilon : float, default=1.0
+    The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
+    is taken as the decimal that it prints as, or as its binary value where that is smaller.
+delta : float, default=1e-05
+    A probability, from 1e-100 to below 1; it counts with noise `gauss` and `ddg` only.
+calibration : {"proven", "paper"}, default="proven"
+    What sets the scale of the noise: a proof, or what is printed. `privacy_` states what the printed scale is proved to
+    give at most.
+noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
+    The law of the noise: `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
+    (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
+    three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
+trust : {"aggregator", "secure"}, default="aggregator"
+    Whether somebody is trusted with what the parties send, or nobody: `secure` computes what the secure sum computes of
+    all parties, each with noise that it draws itself.
+colluders : int, default=1
+    How many parties may collude, with `trust="secure"`: the noise of all others is counted, and theirs is not.
+dropouts : int, default=0
+    How many parties may vanish, with `trust="secure"`; their noise is not counted either.
+n_parties : int, default=5
+    How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
+radius : float, default=1.0
+    The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
+    divided by it. It is public and must not come from private rows: take the length of a row in which every column
+    has its largest possible value, or about the root of the number of columns after standardising with public
+    constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
+bias : float, default=1.0
+    The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
+classes : sequence or None, default=None
+    The public list of classes, each once; None reads them off the labels, which `privacy_` then says.
+insecure_seed : int or None, default=None
+    Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
+    fresh noise from the operating system. There is no `random_state`.
+ledger : path or None, default=None
+    The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
+    limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
+    None charges nothing, and `privacy_` speaks of one fit.
+X : {array-like, sparse matrix} of shape (n, d)
+    Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
+y : array-like of shape (n,)
+    Their classes.
+parties : array-like of shape (n,), default=None
+    Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
+"""
+_SECTIONS = """
+Attributes
+----------
+classes_ : ndarray of shape (C,)
+    The classes, sorted.
+n_features_in_ : int
+    How many columns the rows had, without the bias.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    What the columns were called; only where the rows came with names that are all texts.
+privacy_ : PrivacyStatement
+    What the release guarantees, for whom and against whom, and what it does not cover.
+model_ : Scored
+    What was released: a linear model with noise, which scores rows.
+ball_ : Ball
+    How a row gets into the unit ball: the radius and the bias of the fit.
+coef_ : ndarray of shape (C, d), or (1, d) for two classes
+    The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
+intercept_ : ndarray of shape (C,), or (1,) for two classes
+    The constants beside them.
+
+Raises
+------
+InputError
+    A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
+    names it. Nothing is checked before a fit.
+NotFittedError
+    From `predict` and its like before a fit, and after one that was refused.
+
+Warns
+-----
+RowsClippedWarning
+    From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
+    rows are: no release and no `privacy_` has anything of it.
+"""
+_SHARED = {entry.partition(" ")[0]: entry for entry in re.split(r"\n(?=\w)", _ENTRIES.strip())}
+
+
+def documented(thing: Documented) -> Documented:
+    """Fill what is shared into the docstring of an estimator or of its `fit`, and return it.
+
+    A line of names such as `radius, bias` stands for the descriptions of these parameters; lines that are indented
+    below it go on with the last one. An estimator gets its attributes, errors and warnings before the references.
+    """
+    if thing.__doc__:  # not under python -OO
+        text = re.sub(r"^\w+(?:, \w+)*$", _described, inspect.cleandoc(thing.__doc__), flags=re.MULTILINE)
+        thing.__doc__ = text.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
+    return thing
+
+
+def _described(line: re.Match[str]) -> str:
+    names = line[0].split(", ")
+    return "\n".join(_SHARED[name] for name in names) if set(names) <= _SHARED.keys() else line[0]

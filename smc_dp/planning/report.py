@@ -1,0 +1,236 @@
+"""Report a plan, and what to expect of a run before anything is spent: first what to do, then the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.method import Foreseeable
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose
+from smc_dp.planning import recommendation
+from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.run.settings import RunSettings
+
+if TYPE_CHECKING:
+    from smc_dp.planning.cost import SessionCost
+    from smc_dp.planning.plan import Plan, PlannedMethod
+    from smc_dp.run.agreement import Agreement
+
+_HEADINGS = (
+    *("method", "protects", "signal", "lost to noise", "leave out", "may break rules", "knows the noise"),
+    *("messages", "bytes"),
+)
+_NAMED = 5  # of more parties it is said how many there are
+_SMALL, _MANY = 100, 50  # rows of a party, and parties, from which on whole parties are what to protect
+
+
+def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
+    """Yield the report of a plan; with `cost` its figures by stage and by role too."""
+    yield from answer(plan)
+    yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
+    if refused := tuple(f"{m.method} cannot be: {m.refused}" for m in plan.methods if m.refused is not None):
+        yield Bullets(refused)
+    yield Prose(f"It holds against {plan.holds_against}.")
+    yield Bullets(plan.must_not_collude)
+    found = plan.cost
+    counted = f"{found.messages:,} messages, {found.bytes:,} bytes, {found.rounds:,} rounds"
+    yield Prose(f"Cost of {plan.method} by {found.protocol} among {len(plan.stay)}: {counted}.")
+    if cost:
+        yield from cost_blocks(found)
+
+
+def answer(plan: Plan) -> Iterator[Prose]:
+    """Yield what to do, and why, each with its code."""
+    found = plan.planned
+    hopeless = found.staying is not None and found.staying.band.high >= recommendation.HOPELESS
+    if found.staying is not None and hopeless:
+        lost = f"up to {found.staying.band.high:.2f} of the accuracy may be lost"
+        yield Prose(f"Do not begin as it stands: {lost}.", "plan.do_not_begin")
+    if plan.method == plan.advised:
+        take = "If you do: take" if hopeless else "Take"
+        yield Prose(f"{take} {plan.method}, with {_those(plan.stay, plan.parties)}. {plan.why}", "plan.advised_method")
+    else:
+        instead = "" if plan.advised is None else f" {plan.advised} is advised. {plan.why}"
+        yield Prose(f"{plan.method}, with {_those(plan.stay, plan.parties)}.{instead}", "plan.named_method")
+    if found.staying is not None:
+        yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
+    if plan.leaving:
+        yield Prose(
+            f"The bounds leave out rows with an empty cell in {_some(plan.leaving)}, which changes how many there are: "
+            "that wants a guarantee for one record more or less (`newton` and `gd` with adjacency addremove, "
+            "`wsum_ar`) or for whole parties.",
+            "plan.bounds_leave_rows_out",
+        )
+    yield from _who(plan, found)
+    if plan.usual != plan.method and (usual := plan.of(plan.usual)).left_out:
+        yield Prose(
+            f"Not {plan.usual}, which `run` takes unless a method is named, as they are. {_leaving(plan, usual)}",
+            "plan.usual_method_unfit",
+        )
+    yield from _by_party(plan)
+
+
+def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
+    """Yield a row of text under `_HEADINGS` for every method that can be."""
+    for found in plan.methods:
+        if found.expected is not None:
+            ahead = found.staying or found.expected
+            who = (_some(found.left_out) or recommendation.NOBODY, recommendation.deviating(found.may_deviate))
+            figures = (f"{found.messages:,}", f"{found.bytes:,}")
+            noise = (f"{ahead.signal:.3g}", _within(ahead))
+            yield found.method, found.protects or "", *noise, *who, found.noise_known_to or "", *figures
+
+
+def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
+    """Yield the cost by stage and by role, and what its figures mean."""
+    counts = ((s.stage, s.messages, s.bytes, s.rounds) for s in found.by_stage)
+    everything = ("all", found.messages, found.bytes, found.rounds)
+    stages = tuple((stage, *_figures(*numbers)) for stage, *numbers in (*counts, everything))
+    yield PageTable("Cost by stage", ("stage", "messages", "bytes", "rounds"), stages, numbers=(1, 2, 3))
+    roles = (
+        (r.role, *_figures(r.participants, r.messages, r.bytes, r.received_messages, r.received_bytes))
+        for r in found.by_role
+    )
+    headings = ("role", "participants", "sends", "bytes sent", "receives", "bytes received")
+    yield PageTable("Cost by role", headings, tuple(roles), numbers=(1, 2, 3, 4, 5))
+    yield Prose("Messages, bytes and rounds are exact for parties of these names, if nobody drops out.")
+    yield Prose("The protocol has its default settings, but for the planned colluders and drop-outs.")
+    if found.cpu_seconds is not None:
+        about = f"{found.cpu_seconds:,.0f}" if found.cpu_seconds >= 10 else f"{found.cpu_seconds:.2g}"
+        yield Prose(
+            f"Processor time of the protocol: about {about} s on this machine, all roles together, without training, "
+            "without drawing noise and without the answers of parties between sums. This is an estimate: the time of "
+            "this part of a run may be four times more or less."
+        )
+
+
+def _lost(ahead: Outlook, formula: str = "signal against noise") -> str:
+    """Return the band in a sentence, and the figure that it follows from."""
+    told = f"{_within(ahead)} of the accuracy is lost against the same method without noise on the same rows"
+    return f"{told} ({formula} {ahead.signal:.3g})."
+
+
+def _within(ahead: Outlook) -> str:
+    """Return the band in figures."""
+    return f"{max(0.0, ahead.band.low):.2f} to {ahead.band.high:.2f}"
+
+
+def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
+    """Yield what a simulation may know before a run: what to expect, and whose rows spoil it.
+
+    The sizes are known to whoever has all the rows, and to nobody in a run between organisations.
+    """
+    rows, bounds = tuple(sizes.values()), agreement.bounds
+    ahead = agreement.outlook(rows)
+    if ahead is None or agreement.target.epsilon is None:
+        return
+    yield Prose(f"What to expect: {_lost(ahead, _formula(agreement, sum(rows)))}", "plan.expected_loss")
+    if not agreement.form.smallest_sets_noise:
+        return
+    asked = RunSettings.asking(epsilon=agreement.target.epsilon)
+    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
+    prospect = Prospect(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
+    if places := recommendation.left_out(prospect):
+        stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])
+        names = [list(sizes)[j] for j in places]
+        harm = _harm(names, [rows[j] for j in places], sum(rows))
+        yield Prose(
+            f"{harm} Without {_some(names)} {_within(stay)} is lost. Sizes are known to a simulation alone; "
+            "`smc-dp plan` says more.",
+            "plan.leave_parties_out",
+        )
+
+
+def at_a_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
+    """Yield what a site may know beforehand, which knows its own number of rows alone."""
+    parties = len(agreement.parties)
+    ahead = agreement.outlook([rows] * parties)
+    if ahead is None:
+        return
+    told = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"
+    yield Prose(told, "plan.expected_loss")
+    if agreement.form.smallest_sets_noise:
+        told = "The smallest party's rows set the noise for all: ask the others, roughly, how many they have."
+        yield Prose(told, "plan.smallest_party_sets_noise")
+
+
+def _formula(agreement: Agreement, n: int) -> str:
+    form = agreement.form
+    if not isinstance(form, Foreseeable):
+        return "signal against noise"
+    return f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {form.counted(n)} rows:"
+
+
+def _needed(found: PlannedMethod) -> str:
+    """Return how many rows would lose little, where more may be lost."""
+    if found.staying is None or found.staying.band.high <= recommendation.LITTLE:
+        return ""
+    if found.rows_needed is None:
+        return (
+            f" No number of rows makes it {recommendation.LITTLE:.2f} at most: take a larger epsilon, or fewer columns."
+        )
+    return (
+        f" With {found.rows_needed:,} rows in all, in these proportions, it would be {recommendation.LITTLE:.2f} at "
+        "most; so a larger epsilon or fewer columns help."
+    )
+
+
+def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
+    """Yield whom to leave out, and who else might take part."""
+    if found.left_out:
+        yield Prose(_leaving(plan, found), "plan.leave_parties_out")
+    if found.noise_known_to == recommendation.NOBODY and not found.left_out:
+        told = "A small party never hurts: no noise follows from anybody's number of rows, and all rows are added up."
+        yield Prose(told, "plan.small_party_harmless")
+    elif found.least_rows is None:
+        yield Prose("One more party does harm, whatever number of rows it has.", "plan.another_party_harmful")
+    elif found.least_rows > 1:
+        told = f"One more party is worth having from {found.least_rows:,} rows on"
+        yield Prose(f"{told}; with fewer it sets the noise for all.", "plan.another_party_from")
+
+
+def _leaving(plan: Plan, found: PlannedMethod) -> str:
+    sizes = [plan.parties[name] for name in found.left_out]
+    now, then = found.expected, found.without
+    both = "" if now is None or then is None else f": {_within(now)} is lost with, {_within(then)} without"
+    harm = _harm(found.left_out, sizes, sum(plan.parties.values())).rstrip(".")
+    least = "" if found.least_rows is None else f", or have {found.least_rows:,} rows of each"
+    return f"{harm}{both}. Leave {_some(found.left_out)} out{least}."
+
+
+def _harm(names: Sequence[str], sizes: Sequence[int], n: int) -> str:
+    """Return the sentence that these set the noise for all."""
+    if len(names) == 1:
+        return f"The {sizes[0]:,} rows of {names[0]} set the noise for all {n:,}."
+    return f"The smallest of {_some(names)}, with {min(sizes):,} to {max(sizes):,} rows, set the noise for all {n:,}."
+
+
+def _by_party(plan: Plan) -> Iterator[Prose]:
+    """Yield that whole parties may be what to protect, where parties are many and small."""
+    found = [one.method for one in plan.methods if one.protects == "party"]
+    sizes = sorted(plan.parties.values())
+    if found and len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _SMALL and plan.method not in found:
+        yield Prose(
+            f"With {len(sizes)} parties of few rows it may be all rows of a party that are to be protected: "
+            f"{_some(found)} does that, a stronger guarantee at the same epsilon.",
+            "plan.protect_whole_parties",
+        )
+
+
+def _those(stay: Mapping[str, int], everybody: Mapping[str, int]) -> str:
+    if len(stay) == len(everybody):
+        return f"all {len(stay)} parties"
+    if len(stay) <= _NAMED:
+        return " and ".join(", ".join(stay).rsplit(", ", 1))
+    return f"{len(stay)} of {len(everybody)} parties"
+
+
+def _some(names: Sequence[str]) -> str:
+    if len(names) <= _NAMED:
+        return ", ".join(names)
+    return f"{len(names)} parties, from {names[0]} to {names[-1]},"
+
+
+def _figures(*numbers: int) -> tuple[str, ...]:
+    return tuple(f"{number:,}" for number in numbers)

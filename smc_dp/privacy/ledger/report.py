@@ -1,0 +1,78 @@
+"""Report a ledger: its limit, what is spent and left in each account, its entries, and the checks of its chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from smc_dp.core.errors import plain_name
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose
+from smc_dp.privacy.ledger.history import Account, History, Standing
+from smc_dp.privacy.ledger.numbers import at_least, at_most
+
+_HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
+_SHOWN = 16  # digits of a digest
+
+
+def budgets(standings: Mapping[str, Standing], account: Account) -> Iterator[Prose]:
+    """Yield what each party has left in this account, and that there may be others."""
+    for party, standing in standings.items():
+        yield Prose(f"Budget of {plain_name(party)}: {sentence(standing)}")
+    if standings:
+        yield Prose(
+            f"This counts unit {account.unit}, adjacency {account.adjacency}: releases that protect otherwise have "
+            "accounts of their own, each up to the limit, and what they cost here is not added."
+        )
+
+
+def blocks(history: History) -> Iterator[PageBlock]:
+    """Yield the limit, what is charged to each account and for each data set, and every entry."""
+    yield Prose(f"Limit: {history.limit}" + ("" if history.charged else "; nothing has been charged"))
+    for account in history.charged:
+        yield Prose(_account(account, history))
+        charged = []
+        for name, alone in history.by_data_set(account).items():
+            spent = "more than the limit's delta" if alone.total is None else at_most(alone.total.epsilon)
+            charged.append(f"data set {name[:_SHOWN]}: {spent}")
+        if left_out := history.unshown(account):
+            charged.append(f"and {left_out:,} data sets more, each with its own entries below")
+        yield Bullets(tuple(charged))
+    if history.entries:
+        yield PageTable("Entries", _HEADINGS, tuple(_entries(history)), numbers=(0, 3, 7, 8))
+    yield Prose(f"head {history.head}")
+
+
+def _entries(history: History) -> Iterator[tuple[str, ...]]:
+    """Yield a row of text under `_HEADINGS` for every entry."""
+    for e in history.entries:
+        numbers = ("" if v is None else at_most(v) for v in (e.epsilon, e.delta))
+        texts = ((e.dataset or "")[:_SHOWN], e.mechanism or "", e.kind or "")
+        of = "" if e.refers is None else str(e.refers)
+        yield str(e.number), e.date, e.state, of, *texts, *numbers, (e.run or "")[:_SHOWN]
+
+
+def checked(history: History) -> Iterator[Prose]:
+    """Yield the checks of a ledger whose entries link: the chain, every account against the limit, open entries."""
+    yield Prose(f"chain holds: {len(history.entries)} entries, head {history.head}", "ledger.chain_holds")
+    for account in history.charged:
+        said = _account(account, history)
+        if history.standing(account).fits:
+            yield Prose(said, "ledger.within_limit")
+        else:
+            yield Prose(f"{said}: FAILED, the limit is passed", "ledger.limit_passed")
+    if history.pending:
+        numbers = ", ".join(map(str, history.pending))
+        yield Prose(f"without outcome, counted as spent: entries {numbers}", "ledger.entry_without_outcome")
+
+
+def _account(account: Account, history: History) -> str:
+    """Return an account, and how it stands."""
+    return f"unit {account.unit}, adjacency {account.adjacency}: {sentence(history.standing(account))}"
+
+
+def sentence(standing: Standing) -> str:
+    """Return what is spent and what is left, in a sentence."""
+    if standing.total is None:
+        return f"more than the limit's delta spent of {standing.limit}; nothing left"
+    left = at_least(max(standing.left, Fraction(0)))
+    return f"{at_most(standing.total.epsilon)} spent of {standing.limit}; {left} left ({standing.total.how})"

@@ -1,0 +1,158 @@
+"""Report a finished run to the person who started it, and a release to a site that took part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.network import LINKS
+from smc_dp.methods.method import SumForm
+from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
+from smc_dp.privacy.ledger.history import Account
+from smc_dp.privacy.ledger.report import budgets
+from smc_dp.run.protocols.cost import Cost
+
+if TYPE_CHECKING:
+    from smc_dp.methods.expected_accuracy import Outlook
+    from smc_dp.run.local_evaluation import OwnComparison
+    from smc_dp.run.report import Comparison, Report
+
+_NAMED = 20  # of more parties those are named who are missing
+_HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
+
+
+def blocks(report: Report) -> Iterator[PageBlock]:
+    """Yield what makes a run insecure, its cost, privacy and accuracy, what was written and what is left."""
+    yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in report.insecure)
+    if report.cost:
+        yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
+        yield Prose(
+            "party s: the parties' mean; slowest s: the slowest party, in the last row from start to end, all "
+            f"participants computing at the same time, {_described(report.simulated)}."
+        )
+    yield Section("Privacy", (Prose(report.privacy.plain_words()),))
+    yield from _presence(report)
+    yield from compared(report.comparison, report.planned)
+    files = ["release.json", "transcript.jsonl", "timings.json"]
+    if report.agreement.publishes_shares:
+        files.insert(0, "shares.json")
+    if report.agreement.auxiliary is not None:
+        files.append("auxiliary.json")
+    yield Prose(f"Written to {report.run_dir}: {', '.join(files)}")
+    yield from budgets(report.standings, Account(report.privacy.unit, report.privacy.adjacency))
+    yield from map(Prose, report.remarks)
+
+
+def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
+    """Yield a row of text under `_HEADINGS` for every stage, and one for all."""
+    for stage in cost.by_stage:
+        parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
+        seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
+        yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
+    yield "all", *_figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
+
+
+def _presence(report: Report) -> Iterator[Prose]:
+    """Yield who took part, where somebody did not to the end."""
+    found = report.present
+    if found is not None and (found.vanished or len(found.took_part) < len(report.agreement.parties)):
+        form = report.agreement.form
+        where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
+        there = _who(found.took_part, report.agreement.parties)
+        yield Prose(f"In {where}: {there}. Vanished: {', '.join(found.vanished) or 'nobody'}.", "run.parties_missing")
+
+
+def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
+    """Return some of all by name; of many those who are not among them."""
+    missing = [name for name in everybody if name not in some]
+    if len(some) <= _NAMED or len(missing) > _NAMED:
+        return ", ".join(some)
+    return f"all {len(everybody)} parties but {', '.join(missing)}" if missing else f"all {len(everybody)} parties"
+
+
+def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
+    return f"{messages:,}", f"{size:,}", f"{rounds:,}"
+
+
+def _described(simulated: Mapping[str, str]) -> str:
+    name = simulated["link"]
+    link = LINKS[name]
+    if name == "none":
+        return "no time on the links"
+    relayed = ", all mail through Charlie" if simulated["topology"] == "star" else ""
+    speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
+    return f"over simulated links ({name}: {speed}{relayed})"
+
+
+def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterator[PageBlock]:
+    """Yield the accuracies, and what to think of them."""
+    if found is None:
+        yield Prose("No rows to test on were given, so no accuracy is known.")
+        return
+    yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}")
+    others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
+    others |= {} if found.without_noise is None else {"without noise": found.without_noise}
+    yield PageTable(
+        "Comparison of a simulation, needs everyone's data in one place; not part of the release",
+        ("model", "accuracy"),
+        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority))),
+        numbers=(1,),
+    )
+    if found.stated_lambda is not None:
+        stated = found.stated_lambda
+        yield Prose(f"The method has no lambda; the models that it is compared with have {stated:g}.")
+    if found.lost is not None and planned is not None:
+        yield _lost(found.lost, planned)
+    yield from _remark(found)
+
+
+def on_own_rows(found: OwnComparison) -> Iterator[Prose]:
+    """Yield what a site reads of a release and its own rows; it stays there."""
+    yield Prose(
+        f"On the own {found.rows:,} rows, for this site alone to know: the release {found.release:.3f}, the own model "
+        f"alone {found.alone:.3f}, each row by a model that has not seen it."
+    )
+    if found.worse_than_planned:
+        planned = (
+            "" if found.planned is None else f", {found.planned.band.high:.3f} if all had as many rows as this site"
+        )
+        yield Prose(
+            f"The release does worse than the own model alone, by more than noise was to cost{planned}, and chance may "
+            "add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` say who is "
+            "worth having, before you take part again.",
+            "run.worse_than_own_model",
+        )
+
+
+def _lost(lost: float, planned: Outlook) -> Prose:
+    """Return how much of the accuracy noise cost, beside what was planned."""
+    band = planned.band
+    told = f"Lost to noise: {lost:.3f}, planned {max(0.0, band.low):.3f} to {band.high:.3f}"
+    if lost <= band.high:
+        return Prose(f"{told}.", "run.lost_as_planned")
+    return Prose(
+        f"{told}: worse than planned. At most one in ten of the settings that plans were tried on was; where others "
+        "are too, the parties' rows differ more from each other, or one class is rarer, than in their data.",
+        "run.lost_more_than_planned",
+    )
+
+
+def _remark(found: Comparison) -> Iterator[Prose]:
+    """Yield what to think of a release that some parties could do without; nothing where none could."""
+    better = sum(value > found.accuracy for value in found.individual.values())
+    larger = "epsilon or lambda" if found.stated_lambda is None else "epsilon"
+    if better and found.smallest is None:
+        yield Prose(
+            f"The release is worse than {better} of the parties alone. A larger {larger}, fewer columns, or more rows "
+            "in all make the noise count less.",
+            "run.worse_than_parties_alone",
+        )
+    elif better:
+        yield Prose(
+            f"The release is worse than {better} of the parties alone: the smallest party's {found.smallest} rows "
+            "set the noise. A larger epsilon or lambda, fewer columns, or more rows in the smallest party make it "
+            "less.",
+            "run.worse_than_parties_alone",
+        )
