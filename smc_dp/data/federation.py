@@ -210,7 +210,7 @@ def check_features(X: Array, width: tuple[int, ...] | None, whose: str) -> None:
         raise InputError("rows.not_float64", "wanted rows as an array of float64, got {got}", got=came).within(whose)
     if X.ndim != 2 or not X.shape[1] or width not in (None, X.shape[1:]):
         raise InputError(
-            "rows.wrong_width",
+            "federation.wrong_width",
             "wanted rows of width {width}, got shape {shape}",
             width=width[0] if width else "d",
             shape=str(X.shape),
@@ -221,7 +221,7 @@ def check_features(X: Array, width: tuple[int, ...] | None, whose: str) -> None:
     if not finite.all():
         i, k = np.argwhere(~finite)[0]
         raise InputError(
-            "rows.not_finite",
+            "federation.not_finite",
             "row {row}: column {column}: wanted a finite number, got {got}",
             row=int(i) + 1,
             column=int(k) + 1,

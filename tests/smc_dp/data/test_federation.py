@@ -31,16 +31,16 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no parties": (lambda: Federation((), 2), "parties.none"),
     "one class": (lambda: Federation((rows(),), 1), "classes.not_a_number"),
     "no rows": (lambda: Federation((rows(), rows(0)), 2), "rows.none"),
-    "wider": (lambda: Federation((rows(), rows(d=3)), 2), "rows.wrong_width"),
-    "flat": (lambda: Federation((rows(X=np.ones(3)),), 2), "rows.wrong_width"),
+    "wider": (lambda: Federation((rows(), rows(d=3)), 2), "federation.wrong_width"),
+    "flat": (lambda: Federation((rows(X=np.ones(3)),), 2), "federation.wrong_width"),
     "too long": (lambda: Federation((rows(X=np.full((3, 2), 0.8)),), 2), "rows.outside_ball"),
     "nan": (
         lambda: Federation((rows(X=np.array([[0.1], [np.nan], [0]])),), 2),
-        "rows.not_finite",
+        "federation.not_finite",
     ),
     "infinite": (
         lambda: Federation((rows(X=np.array([[0.1], [0.1], [np.inf]])),), 2),
-        "rows.not_finite",
+        "federation.not_finite",
     ),
     "third class": (lambda: Federation((rows(y=np.array([0, 1, 2])),), 2), "rows.unknown_class"),
     "negative class": (lambda: Federation((rows(y=np.array([0, -1, 1])),), 2), "rows.unknown_class"),
@@ -63,7 +63,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "masked": (lambda: Federation((rows(X=np.ma.ones((3, 2))),), 2), "rows.not_float64"),
     "no labels": (lambda: Federation((rows(y=None),), 2), "rows.no_class_numbers"),
     "auxiliary list": (lambda: Federation((rows(),), 2, unlabelled=[[0.1]]), "rows.not_float64"),  # type: ignore[arg-type]
-    "auxiliary width": (lambda: Federation((rows(),), 2, unlabelled=np.ones((2, 3)) / 9), "rows.wrong_width"),
+    "auxiliary width": (lambda: Federation((rows(),), 2, unlabelled=np.ones((2, 3)) / 9), "federation.wrong_width"),
     "no auxiliary": (lambda: Federation((rows(),), 2, unlabelled=np.ones((0, 2))), "rows.none"),
     "labelled outside": (
         lambda: Federation((rows(),), 2, labelled=rows(X=np.ones((3, 2)))),
@@ -73,7 +73,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 
 def test_the_place_of_what_does_not_fit_is_named() -> None:
-    with refused("rows.not_finite", at="party 2", row=2, column=1, got=np.inf):
+    with refused("federation.not_finite", at="party 2", row=2, column=1, got=np.inf):
         Federation((rows(), rows(X=np.array([[0.1, 0], [np.inf, 0], [0, 0]]))), 2)
     with refused("rows.unknown_class", at="party b", row=3, last=1, got="2"):
         Federation((rows(), rows(y=np.array([0, 1, 2]))), 2, names=("a", "b"))
