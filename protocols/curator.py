@@ -16,9 +16,7 @@ PARTIES, EVERYBODY = (FIRST, OTHERS), (FIRST, OTHERS, CURATOR_NAME)
 def parties_and_curator(p: Any) -> dict[str, Kind]:
     """P_1 ... P_K in the order of the parameters, then Charlie; raises `LocalError` for a party of his name."""
     if CURATOR_NAME in p.parties:
-        raise LocalError(
-            "party.has_the_curators_name", "no party can be called {curator_name}", curator_name=CURATOR_NAME
-        )
+        raise LocalError("party.has_the_curators_name", curator_name=CURATOR_NAME)
     return {**dict.fromkeys(p.parties, PARTY), CURATOR_NAME: CURATOR}
 
 

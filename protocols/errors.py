@@ -5,38 +5,54 @@ Everything that is refused, found or warned of is a `Fault`: a stable code, type
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeAlias
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeAlias
 
 _SHOWN = 80
 FieldValue: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[int] | None
+
+
+@cache
+def sentences(folder: Path) -> Mapping[str, str]:
+    """Return all sentences in the TOML files of a folder, by their codes."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.toml")):
+        for subject, named in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            found |= {f"{subject}.{name}": sentence for name, sentence in named.items()}
+    return found
 
 
 @dataclass(frozen=True)
 class Fault:
     """Something that is wrong or worth saying: a stable code, typed fields, and the sentence that is made of them.
 
-    `code` is `subject.what_is_wrong`; programs and tests compare it. `template` is the sentence with the names of
-    fields in braces, as in `str.format`; a list is written with commas. `place` says where the fault stands, outermost
-    first, such as a file or a line. Its sentence ends with what to do about it.
+    `code` is `subject.what_is_wrong`; programs and tests compare it. Its sentence stands in a TOML file of `SENTENCES`,
+    with the names of fields in braces as in `str.format`; a list is written with commas. `place` says where the fault
+    stands, outermost first, such as a file or a line, and `behind` is said after the sentence. A code without a
+    sentence is said itself: an error about an error would hide what is wrong.
     """
 
+    SENTENCES: ClassVar[Path] = Path(__file__).parent / "sentences"
     code: str
-    template: str
     fields: Mapping[str, FieldValue] = field(default_factory=dict)
     place: str = ""
     behind: str = ""
 
     def __str__(self) -> str:
         written = {name: _written(value) for name, value in self.fields.items()}
-        return self.place + self.template.format(**written) + self.behind
+        sentence = sentences(self.SENTENCES).get(self.code)
+        said = f"{self.code} {written}" if sentence is None else sentence.format(**written)
+        return self.place + said + self.behind
 
-    def within(self, place: str) -> Fault:
+    def within(self, place: str) -> Self:
         """Return the fault with `place`, a file or a section, in front of where it stands."""
         return replace(self, place=f"{place.removesuffix(': ')}: {self.place}" if place else self.place)
 
-    def followed_by(self, text: str) -> Fault:
+    def followed_by(self, text: str) -> Self:
         """Return the fault with `text` behind its sentence."""
         return replace(self, behind=self.behind + text)
 
@@ -54,13 +70,14 @@ def _written(value: FieldValue) -> object:
 class FaultError(Exception):
     """Base of all errors and warnings that carry a `Fault`; never raised itself.
 
-    It is made of a code, a sentence and the fields of the sentence, or of the fault of another error.
+    It is made of a code and its fields, or of the fault of another error.
     """
 
-    def __init__(self, code: str | Fault, template: str = "", /, **fields: FieldValue) -> None:
-        if not isinstance(code, Fault) and not template:  # until every sentence has its code
-            code, template = "", code.replace("{", "{{").replace("}", "}}")
-        self.fault = code if isinstance(code, Fault) else Fault(code, template, fields)
+    KIND: ClassVar[type[Fault]] = Fault
+    """Class of the fault, which decides where its sentence stands."""
+
+    def __init__(self, code: str | Fault, /, **fields: FieldValue) -> None:
+        self.fault = code if isinstance(code, Fault) else self.KIND(code, fields)
         super().__init__(self.fault)
 
     def __str__(self) -> str:
@@ -110,12 +127,11 @@ class PeerError(ProtocolError):
         self,
         culprit: str,
         code: str | Fault,
-        template: str = "",
         /,
         evidence: Sequence[int] = (),
         **fields: FieldValue,
     ) -> None:
-        broken = code if isinstance(code, Fault) else Fault(code, template, fields)
+        broken = code if isinstance(code, Fault) else Fault(code, fields)
         self.culprit = culprit
         self.rule = str(broken)
         self.evidence = tuple(evidence)
@@ -137,7 +153,7 @@ class StallError(ProtocolError):
 
     def __init__(self, waiting: dict[str, str]) -> None:
         all_waits = "; ".join(f"{who} waits for {what}" for who, what in waiting.items())
-        super().__init__("session.nobody_can_move", "nobody can move: {waits}", waits=all_waits)
+        super().__init__("session.nobody_can_move", waits=all_waits)
         self.waiting = waiting
 
 

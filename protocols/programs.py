@@ -29,11 +29,5 @@ def find(name: str, version: int) -> Protocol:
     """The protocol of this name and version; raises `LocalError` when this code does not have it."""
     if name not in PROTOCOLS or PROTOCOLS[name].program.version != version:
         known = ", ".join(f"{p.program.name} {p.program.version}" for p in PROTOCOLS.values())
-        raise LocalError(
-            "program.unknown",
-            "wanted one of the protocols {known}, got {got!r} {version}",
-            known=known,
-            got=name[:40],
-            version=version,
-        )
+        raise LocalError("program.unknown", known=known, got=name[:40], version=version)
     return PROTOCOLS[name]

@@ -1,75 +1,82 @@
-"""Find every code of a fault in the source, with its sentence and its fields.
+"""Hold the codes in the source against the catalogues of their sentences.
 
-A fault is made by a call such as `InputError("columns.no_level", "column {name}: ...", name=name)`: the code and the
-sentence are literals, so that all of them can be listed without running anything.
+A fault is made by a call with a literal code, such as `InputError("columns.no_order", name=name, low=low, high=high)`.
+Its sentence stands in a TOML file of `smc_dp/core/sentences`, or of `protocols/sentences` for the errors of a protocol,
+whichever room raises them.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 
+from protocols.errors import Fault, sentences
+from smc_dp.core.errors import InputFault
+
 ROOT = Path(__file__).resolve().parent.parent
 CODE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
+MAKERS = re.compile(
+    r"[A-Za-z]*(Error|Warning|Fault)|refuse|stop|_refused|_failed|passed|failed|not_possible|nothing_to_ask|unfinished"
+)
+"""Names of what makes a fault of a code: classes of errors, a role's refusals, and findings of an audit."""
 
 
 @dataclass(frozen=True)
-class CodedSentence:
-    """A code, its sentence with fields in braces, and where it stands."""
+class CodedCall:
+    """A call with a literal code, the names of the fields that it gives, and where it stands."""
 
     code: str
-    template: str
     given: frozenset[str] | None
-    """Names of the fields that the call gives; None where some are handed on with `**`."""
+    """Names of the fields; None where they are handed on in a variable."""
     file: str
     line: int
 
-    @property
-    def needed(self) -> frozenset[str]:
-        """Names of the fields in the sentence."""
-        return frozenset(name for _, name, _, _ in Formatter().parse(self.template) if name)
 
-    @property
-    def room(self) -> str:
-        """Name of the room: the folder of `smc_dp` or of `protocols`."""
-        parts = Path(self.file).parts
-        return parts[1] if parts[0] == "smc_dp" and len(parts) > 2 else parts[0]
+def catalogues() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the sentences of protocols and of `smc_dp`, by their codes."""
+    return sentences(Fault.SENTENCES), sentences(InputFault.SENTENCES)
 
 
-def _literal(node: ast.expr) -> str | None:
+def needed(sentence: str) -> frozenset[str]:
+    """Return the names of the fields in a sentence."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(sentence) if name)
+
+
+def _literal(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _fields_given(node: ast.Call) -> frozenset[str] | None:
-    """Return the names of the fields that a call gives, as keywords or in a dictionary."""
+def _fields(node: ast.Call) -> frozenset[str] | None:
     names = [keyword.arg for keyword in node.keywords]
     for argument in node.args:
         if isinstance(argument, ast.Dict):
-            names += [None if key is None else _literal(key) for key in argument.keys]
+            names += [_literal(key) for key in argument.keys]
         elif isinstance(argument, ast.Name):
             return None
     return None if None in names else frozenset(name for name in names if name is not None)
 
 
-def sentences_in(source: str, file: str) -> Iterator[CodedSentence]:
-    """Yield every coded sentence in the source of a file."""
+def calls_in(source: str, file: str) -> Iterator[CodedCall]:
+    """Yield the calls in the source of a file that make a fault of a literal code."""
     for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Call):
-            continue
-        for first, second in zip(node.args, node.args[1:], strict=False):
-            code, template = _literal(first), _literal(second)
-            if code is None or template is None or not CODE.fullmatch(code) or " " not in template:
-                continue
-            given = _fields_given(node)
-            yield CodedSentence(code, template, given, file, node.lineno)
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            codes = [text for text in map(_literal, node.args) if text is not None and CODE.fullmatch(text)]
+            if codes and MAKERS.fullmatch(name):
+                yield CodedCall(codes[0], _fields(node), file, node.lineno)
 
 
-def all_sentences() -> list[CodedSentence]:
-    """Return every coded sentence of the packages, by code."""
-    files = [path for package in ("protocols", "smc_dp") for path in sorted((ROOT / package).rglob("*.py"))]
-    found = [s for path in files for s in sentences_in(path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)))]
-    return sorted(found, key=lambda s: (s.code, s.file, s.line))
+def literals_in(source: str) -> set[str]:
+    """Return all literals in the source of a file that could be codes."""
+    texts = {_literal(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    return {text for text in texts if text is not None and CODE.fullmatch(text)}
+
+
+def sources(package: str) -> Iterator[tuple[str, str]]:
+    """Yield name and source of each file of a package."""
+    for path in sorted((ROOT / package).rglob("*.py")):
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")

@@ -44,7 +44,7 @@ def multiply(a: int, b: int) -> int:
 def inverse(a: int) -> int:
     """1/a in GF(256); raises `LocalError` for zero."""
     if not a:
-        raise LocalError("sharing.zero_has_no_inverse", "zero has no inverse in GF(256)")
+        raise LocalError("sharing.zero_has_no_inverse")
     return _EXP[-_LOG[a] % MOST_SHARES]
 
 
@@ -57,13 +57,7 @@ def deal(secret: bytes, threshold: int, count: int, rng: Stream) -> tuple[bytes,
     Raises `LocalError` unless 1 <= threshold <= count <= 255.
     """
     if not 1 <= threshold <= count <= MOST_SHARES:
-        raise LocalError(
-            "sharing.threshold_outside",
-            "wanted 1 <= threshold <= shares <= {most_shares}, got {threshold} and {shares}",
-            most_shares=MOST_SHARES,
-            threshold=threshold,
-            shares=count,
-        )
+        raise LocalError("sharing.threshold_outside", most_shares=MOST_SHARES, threshold=threshold, shares=count)
     coefficients = [secret, *(rng.bytes(len(secret)) for _ in range(threshold - 1))]
     return tuple(_value(coefficients, x) for x in range(1, count + 1))
 
@@ -75,12 +69,7 @@ def combine(shares: Mapping[int, bytes]) -> bytes:
     """
     lengths = {len(share) for share in shares.values()}
     if len(lengths) != 1 or not all(1 <= x <= MOST_SHARES for x in shares):
-        raise LocalError(
-            "sharing.shares_do_not_fit",
-            "wanted shares of one length with x from 1 to {most_shares}, got {shares} shares",
-            most_shares=MOST_SHARES,
-            shares=len(shares),
-        )
+        raise LocalError("sharing.shares_do_not_fit", most_shares=MOST_SHARES, shares=len(shares))
     total, length = 0, lengths.pop()
     for x, weight in weights(tuple(shares)).items():
         total ^= int.from_bytes(shares[x].translate(_TIMES[weight]), "big")

@@ -25,28 +25,17 @@ class Comparisons:
     def __post_init__(self) -> None:
         if self.comparisons < 1 or self.bits < LEAST_BITS:
             raise LocalError(
-                "comparison.nothing_to_compare",
-                "wanted at least one comparison of {least_bits} bits, got {comparisons} of {bits}",
-                least_bits=LEAST_BITS,
-                comparisons=self.comparisons,
-                bits=self.bits,
+                "comparison.nothing_to_compare", least_bits=LEAST_BITS, comparisons=self.comparisons, bits=self.bits
             )
         if self.key_bits % 16 or not dgk.has_room(self.key_bits, self.u):
-            raise LocalError(
-                "comparison.key_bits_unusable",
-                "key_bits must be a multiple of 16 with room for plaintexts mod {u}",
-                u=self.u,
-            )
+            raise LocalError("comparison.key_bits_unusable", u=self.u)
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Comparisons:
         """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
         numbers = [stated.get(name) for name in ("comparisons", "bits", "key_bits")]
         if len(stated) != len(numbers) or not all(type(number) is int for number in numbers):
-            raise LocalError(
-                "comparison.parameters_not_plain",
-                "parameters: wanted the integers comparisons, bits and key_bits, and nothing else",
-            )
+            raise LocalError("comparison.parameters_not_plain")
         return cls(*(int(str(number)) for number in numbers))
 
     def as_dict(self) -> dict[str, Any]:

@@ -14,11 +14,9 @@ def admitted(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: in
     try:
         key = dgk.DgkPublicKey(got.n, got.g, got.h, u, dgk.order_bits(key_bits))
     except ValueError as error:
-        me.refuse(holder, "comparison_key.unusable", "sent an unusable comparison key: {why}", why=str(error))
+        me.refuse(holder, "comparison_key.unusable", why=str(error))
     if not dgk.has_size(key, key_bits):
-        me.refuse(
-            holder, "comparison_key.of_another_length", "sent a comparison key that has not {bits} bits", bits=key_bits
-        )
+        me.refuse(holder, "comparison_key.of_another_length", bits=key_bits)
     me.admit(DGK, key)
     return key
 

@@ -49,20 +49,14 @@ def verify(key: PublicKey, bits: int, proof: Sequence[int], context: bytes, rng:
     """None when the key may be used; else what is wrong with it. The coins are the reader's own."""
     n = key.n
     if n.bit_length() != bits:
-        return Fault(
-            "paillier_key.of_another_length",
-            "wanted a modulus of {wanted} bits, got {got}",
-            {"wanted": bits, "got": n.bit_length()},
-        )
+        return Fault("paillier_key.of_another_length", {"wanted": bits, "got": n.bit_length()})
     if modular.small_factors(n, SMALL_FACTOR_BOUND) != 1:
-        return Fault(
-            "paillier_key.small_factor", "the modulus has a prime factor up to {most}", {"most": SMALL_FACTOR_BOUND}
-        )
+        return Fault("paillier_key.small_factor", {"most": SMALL_FACTOR_BOUND})
     if len(proof) != POINTS or any(not modular.is_unit(root, n) for root in proof):
-        return Fault("paillier_key.proof_of_no_units", "the key's proof needs {points} units mod n", {"points": POINTS})
+        return Fault("paillier_key.proof_of_no_units", {"points": POINTS})
     points = _points(key, context)
     if not all(_batch_holds(proof, points, n, rng) for _ in range(BATCHES)):
-        return Fault("paillier_key.proof_fails", "the proof that n is no prime and gcd(n, phi(n)) = 1 fails")
+        return Fault("paillier_key.proof_fails")
     return None
 
 

@@ -86,12 +86,12 @@ class DgkPublicKey:
     def admit(self, value: int) -> BitCiphertext:
         """The received value as a ciphertext; raises `DecodeError` unless it is a unit mod n."""
         if not modular.is_unit(value, self.n):
-            raise DecodeError("dgk.not_a_unit", "not a unit mod n")
+            raise DecodeError("dgk.not_a_unit")
         return BitCiphertext(self.n, value)
 
     def _mine(self, c: BitCiphertext) -> int:
         if c.n != self.n:
-            raise LocalError("ciphertext.under_another_key", "the ciphertext is under another key")
+            raise LocalError("ciphertext.under_another_key")
         return c.value
 
 

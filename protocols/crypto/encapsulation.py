@@ -56,7 +56,7 @@ def _agreed(secret: X25519PrivateKey, peer: bytes) -> bytes:
     try:
         return secret.exchange(X25519PublicKey.from_public_bytes(peer))
     except ValueError:
-        raise DecodeError("x25519_key.not_usable", "an X25519 key is not usable") from None
+        raise DecodeError("x25519_key.not_usable") from None
 
 
 def _derived(agreed: bytes, session: bytes, epk: bytes, box: bytes) -> bytes:

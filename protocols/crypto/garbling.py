@@ -83,7 +83,7 @@ def garble(
     """The gates for these halves and ranks, and all locks; raises `DecodeError` for a u of another size."""
     K = len(a)
     if sorted(ranks) != list(range(K)):
-        raise LocalError("garbling.ranks_not_each_once", "ranks must be all numbers from 0 to K - 1")
+        raise LocalError("garbling.ranks_not_each_once")
     gates = Garbler(session, choice.delta, ands(K, value_bits))
     q = wires(oblivious.zero_labels(choice, u, choice_bits(K, value_bits)))
     own = np.concatenate((bit_rows(ranks, index_bits(K)), bit_rows(a, value_bits)), axis=1).T
@@ -104,18 +104,18 @@ def lock(garbled: Garbled, rows: Sequence[bytes]) -> bytes:
 def unlock(session: bytes, labels: bytes, K: int, value_bits: int, tables: bytes, locked: bytes) -> bytes:
     """The row of the smallest; raises `DecodeError` when none opens, or tags are not in their order and different."""
     if len(tables) != table_bytes(K, value_bits) or len(locked) % K:
-        raise DecodeError("garbling.another_size", "gates or rows have another size than is due")
+        raise DecodeError("garbling.another_size")
     size = len(locked) // K
     rows = {locked[i : i + TAG_BYTES]: locked[i + TAG_BYTES : i + size] for i in range(0, len(locked), size)}
     if list(rows) != sorted(rows) or len(rows) != K:
-        raise DecodeError("garbling.tags_not_in_order", "the tags of the rows are not in their order, each once")
+        raise DecodeError("garbling.tags_not_in_order")
     gates = Evaluator(session, tables)
     place = circuit.smallest(gates.ands, _inputs(wires(labels), K, value_bits))
     mine = _lock(session, place.tobytes())
     try:
         return ChaCha20Poly1305(mine.key).decrypt(_NONCE, rows[mine.tag], mine.tag)
     except (KeyError, InvalidTag):
-        raise DecodeError("garbling.no_row_opens", "no row opens") from None
+        raise DecodeError("garbling.no_row_opens") from None
 
 
 def _inputs(labels: Wires, K: int, value_bits: int) -> Wires:

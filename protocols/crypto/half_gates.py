@@ -43,7 +43,7 @@ def wires(labels: bytes) -> Wires:
 def bit_rows(numbers: Sequence[int], width: int) -> BitRows:
     """The bits of each number, the lowest one first."""
     if any(n >> width for n in numbers):
-        raise LocalError("garbling.number_too_long", "a number has at most {most} bits", most=width)
+        raise LocalError("garbling.number_too_long", most=width)
     size = (width + 7) // 8
     raw = np.frombuffer(b"".join(n.to_bytes(size, "little") for n in numbers), np.uint8)
     return np.unpackbits(raw.reshape(len(numbers), size), axis=1, bitorder="little")[:, :width]

@@ -63,7 +63,7 @@ def agree_with_all(secret: bytes, peers: Sequence[bytes]) -> tuple[bytes, ...]:
     own = X25519PrivateKey.from_private_bytes(secret)
     found = [_exchanged(own, peer) for peer in peers]
     if None in found:
-        raise DecodeError("mask_key.not_usable", "a mask key is not usable")
+        raise DecodeError("mask_key.not_usable")
     return tuple(agreed for agreed in found if agreed is not None)
 
 
@@ -114,7 +114,7 @@ def closed_mask(context: bytes, pairs: ClosedPairs, other: int, length: int, wid
     """The mask of two participants with closed secrets, one of whom owns these pairs; the key is used for it alone."""
     agreed = pairs.agreed[other]
     if agreed is None or other == pairs.index:
-        raise DecodeError("mask_key.not_usable", "a mask key is not usable")
+        raise DecodeError("mask_key.not_usable")
     label = _of_pair(b"smc-dp sum closed\0", context, pairs.index, other, agreed)
     return expand(hashlib.sha256(label).digest(), length, width)
 

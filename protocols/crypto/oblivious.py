@@ -89,9 +89,7 @@ def choose(session: bytes, A: bytes, rng: Stream) -> Choice:
 def extend(session: bytes, offer: Offer, points: tuple[bytes, ...], bits: bytes) -> Extended:
     """Charlie's labels for his bits, a byte 0 or 1 for each; raises `DecodeError` for an unusable point."""
     if len(points) != KEYS:
-        raise DecodeError(
-            "transfer.another_number_of_points", "{count} points came, wanted {wanted}", count=len(points), wanted=KEYS
-        )
+        raise DecodeError("transfer.another_number_of_points", count=len(points), wanted=KEYS)
     x, A = offer.x, offer.A
     agreed = [_product(x, R, f"R_{i}") for i, R in enumerate(points, 1)]
     square = _product(x, A, "A")
@@ -108,12 +106,7 @@ def extend(session: bytes, offer: Offer, points: tuple[bytes, ...], bits: bytes)
 def zero_labels(choice: Choice, u: bytes, count: int) -> bytes:
     """The label of zero for each of Charlie's `count` bits; raises `DecodeError` for a u of another size."""
     if len(u) != u_bytes(count):
-        raise DecodeError(
-            "transfer.extension_of_another_size",
-            "the extension has {count} bytes, wanted {wanted}",
-            count=len(u),
-            wanted=u_bytes(count),
-        )
+        raise DecodeError("transfer.extension_of_another_size", count=len(u), wanted=u_bytes(count))
     columns = np.frombuffer(u, np.uint8).reshape(KEYS, -1)
     chosen = np.array(_bits_of(choice.delta), np.uint8)[:, np.newaxis]
     return _rows(_columns(choice.keys, count) ^ columns * chosen, count)
@@ -136,7 +129,7 @@ def _product(scalar: bytes, point: bytes, name: str) -> bytes:
     try:
         return sodium.crypto_scalarmult_ed25519_noclamp(scalar, point)
     except (RuntimeError, TypeError):
-        raise DecodeError("transfer.point_not_usable", "the point {name} is not usable", name=name) from None
+        raise DecodeError("transfer.point_not_usable", name=name) from None
 
 
 def _key(session: bytes, index: int, A: bytes, R: bytes, common: bytes) -> bytes:

@@ -166,9 +166,9 @@ class PublicKey:
         # n has the prime factors of n**2, and the symbol of what has one in common with n is 0.
         symbol = modular.jacobi(value % self.n, self.n) if 0 < value < self.n_square else 0
         if symbol == 0:
-            raise DecodeError("paillier.not_a_unit", "not a unit mod n**2")
+            raise DecodeError("paillier.not_a_unit")
         if symbol != 1:
-            raise DecodeError("paillier.not_randomised_by_h", "Jacobi symbol -1: not randomised by this key's h")
+            raise DecodeError("paillier.not_randomised_by_h")
         return Ciphertext(self.n, value)
 
     def _uniform_unit(self, rng: Stream) -> int:
@@ -179,7 +179,7 @@ class PublicKey:
 
     def _mine(self, c: Ciphertext) -> int:
         if c.n != self.n:
-            raise LocalError("ciphertext.under_another_key", "the ciphertext is under another key")
+            raise LocalError("ciphertext.under_another_key")
         return c.value
 
 

@@ -61,7 +61,7 @@ def link_keys(secret: bytes | LinkSecret, peer: bytes, session: bytes, me: str, 
     try:
         shared = (LinkSecret(secret) if isinstance(secret, bytes) else secret).agree(peer)
     except ValueError as error:
-        raise DecodeError("peer_key.not_usable", "the peer's X25519 key is not usable") from error
+        raise DecodeError("peer_key.not_usable") from error
     first, second = sorted((me, other))
     info = b"smc-dp link\x00" + first.encode() + b"\x00" + second.encode()
     keys = HKDF(SHA256(), 2 * KEY_BYTES, salt=session, info=info).derive(shared)
@@ -79,4 +79,4 @@ def unseal(key: bytes, number: int, header: bytes, body: bytes) -> bytes:
     try:
         return ChaCha20Poly1305(key).decrypt(number.to_bytes(_NONCE_BYTES, "big"), body, header)
     except InvalidTag as error:
-        raise DecodeError("seal.broken", "the seal is broken") from error
+        raise DecodeError("seal.broken") from error

@@ -19,7 +19,7 @@ def published(
 ) -> Wrong | None:
     """What is wrong with the shares together; that of nobody alone shows that it deviated."""
     if len(said) <= p.K:
-        return Wrong(Fault("shares.not_of_everybody", "not everybody published a share"))
+        return Wrong(Fault("shares.not_of_everybody"))
     if fault := unlike_go(session, tuple(said), said):
         return Wrong(fault)
     return None

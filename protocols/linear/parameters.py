@@ -35,12 +35,7 @@ class Parameters(WeightParameters):
     def __post_init__(self) -> None:
         self.check_weights()
         if self.ring_degree < _LEAST_DEGREE or self.ring_degree % 2:
-            raise LocalError(
-                "ring_degree.not_even_or_too_small",
-                "ring_degree: wanted an even number from {least} on, got {got}",
-                least=_LEAST_DEGREE,
-                got=self.ring_degree,
-            )
+            raise LocalError("ring_degree.not_even_or_too_small", least=_LEAST_DEGREE, got=self.ring_degree)
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
@@ -48,9 +43,7 @@ class Parameters(WeightParameters):
         types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
         made = cls(**stated_parameters(stated, types))
         if made.as_dict() != stated:
-            raise LocalError(
-                "linear.parameters_not_derived", "parameters: not those that this protocol derives from the first five"
-            )
+            raise LocalError("linear.parameters_not_derived")
         return made
 
     def as_dict(self) -> dict[str, Any]:

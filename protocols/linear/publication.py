@@ -67,14 +67,10 @@ def broken_word(
             if name in published and published[name].go != announced.go:
                 # Charlie knows what he told; between him and the other a party cannot decide
                 culprit = name if announced.commitments else f"{CURATOR_NAME} or {name}"
-                return culprit, Fault(
-                    "go.of_other_commitments", "told, or was told, of other commitments than this participant was"
-                )
+                return culprit, Fault("go.of_other_commitments")
     for name, committed in zip(names, announced.commitments, strict=False):  # Charlie's own knowledge
         if name in published and not _opens(session_id, name, committed, published[name]):
-            return name, Fault(
-                "share.not_as_announced", "published another share than it had announced, or opened it wrongly"
-            )
+            return name, Fault("share.not_as_announced")
     return None
 
 
@@ -88,7 +84,7 @@ def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, P
     commitments = [_committed(session_id, name, published[name]) for name in names]
     if told == {digest(session_id, names, commitments)}:
         return None
-    return Fault("shares.not_committed_to", "the published shares are not those that all had committed to before Go")
+    return Fault("shares.not_committed_to")
 
 
 def _opens(session_id: bytes, name: str, committed: bytes, share: PublishedShare) -> bool:

@@ -46,7 +46,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) 
     try:
         extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
     except DecodeError as error:
-        me.refuse(garbler, "point.unusable", "sent an unusable point: {why}", why=str(error))
+        me.refuse(garbler, "point.unusable", why=str(error))
     me.send(garbler, Extension(extension.u))
     # 3. one row opens, and in it what leads to its mask
     tables = [(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)]
@@ -58,5 +58,5 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) 
         epk, masked = masks.unpacked(p, content)
         kappa = encapsulation.opened(keys.box, epk, me.session_id)
     except DecodeError as error:
-        me.refuse(garbler, "search.opens_no_row", "garbled what opens no row: {why}", why=str(error))
+        me.refuse(garbler, "search.opens_no_row", why=str(error))
     return OpenedRow(epk, masks.bare(p, masked, kappa))

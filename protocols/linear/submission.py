@@ -41,7 +41,7 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     try:
         choice = oblivious.choose(me.session_id, keys.A or b"", me.rng)
     except DecodeError as error:
-        me.refuse(me.curator, "point.unusable", "sent an unusable point: {why}", why=str(error))
+        me.refuse(me.curator, "point.unusable", why=str(error))
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1.
@@ -51,13 +51,9 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     got = await me.gather(me.others, Submit)
     for name, submit in zip(me.others, got, strict=True):
         if submit.box != _digest(keys.box):  # Charlie could tell rows apart by who locked them for which key
-            me.stop(
-                "box_key.not_alike",
-                "{party} and this party have different box keys of Charlie's: he told them so, or one says so",
-                party=name,
-            )
+            me.stop("box_key.not_alike", party=name)
         if not encapsulation.is_usable(submit.epk):  # else whoever is the smallest stops Charlie, who names this party
-            me.refuse(name, "row_key.unusable", "sent an unusable key with its row")
+            me.refuse(name, "row_key.unusable")
     seeds = tuple(submit.seed for submit in got)
     gathered = Gathered(
         (a, *(submit.a for submit in got)),
@@ -79,7 +75,7 @@ def _row(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> tupl
     try:
         epk, kappa = encapsulation.encapsulate(keys.box, me.session_id, me.rng)
     except DecodeError as error:
-        me.refuse(me.curator, "box_key.unusable", "sent an unusable box key: {why}", why=str(error))
+        me.refuse(me.curator, "box_key.unusable", why=str(error))
     return epk, masks.row(p, mine.eta, kappa)
 
 

@@ -264,12 +264,7 @@ def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
     places: dict[int, int] = {}
     for sender, share in zip(me.parties, shares, strict=True):
         if share.index >= len(shares) or share.index in places:
-            me.refuse(
-                sender,
-                "share.index_unusable",
-                "sent its share for index {index}, which is not there or was used before",
-                index=share.index,
-            )
+            me.refuse(sender, "share.index_unusable", index=share.index)
         places[share.index] = share.b
     return [places[i] for i in range(len(shares))]
 

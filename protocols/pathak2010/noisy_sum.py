@@ -24,15 +24,9 @@ class WeightParameters:
     def check_weights(self) -> None:
         """Raise `LocalError` for parties and vectors that no protocol can work with."""
         if self.K < 2 or len(set(self.parties)) != self.K:
-            raise LocalError(
-                "parties.too_few_or_twice",
-                "parties: wanted at least two with different names, got {parties}",
-                parties=self.parties,
-            )
+            raise LocalError("parties.too_few_or_twice", parties=self.parties)
         if self.dimension < 1 or self.ring_bits < 8 or self.ring_bits % 8:
-            raise LocalError(
-                "vectors.no_dimension_or_ring", "dimension must be at least 1 and ring_bits a positive multiple of 8"
-            )
+            raise LocalError("vectors.no_dimension_or_ring")
 
     @property
     def K(self) -> int:  # noqa: N802
@@ -48,21 +42,12 @@ class WeightParameters:
         """Raise `LocalError` unless each of a party's own vectors has d numbers."""
         for vector in vectors:
             if len(vector) != self.dimension:
-                raise LocalError(
-                    "vector.of_another_length",
-                    "wanted vectors of {dimension} numbers, got one of {length}",
-                    dimension=self.dimension,
-                    length=len(vector),
-                )
+                raise LocalError("vector.of_another_length", dimension=self.dimension, length=len(vector))
 
 
 def stated_parameters(stated: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
     """Return these of the stated parameters; raise `LocalError` where one is missing or of another type."""
     wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
     if wrong or not all(isinstance(name, str) for name in stated["parties"]):
-        raise LocalError(
-            "parameters.missing",
-            "parameters: {missing} missing, or of another type than wanted",
-            missing=", ".join(wrong) or "parties",
-        )
+        raise LocalError("parameters.missing", missing=", ".join(wrong) or "parties")
     return {name: stated[name] for name in types} | {"parties": tuple(stated["parties"])}

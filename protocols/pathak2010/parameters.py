@@ -21,11 +21,7 @@ SEED_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
 MAX_KEY_BITS = 16384
 REMOVED_COMPARISON = "garbled"  # earlier versions had it
-REMOVED_REFUSAL = Fault(
-    "comparison.garbled_removed",
-    "comparison: garbled was removed; use tournament, or the protocol linear, which uses the garbled comparison "
-    "(version 0.1.0 audits earlier runs)",
-)
+REMOVED_REFUSAL = Fault("comparison.garbled_removed")
 
 
 @dataclass(frozen=True)
@@ -50,25 +46,11 @@ class Parameters(WeightParameters):
         if self.comparison == REMOVED_COMPARISON:
             raise LocalError(REMOVED_REFUSAL)
         if self.comparison not in COMPARISONS:
-            raise LocalError(
-                "comparison.unknown",
-                "comparison must be one of {comparisons}, got {got}",
-                comparisons=COMPARISONS,
-                got=self.comparison,
-            )
+            raise LocalError("comparison.unknown", comparisons=COMPARISONS, got=self.comparison)
         if self.exponents not in EXPONENTS:
-            raise LocalError(
-                "exponents.unknown",
-                "exponents must be one of {exponents}, got {got}",
-                exponents=EXPONENTS,
-                got=self.exponents,
-            )
+            raise LocalError("exponents.unknown", exponents=EXPONENTS, got=self.exponents)
         if self.key_bits % 16 or self.packing_slot_bits > self.key_bits - 2 or self.blind_bits + 2 > self.key_bits:
-            raise LocalError(
-                "key_bits.without_room",
-                "key_bits must be a multiple of 16 with room for one slot, got {got}",
-                got=self.key_bits,
-            )
+            raise LocalError("key_bits.without_room", got=self.key_bits)
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
@@ -80,10 +62,7 @@ class Parameters(WeightParameters):
         free = stated_parameters(stated, types) | {"exponents": stated.get("exponents", "full")}
         made = cls(**free)
         if made.as_dict() != stated:
-            raise LocalError(
-                "pathak2010.parameters_not_derived",
-                "parameters: not those that this protocol derives from the first six and exponents",
-            )
+            raise LocalError("pathak2010.parameters_not_derived")
         return made
 
     @property

@@ -67,11 +67,7 @@ async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paill
     for other, c in zip(me.others, commitments, strict=True):
         opened = await me.receive(other, Opening)
         if not commitment.opens(c.commitment, _context(me, other, xi, zeta), opened.seed, opened.opening):
-            me.refuse(
-                other,
-                "coin.not_as_committed_or_other_keys",
-                "opened another coin than it committed to, or holds other keys",
-            )
+            me.refuse(other, "coin.not_as_committed_or_other_keys")
         seeds[other] = opened.seed
     return permutation([seeds[name] for name in me.parties], p.K)
 
@@ -90,7 +86,7 @@ def _admitted(me: Endpoint, holder: str, got: PaillierKey, p: Parameters) -> pai
     try:
         key = paillier.PublicKey(got.n, p.exponents)
     except ValueError as error:
-        me.refuse(holder, "paillier_key.unusable", "sent an unusable Paillier key: {why}", why=str(error))
+        me.refuse(holder, "paillier_key.unusable", why=str(error))
     fault = admission.verify(key, p.key_bits, got.proof, _context(me, holder), me.rng)
     if fault:
         me.refuse(holder, fault.within("sent an unusable Paillier key"))
@@ -101,7 +97,7 @@ def _assembled(me: Endpoint, holder: str, got: SharedKey, p: Parameters) -> pail
     try:
         return paillier.assemble(got.p, got.q, p.key_bits, p.exponents)
     except ValueError as error:
-        me.refuse(holder, "shared_key.unusable", "sent an unusable shared key: {why}", why=str(error))
+        me.refuse(holder, "shared_key.unusable", why=str(error))
 
 
 def _context(me: Endpoint, holder: str, *keys: paillier.PublicKey) -> bytes:

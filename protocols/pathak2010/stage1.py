@@ -68,17 +68,17 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
     try:
         return search.winner
     except ValueError:
-        me.refuse(first, "comparison.answers_contradict", "gave answers that contradict each other")
+        me.refuse(first, "comparison.answers_contradict")
 
 
 async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) -> None:
     """P_1's side of step 6, with all blinded halves a~. Learns nothing: each a~ is uniform, and so is each match."""
     if keys.dgk is None:
-        raise LocalError("comparison.without_a_key", "{name} compares without a comparison key", name=me.name)
+        raise LocalError("comparison.without_a_key", name=me.name)
     for _ in range(minimum.comparisons(p.comparison, p.K)):
         match = await me.receive(me.curator, Match)
         if not minimum.is_match(match.left, match.right, p.K):
-            me.refuse(me.curator, "comparison.of_no_places", "asked to compare places that are not there")
+            me.refuse(me.curator, "comparison.of_no_places")
         x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[match.left], a[match.right]))
         await comparison.chooser(me, me.curator, keys.dgk, x, flip)
 
@@ -92,9 +92,7 @@ async def relays_and_covers(me: Endpoint, p: Parameters, pi1: Permutation, a: in
     for sender in me.others:
         relay = await me.receive(sender, Relay)
         if (relay.b is not None) != (sender == source):
-            me.refuse(
-                sender, "relay.not_as_due", "sent a cover where its share was due, or a share where a cover was due"
-            )
+            me.refuse(sender, "relay.not_as_due")
         if relay.b is not None:
             relayed = relay.a, relay.b
     return relayed

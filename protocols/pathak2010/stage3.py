@@ -71,9 +71,7 @@ def broken_word(
             continue
         y, opening = commitment.canonical(published[name].y), published[name].opening
         if not commitment.opens(committed, _context(session_id, name), y, opening):
-            return name, Fault(
-                "share.not_as_announced", "published another share than it had announced, or opened it wrongly"
-            )
+            return name, Fault("share.not_as_announced")
     return None
 
 

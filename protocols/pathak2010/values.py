@@ -22,9 +22,7 @@ class PartyInput:
     def __post_init__(self) -> None:
         # A larger size would wrap in the ring of the comparison, and pass for the smallest.
         if not 0 <= self.n < 1 << SIZE_BITS:
-            raise LocalError(
-                "size.outside", "a size n must be in [0, 2**{size_bits}), got {got}", size_bits=SIZE_BITS, got=self.n
-            )
+            raise LocalError("size.outside", size_bits=SIZE_BITS, got=self.n)
 
 
 @dataclass(frozen=True, repr=False)

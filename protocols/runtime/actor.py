@@ -200,12 +200,7 @@ class Actor(RoleStepper):
         """Keep mail until its sender has greeted; raises `PeerError` for what is not of this session, or too much."""
         here = (envelope.session, envelope.to) == (self.session.id, self.name)
         if not here or self.early.bytes + envelope.size > MAX_HELD_BYTES:
-            raise PeerError(
-                somebody_between(envelope.sender),
-                "early_mail.unusable",
-                "mail to {name} before the greeting is not of this session, or too much",
-                name=self.name,
-            )
+            raise PeerError(somebody_between(envelope.sender), "early_mail.unusable", name=self.name)
         self.early.put(envelope)
 
     def advance(self) -> list[Envelope]:
@@ -231,11 +226,7 @@ class Actor(RoleStepper):
     def release(self) -> list[Envelope]:
         """Sign and emit what the role published; a driver calls it when the role is done."""
         if not self.done:
-            raise LocalError(
-                "role.publishes_before_its_end",
-                "{name}: nothing is published before the role has finished",
-                name=self.name,
-            )
+            raise LocalError("role.publishes_before_its_end", name=self.name)
         unpublished, self.progress.unpublished = self.progress.unpublished, []
         with self.until_gone():
             for kind, stage, payload in unpublished:
@@ -260,12 +251,7 @@ class Actor(RoleStepper):
     def leave(self, result: Any) -> None:
         """End the stage, and close the links on which nothing more is exchanged."""
         if self._resent < len(self.progress.sent):
-            raise ReplayError(
-                "replay.sends_fewer",
-                "{name}: stage {stage} sent fewer messages than before",
-                name=self.name,
-                stage=self.stage,
-            )
+            raise ReplayError("replay.sends_fewer", name=self.name, stage=self.stage)
         over = self.stage or ""
         super().leave(result)
         self._resent = 0
@@ -304,9 +290,7 @@ class Actor(RoleStepper):
     def doubt(self, sender: str, rule: str) -> None:
         """Note what is wrong, and miss the sender from now on in this stage."""
         if self.stage is None:
-            raise LocalError(
-                "doubt.outside_a_stage", "{name}: doubts {sender} outside a stage", name=self.name, sender=sender
-            )
+            raise LocalError("doubt.outside_a_stage", name=self.name, sender=sender)
         number = self.last.get(sender)
         self.mailbox.note(Note(sender, number, rule))
         read = [mail for mail in self.mailbox.log if (mail.sender, mail.number) == (sender, number)]
@@ -348,26 +332,13 @@ class Actor(RoleStepper):
         """Go on from its round; raises `PeerError` for one that nobody else would accept."""
         super().consume(mail)
         if not 0 < mail.round < MAX_ROUNDS:
-            raise PeerError(
-                mail.sender,
-                "message.states_no_round",
-                "states round {round} to {name}",
-                [mail.number],
-                round=mail.round,
-                name=self.name,
-            )
+            raise PeerError(mail.sender, "message.states_no_round", [mail.number], round=mail.round, name=self.name)
         self.channel.has_read(mail.round)
 
     def open(self, want: Want, mail: Mail) -> Message:
         """Decode what the role reads; raises `PeerError` for what is not canonical."""
         if not want.kind.route.allows(self.session.kind(mail.sender), self.session.kind(self.name)):
-            raise LocalError(
-                "message.without_a_route",
-                "{kind} has no route from {sender} to {to}",
-                kind=mail.kind,
-                sender=mail.sender,
-                to=self.name,
-            )
+            raise LocalError("message.without_a_route", kind=mail.kind, sender=mail.sender, to=self.name)
         try:
             layout = self.session.layout_in(self.stage or "")
             read: Message = messages.decode(want.kind, mail.payload, layout, self.keys)
@@ -431,13 +402,7 @@ class Actor(RoleStepper):
         digest = hashlib.sha256(f"{to}\x00{kind}\x00".encode() + payload).digest()
         again = self._resent < len(self.progress.sent)
         if again and self.progress.sent[self._resent] != digest:
-            raise ReplayError(
-                "replay.sends_another",
-                "{name}: replay of {kind} to {to} differs from what was sent",
-                name=self.name,
-                kind=kind,
-                to=to,
-            )
+            raise ReplayError("replay.sends_another", name=self.name, kind=kind, to=to)
         if not again:
             self.progress.sent.append(digest)
         self._resent += 1

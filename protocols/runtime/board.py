@@ -31,23 +31,13 @@ class Board:
         """
         sender = envelope.sender
         if sender not in self.session.participants:
-            raise PeerError(
-                "somebody",
-                "board.sender_takes_no_part",
-                "posted what it says is of {sender!r}, who takes no part",
-                sender=sender[:80],
-            )
+            raise PeerError("somebody", "board.sender_takes_no_part", sender=sender[:80])
         wanted = self.received.get(sender, 0)
         due = envelope.due(self.session.id, PUBLIC_NAME, wanted)
         greets = wanted == 0 and envelope.kind == HELLO
         if not _is_encodable(envelope) or due.header != envelope.header or not self._holds(envelope, greets):
             raise PeerError(
-                somebody_between(sender),
-                "board.not_the_next",
-                "{kind!r} (public) is not number {wanted} of what {sender} signed for this session",
-                kind=envelope.kind[:80],
-                wanted=wanted,
-                sender=sender,
+                somebody_between(sender), "board.not_the_next", kind=envelope.kind[:80], wanted=wanted, sender=sender
             )
         if greets:
             self.greetings[sender] = envelope
@@ -69,13 +59,13 @@ class Board:
         sender = envelope.sender
         if envelope.kind == STAGE_END:
             if payload:
-                raise DecodeError("board.stage_end_carries_something", "the mark at the end of a stage carries nothing")
+                raise DecodeError("board.stage_end_carries_something")
             return
         kind = self.session.kinds.get(envelope.kind)
         if kind is None or not kind.route.allows(self.session.kind(sender), PUBLIC):
-            raise DecodeError("board.not_public", "not a message that its sender may publish")
+            raise DecodeError("board.not_public")
         if sender in self.published:
-            raise DecodeError("board.published_before", "published before")
+            raise DecodeError("board.published_before")
         self.published[sender] = messages.decode(kind, payload, self.session.layout, {})
 
 

@@ -38,7 +38,7 @@ def strings(pieces: Sequence[bytes]) -> bytes:
 def integer(value: Any, width: int) -> bytes:
     """An integer as `width` bytes; raises `LocalError` for what is none, or does not fit."""
     if not isinstance(value, int) or value < 0 or value.bit_length() > 8 * width:
-        raise LocalError("integer.too_large", "wanted an integer in [0, 2**{bits})", bits=8 * width)
+        raise LocalError("integer.too_large", bits=8 * width)
     return value.to_bytes(width, "big")
 
 
@@ -49,7 +49,7 @@ def integers(values: Sequence[Any], width: int) -> bytes:
     try:
         words = struct.pack(f">{len(values)}{_WORDS[width]}", *values)
     except struct.error:
-        raise LocalError("integer.too_large", "wanted an integer in [0, 2**{bits})", bits=8 * width) from None
+        raise LocalError("integer.too_large", bits=8 * width) from None
     head, item = _head(_STRING, width), item_bytes(width)
     items = bytearray(len(values) * item)
     for place, byte in enumerate(head):

@@ -44,7 +44,7 @@ class Channel:
 
     def __init__(self, session: Session, name: str, me: Signer, rng: Stream, board: Mapping[str, Envelope]) -> None:
         if session.identities.get(name) != me.public:
-            raise LocalError("session.pins_another_identity", "{name}: the session pins another identity", name=name)
+            raise LocalError("session.pins_another_identity", name=name)
         self.session, self.name, self._me, self._board = session, name, me, board
         self.peers = frozenset(session.peers(name))
         self.secret = rng.fork("x25519").bytes(sealing.KEY_BYTES)
@@ -87,7 +87,7 @@ class Channel:
     def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
         """A sealed private envelope; raises `LocalError` for somebody with whom there is no link."""
         if to not in self.peers:
-            raise LocalError("link.not_there", "{name} has no link to {to}", name=self.name, to=to)
+            raise LocalError("link.not_there", name=self.name, to=to)
         blank = self._next(to, kind, stage)
         return self._post(blank, sealing.seal(self.link(to).outgoing, blank.number, blank.header, payload))
 
@@ -95,28 +95,17 @@ class Channel:
         """The payload of the next mail on its link; raises `PeerError` for whatever else it is, blaming nobody."""
         sender = envelope.sender
         if sender not in self.peers:
-            raise PeerError(
-                "somebody",
-                "link.with_a_stranger",
-                "sent {name} mail of {sender!r}, with whom it has no link",
-                name=self.name,
-                sender=sender[:_SHOWN],
-            )
+            raise PeerError("somebody", "link.with_a_stranger", name=self.name, sender=sender[:_SHOWN])
         wanted = self.counters.received.get(sender, 0)
         due = envelope.due(self.session.id, self.name, wanted)
         key = self.link(sender).incoming
         try:
             payload = sealing.unseal(key, wanted, due.header, envelope.body)
             if due.header != envelope.header:
-                raise DecodeError("envelope.another_header", "its header is not the one that it was sealed with")
+                raise DecodeError("envelope.another_header")
         except (DecodeError, ArithmeticError, UnicodeError) as error:
             raise PeerError(
-                somebody_between(sender),
-                "link.not_the_next",
-                "what came to {name} is not number {wanted} of that link: {error}",
-                name=self.name,
-                wanted=wanted,
-                error=str(error),
+                somebody_between(sender), "link.not_the_next", name=self.name, wanted=wanted, error=str(error)
             ) from None
         self.counters.received[sender] = wanted + 1
         return payload
@@ -128,16 +117,11 @@ class Channel:
         """
         if name not in self.greetings:
             if name not in self._board:
-                raise LocalError("greeting.not_there", "{name}: {peer} has not greeted", name=self.name, peer=name)
+                raise LocalError("greeting.not_there", name=self.name, peer=name)
             hello = self._board[name]
             due = Envelope(self.session.id, name, PUBLIC_NAME, HELLO, GREETING, 0, 1, START, hello.body)
             if due.header != hello.header or not is_signed(self.session.identities[name], hello):
-                raise PeerError(
-                    somebody_between(name),
-                    "message.not_signed",
-                    "{kind} (public): not signed by the pinned identity for this session",
-                    kind=HELLO,
-                )
+                raise PeerError(somebody_between(name), "message.not_signed", kind=HELLO)
             self.greetings[name] = hello
         return signed_payload(self.greetings[name])
 

@@ -150,11 +150,7 @@ class _Course:
         pinned = dict.fromkeys(program.participants(p), bytes(PUBLIC_BYTES))
         self._size = body_bytes(Session(program, p, pinned, bytes(SESSION_BYTES)))
         if sorted(everybody) != sorted(pinned):
-            raise LocalError(
-                "conversation.groups_do_not_fit",
-                "{name}: wanted every participant in one group of its conversation",
-                name=program.name,
-            )
+            raise LocalError("conversation.groups_do_not_fit", name=program.name)
         self._names = {group: sum(map(_text, names)) for group, names in conversation.groups.items()}
         self._at = {group: _Stand() for group in conversation.groups}
         self._links: dict[tuple[str, str], int] = {}  # letters so far from each of one group to each of another
@@ -179,13 +175,7 @@ class _Course:
         """Go on to this stage, or to the end, and read what there is to be read until then."""
         stand, stages = self._at[group], self._talk.stages[group]
         if stage is not None and stage not in stages[max(stand.stage, 0) :]:
-            raise LocalError(
-                "conversation.group_past_stage",
-                "{name}: {group} is past stage {stage}, or has none",
-                name=self._program.name,
-                group=group,
-                stage=stage,
-            )
+            raise LocalError("conversation.group_past_stage", name=self._program.name, group=group, stage=stage)
         while True:
             if stand.stage >= 0:
                 self._read(group, stages[stand.stage])
@@ -214,12 +204,7 @@ class _Course:
                 each = self._once(sender, to, flow.kind.__name__, flow.stage, depth)
                 size = flow.times * each + _of_numbers(before, flow.times)
                 if flow.arcs is not None and before + flow.times > _LONGER[0][0]:
-                    raise LocalError(
-                        "conversation.message_too_late",
-                        "{name}: {kind} comes too late on its links",
-                        name=self._program.name,
-                        kind=flow.kind.__name__,
-                    )
+                    raise LocalError("conversation.message_too_late", name=self._program.name, kind=flow.kind.__name__)
                 self._deepen(flow.stage, depth)
                 self._count(flow.stage, sender, to, flow.times * pairs, size * pairs + flow.times * names)
                 yield to, flow.read or flow.stage, depth
@@ -267,12 +252,7 @@ class _Course:
         blank = Envelope(bytes(SESSION_BYTES), "", "", kind, stage, 0, depth, START, b"")
         body = self._size(self._talk.groups[group][0], to, kind, stage)
         if body is None:
-            raise LocalError(
-                "conversation.message_unknown",
-                "{name}: {kind} is none of its messages",
-                name=self._program.name,
-                kind=kind,
-            )
+            raise LocalError("conversation.message_unknown", name=self._program.name, kind=kind)
         return envelope.size(len(blank.header) - 2 * _text(""), body) + self._overhead
 
     def _add(self, stage: str, number: int, size: int) -> None:

@@ -125,14 +125,14 @@ class Endpoint:
     def curator(self) -> str:
         """The curator's name; raises `LocalError` in a protocol without one."""
         if self._curator is None:
-            raise LocalError("role.without_a_curator", "{name}: there is no curator in this protocol", name=self.name)
+            raise LocalError("role.without_a_curator", name=self.name)
         return self._curator
 
     @property
     def index(self) -> int:
         """The j of P_j, counted from 0; only a party has one."""
         if self._index is None:
-            raise LocalError("role.is_no_party", "{name} is no party", name=self.name)
+            raise LocalError("role.is_no_party", name=self.name)
         return self._index
 
     @property
@@ -149,7 +149,7 @@ class Endpoint:
     def rng(self) -> Stream:
         """This stage's randomness."""
         if self._rng is None:
-            raise LocalError("randomness.outside_a_stage", "{name}: randomness belongs to a stage", name=self.name)
+            raise LocalError("randomness.outside_a_stage", name=self.name)
         return self._rng
 
     @property
@@ -263,14 +263,14 @@ class Endpoint:
         """
         return self._engine.ask(said)
 
-    def refuse(self, sender: str, code: str | Fault, template: str = "", /, **fields: FieldValue) -> NoReturn:
+    def refuse(self, sender: str, code: str | Fault, /, **fields: FieldValue) -> NoReturn:
         """Abort, blaming the sender of the message received last from it."""
-        raise PeerError(sender, code, template, self._engine.evidence(sender), **fields)
+        raise PeerError(sender, code, self._engine.evidence(sender), **fields)
 
     def doubt(self, sender: str, rule: str) -> None:
         """Note that the message received last from this sender breaks a rule, and go on without the sender."""
         self._engine.doubt(sender, rule)
 
-    def stop(self, code: str | Fault, template: str = "", /, **fields: FieldValue) -> NoReturn:
+    def stop(self, code: str | Fault, /, **fields: FieldValue) -> NoReturn:
         """End the role without a result, where nobody broke a rule."""
-        raise StoppedError(code, template, **fields).within(self.name)
+        raise StoppedError(code, **fields).within(self.name)

@@ -87,23 +87,18 @@ class Envelope:
     def decode(cls, data: bytes) -> Envelope:
         """The envelope; raises `DecodeError` unless `data` is exactly the encoding of one, and not too long."""
         if len(data) > MAX_ENVELOPE_BYTES:
-            raise DecodeError(
-                "envelope.too_large",
-                "an envelope has at most {most} bytes, got {got}",
-                most=MAX_ENVELOPE_BYTES,
-                got=len(data),
-            )
+            raise DecodeError("envelope.too_large", most=MAX_ENVELOPE_BYTES, got=len(data))
         if not is_plain(data, _PARTS + 1, 1):  # an array and its parts
-            raise DecodeError("envelope.not_nine_parts", "not an envelope: not a plain array of nine parts")
+            raise DecodeError("envelope.not_nine_parts")
         try:
             parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
             envelope = cls(*parts)
             kinds = [type(part) for part in parts]
             same = kinds == [bytes, str, str, str, str, int, int, bytes, bytes] and envelope.encode() == data
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise DecodeError("envelope.not_readable", "not an envelope: {error}", error=type(error).__name__) from None
+            raise DecodeError("envelope.not_readable", error=type(error).__name__) from None
         if not same or not (0 <= envelope.number < 1 << 64 and 0 <= envelope.round < 1 << 64):
-            raise DecodeError("envelope.not_canonical", "not the canonical encoding of an envelope")
+            raise DecodeError("envelope.not_canonical")
         return envelope
 
 

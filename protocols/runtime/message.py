@@ -181,41 +181,21 @@ def _slot(cls: type, name: str) -> Slot:
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     protections = [note for note in notes if isinstance(note, Protection)]
     if len(protections) != 1:
-        raise LocalError(
-            "message.field_not_protected_once",
-            "{kind}.{field} must say once how it is protected",
-            kind=cls.__name__,
-            field=name,
-        )
+        raise LocalError("message.field_not_protected_once", kind=cls.__name__, field=name)
     counts = [note.count for note in notes if isinstance(note, Times)]
     inner = get_args(hint)[0]
     vector = get_origin(inner) is tuple
     if vector:
         inner = get_args(inner)[0]
     if len(counts) != vector:
-        raise LocalError(
-            "message.field_without_one_length",
-            "{kind}.{field} must be a tuple with one length, or neither",
-            kind=cls.__name__,
-            field=name,
-        )
+        raise LocalError("message.field_without_one_length", kind=cls.__name__, field=name)
     optional = isinstance(inner, UnionType)
     if optional:
         inner = next(t for t in get_args(inner) if t is not type(None))
     if inner not in (*_PLAIN, *_CIPHERTEXTS) or (inner in _CIPHERTEXTS) != protections[0].locks:
-        raise LocalError(
-            "message.field_of_another_type",
-            "{kind}.{field} must be an int, bool or bytes, or a ciphertext under a key",
-            kind=cls.__name__,
-            field=name,
-        )
+        raise LocalError("message.field_of_another_type", kind=cls.__name__, field=name)
     if optional and inner not in _CIPHERTEXTS:
-        raise LocalError(
-            "message.field_cannot_be_absent",
-            "{kind}.{field}: only a ciphertext can be absent, for zero is a number",
-            kind=cls.__name__,
-            field=name,
-        )
+        raise LocalError("message.field_cannot_be_absent", kind=cls.__name__, field=name)
     return Slot(name, inner, optional, protections[0], counts[0] if counts else None)
 
 
@@ -238,12 +218,7 @@ def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
                 parts.append(bulk.strings([_pack(value, slot, layout, keys, message.as_printed)]))
             else:
                 if len(value) != layout[slot.count]:
-                    raise LocalError(
-                        "message.another_number_of_values",
-                        "wanted {wanted} values, got {got}",
-                        wanted=layout[slot.count],
-                        got=len(value),
-                    )
+                    raise LocalError("message.another_number_of_values", wanted=layout[slot.count], got=len(value))
                 parts += bulk.array(len(value)), _pack_all(value, slot, layout, keys, message.as_printed)
         except LocalError as error:
             raise error.within(f"{type(message).__name__}.{slot.name}") from None
@@ -254,7 +229,7 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
     """The message; raises `DecodeError` unless `data` is exactly the canonical encoding of one."""
     wanted = size(kind, layout)
     if len(data) != wanted:
-        raise DecodeError("message.another_size", "wanted {wanted} bytes, got {got}", wanted=wanted, got=len(data))
+        raise DecodeError("message.another_size", wanted=wanted, got=len(data))
     values: dict[str, Any] = {}
     # Strings of one width have one encoding: it is canonical when every head is the one that is due in its place.
     head = bulk.array(len(kind.slots))
@@ -273,7 +248,7 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
             raise error.within(slot.name) from None
         values[slot.name], at = read[0] if slot.count is None else read, end
     if not exact:
-        raise DecodeError("message.not_canonical", "not the canonical encoding")
+        raise DecodeError("message.not_canonical")
     return kind(**values)
 
 
@@ -297,11 +272,11 @@ def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) 
         return bytes(width)  # a cover: zero is no unit, so it cannot be taken for a ciphertext
     if slot.type is bytes:
         if not isinstance(value, bytes) or len(value) != width:
-            raise LocalError("message.wanted_bytes", "wanted {wanted} bytes", wanted=width)
+            raise LocalError("message.wanted_bytes", wanted=width)
         return value
     if slot.type is bool:
         if value not in (0, 1):
-            raise LocalError("message.wanted_a_bit", "wanted a bit")
+            raise LocalError("message.wanted_a_bit")
         number = int(value)
     elif slot.type is int:
         number = value
@@ -309,15 +284,10 @@ def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) 
         key = _key(slot, keys)
         if not isinstance(value, _CIPHERTEXTS) or not (as_printed or is_fresh(value, slot)):
             if isinstance(value, Fresh):
-                raise LocalError(
-                    "ciphertext.not_blinded",
-                    "a refreshed ciphertext cannot go back to the owner of its key: blind it first",
-                )
-            raise LocalError("ciphertext.stale", "a stale ciphertext cannot be sent: refresh or blind it first")
+                raise LocalError("ciphertext.not_blinded")
+            raise LocalError("ciphertext.stale")
         if value.n != key.n:
-            raise LocalError(
-                "ciphertext.not_under_the_key", "the ciphertext is not under the key {key}", key=slot.protection.width
-            )
+            raise LocalError("ciphertext.not_under_the_key", key=slot.protection.width)
         number = value.value
     return bulk.integer(number, width)
 
@@ -333,12 +303,12 @@ def _unpack(piece: bytes, slot: Slot, keys: Keys) -> Any:
     number = int.from_bytes(piece, "big")
     if slot.type is bool:
         if number > 1:
-            raise DecodeError("message.not_a_bit", "wanted a bit, got {got}", got=number)
+            raise DecodeError("message.not_a_bit", got=number)
         return number
     return _key(slot, keys).admit(number)
 
 
 def _key(slot: Slot, keys: Keys) -> Key:
     if slot.protection.width not in keys:
-        raise LocalError("key.not_admitted", "no key {key} has been admitted", key=slot.protection.width)
+        raise LocalError("key.not_admitted", key=slot.protection.width)
     return keys[slot.protection.width]

@@ -28,11 +28,7 @@ def is_relayed(topology: str, session: Session, envelope: Envelope) -> bool:
 def check_topology(topology: str, session: Session) -> None:
     """Raises `LocalError` for a star without anybody in the middle."""
     if topology == "star" and session.curator is None:
-        raise LocalError(
-            "network.star_without_a_curator",
-            "a star needs a curator in the middle, {name} has none",
-            name=session.program.name,
-        )
+        raise LocalError("network.star_without_a_curator", name=session.program.name)
 
 
 @dataclass(frozen=True)

@@ -82,20 +82,13 @@ def resume(
     program = session.program
     kept = states.load(state, (*program.records, type(session.parameters)))
     if not isinstance(kept, dict) or kept.get("program") != (FORMAT, program.name, program.version, session.id):
-        raise ReplayError("state.of_another_session", "the state belongs to another program, version or session")
+        raise ReplayError("state.of_another_session")
     if kept.get("counter") != counter:
-        raise ReplayError(
-            "state.not_the_newest",
-            "the state has number {number}, wanted {wanted}: only the newest may go on",
-            number=kept.get("counter"),
-            wanted=counter,
-        )
+        raise ReplayError("state.not_the_newest", number=kept.get("counter"), wanted=counter)
     try:
         return _restored(session, kept, signer, {} if board is None else board, observer, charge, voided, home)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ReplayError(
-            "state.not_restorable", "not a state of this program: {error}", error=type(error).__name__
-        ) from None
+        raise ReplayError("state.not_restorable", error=type(error).__name__) from None
 
 
 def _restored(

@@ -175,21 +175,14 @@ class RoleStepper(ABC):
         marks = self.mailbox.marks
         if absent not in marks and not self.is_to_come(absent):
             raise LocalError(
-                "absence.too_late",
-                "{name}: {kind} of {sender} in {stage} cannot be marked absent",
-                name=self.name,
-                kind=absent.kind,
-                sender=absent.sender,
-                stage=absent.stage,
+                "absence.too_late", name=self.name, kind=absent.kind, sender=absent.sender, stage=absent.stage
             )
         marks.add(absent)
 
     def miss(self, *senders: str) -> list[Absent]:
         """The driver has waited long enough for these senders: mark what the role waits for; the marks."""
         if unasked := set(senders).difference(self.awaited):
-            raise LocalError(
-                "absence.not_awaited", "{name} does not wait for {unasked}", name=self.name, unasked=sorted(unasked)
-            )
+            raise LocalError("absence.not_awaited", name=self.name, unasked=sorted(unasked))
         marks = [self._due(sender) for sender in senders]
         for absent in marks:
             self.mark(absent)
@@ -205,12 +198,7 @@ class RoleStepper(ABC):
     def post(self, to: str, message: Message) -> None:
         """Send; raises `LocalError` for an undeclared kind, route or link, or outside a stage."""
         if to == PUBLIC_NAME:
-            raise LocalError(
-                "message.published_not_sent",
-                "{name}: {kind} is published, not sent",
-                name=self.name,
-                kind=type(message).__name__,
-            )
+            raise LocalError("message.published_not_sent", name=self.name, kind=type(message).__name__)
         self.check_route(to, message)
         self.send(to, message)
 
@@ -222,25 +210,14 @@ class RoleStepper(ABC):
     def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
         """Begin a stage; when it was finished before, its result."""
         if self.stage is not None:
-            raise LocalError(
-                "stage.inside_another",
-                "{name}: stage {inner} inside stage {stage}",
-                name=self.name,
-                inner=name,
-                stage=self.stage,
-            )
+            raise LocalError("stage.inside_another", name=self.name, inner=name, stage=self.stage)
         number, self._entered = self._entered, self._entered + 1
         rng = self.seed.fork(f"stage {number} {name}")
         if number < self._finished:
             return True, self.progress.results[number], rng
         self.stage, self._replaces = name.partition(".")[0], replaces
         if self.stage in self.mailbox.ended and self.stage != self.mailbox.latest:
-            raise LocalError(
-                "stage.entered_again",
-                "{name}: stage {stage} is over, and marks of absence go by its name",
-                name=self.name,
-                stage=self.stage,
-            )
+            raise LocalError("stage.entered_again", name=self.name, stage=self.stage)
         self._sign_off(unless=self.stage)
         self.progress.stage = self.stage
         self.measure(self.stage)
@@ -261,9 +238,7 @@ class RoleStepper(ABC):
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
         """Make a value from a stream of its own, or return the one made before in this stage."""
         if self.stage is None:
-            raise LocalError(
-                "secret.outside_a_stage", "{name}: {label} is made outside a stage", name=self.name, label=label
-            )
+            raise LocalError("secret.outside_a_stage", name=self.name, label=label)
         if label not in self.progress.made:
             self.measure(KEYS)
             self.progress.made[label] = make(self.seed.fork(f"once {self._entered} {label}"))
@@ -281,32 +256,20 @@ class RoleStepper(ABC):
     def greeting_rng(self) -> Stream:
         """The stream of the own greeting, which is gone with the first stage."""
         if self.stage is None or self.progress.results:
-            raise LocalError(
-                "greeting.randomness_too_late",
-                "{name}: the greeting's randomness belongs to the first stage",
-                name=self.name,
-            )
+            raise LocalError("greeting.randomness_too_late", name=self.name)
         return self.seed.fork("greeting")
 
     def attest(self, message: Message) -> bytes:
         """Sign a statement, or give the signature of the same one again."""
         kind = type(message).__name__
         if self.stage is None:
-            raise LocalError(
-                "statement.outside_a_stage", "{name}: {kind} is attested outside a stage", name=self.name, kind=kind
-            )
+            raise LocalError("statement.outside_a_stage", name=self.name, kind=kind)
         payload, place = self.stated(self.name, message), (self.stage, kind)
         if place not in self.progress.statements:
             self.progress.statements[place] = payload, self.signature(self.name, kind, payload)
         stated, signature = self.progress.statements[place]
         if stated != payload:
-            raise LocalError(
-                "statement.attested_another",
-                "{name}: attested another {kind} in {stage} before",
-                name=self.name,
-                kind=kind,
-                stage=self.stage,
-            )
+            raise LocalError("statement.attested_another", name=self.name, kind=kind, stage=self.stage)
         return signature
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
@@ -320,30 +283,15 @@ class RoleStepper(ABC):
     def void(self, label: str) -> None:
         """Take a charge back."""
         if label not in self._spent:
-            raise LocalError(
-                "charge.void_before_spent",
-                "{name}: {label} was not spent, so it cannot be void",
-                name=self.name,
-                label=label,
-            )
+            raise LocalError("charge.void_before_spent", name=self.name, label=label)
 
     def ask(self, said: tuple[Any, ...]) -> Any:
         """Ask the participant's own program."""
-        raise UnansweredError(
-            "role.nobody_answers",
-            "{name}: nobody is at home to answer, and the answer is not among the inputs",
-            name=self.name,
-        )
+        raise UnansweredError("role.nobody_answers", name=self.name)
 
     def doubt(self, sender: str, rule: str) -> None:
         """Refuse to: where nothing is sealed everybody follows the protocol."""
-        raise LocalError(
-            "role.doubts_the_honest",
-            "{name} doubts {sender}: {rule}; everybody follows the protocol here",
-            name=self.name,
-            sender=sender,
-            rule=rule,
-        )
+        raise LocalError("role.doubts_the_honest", name=self.name, sender=sender, rule=rule)
 
     # What an engine replaces.
 
@@ -421,12 +369,7 @@ class RoleStepper(ABC):
                 if self.observer:
                     self.observer.waits(self.name, self._want)
                 if unknown := [name for name in self._want.senders if name not in self.session.participants]:
-                    raise LocalError(
-                        "role.waits_for_a_stranger",
-                        "{name}: nobody is called {unknown}",
-                        name=self.name,
-                        unknown=unknown[0],
-                    )
+                    raise LocalError("role.waits_for_a_stranger", name=self.name, unknown=unknown[0])
         except StopIteration as stop:
             self.end, self.result, self._want = "done", stop.value, None
             self._sign_off()
@@ -472,13 +415,7 @@ class RoleStepper(ABC):
 
     def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: Iterable[str]) -> NoReturn:
         """Tell the role, and stop it whatever it makes of that: what it would do next could depend on what has come."""
-        stopped = StoppedError(
-            "message.will_not_come",
-            "{name}: {what} of {absent} will not come",
-            name=self.name,
-            what=what,
-            absent=list(absent),
-        )
+        stopped = StoppedError("message.will_not_come", name=self.name, what=what, absent=list(absent))
         with suppress(StopIteration):
             role.throw(stopped)
         role.close()
@@ -492,7 +429,6 @@ class RoleStepper(ABC):
             raise PeerError(
                 mail.sender,
                 "message.of_another_kind",
-                "sent {kind} to {name}, wanted {wanted}",
                 [mail.number],
                 kind=shown(mail.kind),
                 name=self.name,
@@ -569,41 +505,19 @@ class RoleStepper(ABC):
     def refuse_unread(self) -> None:
         """Blame whoever sent what a role that is done wanted no more."""
         for mail in self.mailbox.unread() if self.done else ():
-            raise PeerError(
-                mail.sender,
-                "message.not_wanted",
-                "sent {kind} to {name}, which wanted nothing more",
-                [mail.number],
-                kind=shown(mail.kind),
-                name=self.name,
-            )
+            raise PeerError(mail.sender, "message.not_wanted", [mail.number], kind=shown(mail.kind), name=self.name)
 
     def check_route(self, to: str, message: Message) -> None:
         """Raise `LocalError` for an undeclared kind or route, or outside a stage."""
         kind = type(message)
         if self.stage is None:
-            raise LocalError(
-                "message.sent_outside_a_stage",
-                "{name}: {kind} sent outside a stage",
-                name=self.name,
-                kind=kind.__name__,
-            )
+            raise LocalError("message.sent_outside_a_stage", name=self.name, kind=kind.__name__)
         if kind not in self.session.program.kinds:
             raise LocalError(
-                "message.of_another_program",
-                "{name}: {kind} is not a message of {program}",
-                name=self.name,
-                kind=kind.__name__,
-                program=self.session.program.name,
+                "message.of_another_program", name=self.name, kind=kind.__name__, program=self.session.program.name
             )
         if not kind.route.allows(self.session.kind(self.name), self.session.kind(to)) or to == self.name:
-            raise LocalError(
-                "message.without_a_route",
-                "{kind} has no route from {sender} to {to}",
-                kind=kind.__name__,
-                sender=self.name,
-                to=to,
-            )
+            raise LocalError("message.without_a_route", kind=kind.__name__, sender=self.name, to=to)
 
     def _where(self) -> str:
         """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""

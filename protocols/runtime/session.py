@@ -69,19 +69,12 @@ class Program:
     def __post_init__(self) -> None:
         taken = _TAKEN.intersection(kind.__name__ for kind in self.kinds)
         if taken:
-            raise LocalError(
-                "program.message_name_taken",
-                "{name}: no message can be called {taken}",
-                name=self.name,
-                taken=sorted(taken),
-            )
+            raise LocalError("program.message_name_taken", name=self.name, taken=sorted(taken))
         said = (self.greeting.kind,) if self.greeting else ()
         for what, classes in (("message", (*self.kinds, *self.statements, *said)), ("record", self.records)):
             names = [c.__name__ for c in classes]
             if len(set(names)) != len(names):
-                raise LocalError(
-                    "program.one_name_twice", "{name}: two {what} classes have one name", name=self.name, what=what
-                )
+                raise LocalError("program.one_name_twice", name=self.name, what=what)
 
 
 @dataclass(frozen=True)
@@ -98,25 +91,13 @@ class Session:
 
     def __post_init__(self) -> None:
         if not all(name.isprintable() and 0 < len(name) <= MAX_NAME for name in self.names):
-            raise LocalError(
-                "participant.name_unusable", "a participant's name has 1 to {most} printable characters", most=MAX_NAME
-            )
+            raise LocalError("participant.name_unusable", most=MAX_NAME)
         if PUBLIC_NAME in self.names:
-            raise LocalError("participant.name_taken", "no participant can be called {name}", name=PUBLIC_NAME)
+            raise LocalError("participant.name_taken", name=PUBLIC_NAME)
         if set(self.identities) != set(self.names):
-            raise LocalError(
-                "session.identities_of_others",
-                "wanted identities of {wanted}, got {got}",
-                wanted=self.names,
-                got=sorted(self.identities),
-            )
+            raise LocalError("session.identities_of_others", wanted=self.names, got=sorted(self.identities))
         if len(self.nonce) != SESSION_BYTES:
-            raise LocalError(
-                "session.nonce_of_another_length",
-                "a nonce has {wanted} bytes, got {got}",
-                wanted=SESSION_BYTES,
-                got=len(self.nonce),
-            )
+            raise LocalError("session.nonce_of_another_length", wanted=SESSION_BYTES, got=len(self.nonce))
 
     @cached_property
     def id(self) -> bytes:
@@ -177,7 +158,7 @@ class Session:
         if name == PUBLIC_NAME:
             return PUBLIC
         if name not in self.participants:
-            raise LocalError("participant.unknown", "nobody in this session is called {name}", name=name)
+            raise LocalError("participant.unknown", name=name)
         return self.participants[name]
 
     def peers(self, name: str) -> tuple[str, ...]:

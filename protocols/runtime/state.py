@@ -31,31 +31,25 @@ def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
     """The value as bytes; raises `ReplayError` for a class that is not among `records`."""
     data = cbor2.dumps(_plain(value, {record.__name__: record for record in records}), canonical=True)
     if len(data) > MAX_STATE_BYTES:  # nobody could load it
-        raise ReplayError(
-            "state.too_large", "a state has at most {most} bytes, got {got}", most=MAX_STATE_BYTES, got=len(data)
-        )
+        raise ReplayError("state.too_large", most=MAX_STATE_BYTES, got=len(data))
     return data
 
 
 def load(data: bytes, records: Sequence[type[Any]]) -> Any:
     """The value that was dumped; raises `ReplayError` when these are not exactly its bytes."""
     if len(data) > MAX_STATE_BYTES:
-        raise ReplayError(
-            "state.too_large", "a state has at most {most} bytes, got {got}", most=MAX_STATE_BYTES, got=len(data)
-        )
+        raise ReplayError("state.too_large", most=MAX_STATE_BYTES, got=len(data))
     if not is_plain(data, _MAX_ITEMS, _MAX_DEPTH):
-        raise ReplayError("state.not_plain", "not a state of this program: has tags, or is too large or too deep")
+        raise ReplayError("state.not_plain")
     try:
         plain = cbor2.loads(data, allow_indefinite=False, allow_duplicate_keys=False)
         value = _value(plain, {record.__name__: record for record in records})
         # Tags, trailing bytes and second spellings of a value all end here: only what `dump` writes is read.
         same = dump(value, records) == data
     except _UNREADABLE as error:
-        raise ReplayError(
-            "state.not_restorable", "not a state of this program: {error}", error=type(error).__name__
-        ) from None
+        raise ReplayError("state.not_restorable", error=type(error).__name__) from None
     if not same:
-        raise ReplayError("state.not_canonical", "not a state of this program: not the bytes that its value has")
+        raise ReplayError("state.not_canonical")
     return value
 
 
@@ -72,7 +66,7 @@ def _plain(value: Any, records: dict[str, type[Any]]) -> list[Any]:
     name = type(value).__name__
     if is_dataclass(value) and records.get(name) is type(value):
         return [f"record {name}", [_plain(getattr(value, f.name), records) for f in fields(value)]]
-    raise ReplayError("state.class_unknown", "a stage cannot leave a {name} behind", name=name)
+    raise ReplayError("state.class_unknown", name=name)
 
 
 def _value(plain: Any, records: dict[str, type[Any]]) -> Any:

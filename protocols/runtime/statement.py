@@ -33,13 +33,7 @@ def encoded(session: Session, name: str, message: Message, keys: Keys) -> bytes:
     """The canonical bytes of what a participant states; raises `LocalError` for what it may not state."""
     kind = type(message)
     if kind not in session.program.statements or not kind.route.allows(session.kind(name), PUBLIC):
-        raise LocalError(
-            "statement.not_declared",
-            "{kind} is no statement of {name} in {program}",
-            kind=kind.__name__,
-            name=name,
-            program=session.program.name,
-        )
+        raise LocalError("statement.not_declared", kind=kind.__name__, name=name, program=session.program.name)
     return messages.encode(message, session.layout, keys)
 
 

@@ -95,31 +95,23 @@ class RecordedView:
         Whether it is signed, and by whom, is for others to check: it can be read without.
         """
         if len(data) > MAX_VIEW_BYTES:
-            raise ReplayError(
-                "view.too_large", "a view has at most {most} bytes, got {got}", most=MAX_VIEW_BYTES, got=len(data)
-            )
+            raise ReplayError("view.too_large", most=MAX_VIEW_BYTES, got=len(data))
         program = session.program
         kept = states.load(data, _records(session))
         if isinstance(kept, list) and kept[:3] == [FORMAT, program.name, program.version]:
-            raise ReplayError(
-                "view.of_an_old_format",
-                "a view of format 1, from before views were signed; wanted format {wanted}",
-                wanted=VIEW_FORMAT,
-            )
+            raise ReplayError("view.of_an_old_format", wanted=VIEW_FORMAT)
         if not isinstance(kept, list) or kept[:_HEAD] != [VIEW_FORMAT, FORMAT, program.name, program.version]:
-            raise ReplayError("view.of_another_program", "not a view of this program and version")
+            raise ReplayError("view.of_another_program")
         if len(kept) != _HEAD + len(cls.__dataclass_fields__):
-            raise ReplayError("view.without_its_parts", "not a view: it has not the parts of one")
+            raise ReplayError("view.without_its_parts")
         view = cls(*kept[_HEAD:])
         if not view._is_well_formed():
-            raise ReplayError(
-                "view.part_of_another_type", "not a view: a part of it has not the type that it should have"
-            )
+            raise ReplayError("view.part_of_another_type")
         if view.session != session.id or view.role not in session.names:
-            raise ReplayError("view.of_another_session", "the view belongs to another session")
+            raise ReplayError("view.of_another_session")
         agreed = session.parameters  # a role would do whatever work other ones ask for
         if any(x != agreed for x in view.inputs if type(x) is type(agreed)):
-            raise ReplayError("view.of_other_parameters", "the view's inputs hold other parameters than the session's")
+            raise ReplayError("view.of_other_parameters")
         return view
 
     def _is_well_formed(self) -> bool:
@@ -260,11 +252,7 @@ def made_afterwards(
     actor.close()
     own = [envelope for envelope in record.values() if envelope.sender == name]
     if own != sent[: len(own)]:
-        raise ReplayError(
-            "view.sends_otherwise",
-            "{name}: the record has other messages of its own than it sends on this mail",
-            name=name,
-        )
+        raise ReplayError("view.sends_otherwise", name=name)
     return view_of(actor, signer, seed, [mail for mail, _ in reader.mail])
 
 

@@ -26,7 +26,7 @@ def published(
     """What is wrong with what Charlie added up in public."""
     opened = said.get(CURATOR_NAME)
     if not isinstance(opened, PublishedOpening):
-        missing = Fault("sum.not_published", "what was added up was not published")
+        missing = Fault("sum.not_published")
         return Wrong(missing, None if opened is None else CURATOR_NAME)
     found = opening.fault(p, session, greetings, opened, attested)
     return None if found is None else Wrong(found.fault, CURATOR_NAME if found.shows else None)
@@ -43,9 +43,7 @@ def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong
             if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.opened(chosen)):
                 name = p.parties[dealer]
                 false_shares = Fault(
-                    "sum.false_shares",
-                    "{name} dealt shares of its {what} of sum {sum} that do not open what it greeted with",
-                    {"name": name, "what": "seed" if of_seed else "mask key", "sum": r},
+                    "sum.false_shares", {"name": name, "what": "seed" if of_seed else "mask key", "sum": r}
                 )
                 return Wrong(false_shares, name)
     return None

@@ -45,12 +45,7 @@ async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
     got = dict(zip(p.parties, await me.gather(p.parties, Masked), strict=True))
     inputs = steps.admitted(me, p, at, got)
     if absent := roster.missing(p.parties, tuple(inputs)):
-        me.stop(
-            "sum.input_unusable",
-            "sum {sum} needs the masked inputs of all, and that of {absent} is of no use",
-            sum=r,
-            absent=absent,
-        )
+        me.stop("sum.input_unusable", sum=r, absent=absent)
     y = {i: masked.y for i, masked in inputs.items()}
     S = masks.lift(p, at, y, {}, vault.keys[r])
     opening = Opening(tuple(y.values()), tuple(masked.signature for masked in inputs.values()), (), ())

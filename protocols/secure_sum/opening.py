@@ -68,11 +68,7 @@ def _of_members(p: Parameters, members: int) -> OpeningFault | None:
         return OpeningFault(error.fault, True)
     if len(U) >= p.fewest:
         return None
-    few = Fault(
-        "sum.too_few_members",
-        "has {got} of {parties} parties, wanted {wanted}",
-        {"got": len(U), "parties": p.K, "wanted": p.fewest},
-    )
+    few = Fault("sum.too_few_members", {"got": len(U), "parties": p.K, "wanted": p.fewest})
     return OpeningFault(few, True)
 
 
@@ -84,16 +80,10 @@ def _of_signatures(
     digests = {i: masking.digest(opening.y[i], p.width) for i in U}
     for i, name in enumerate(p.parties):
         if i in U and not attested(name, Input(at, digests[i]), opening.inputs[i]):
-            unsigned = Fault(
-                "sum.member_without_input",
-                "{name} did not sign the masked input that is said to be its",
-                {"name": name},
-            )
+            unsigned = Fault("sum.member_without_input", {"name": name})
             return OpeningFault(unsigned, False)
         if i not in U and (any(opening.y[i]) or any(opening.inputs[i])):
-            stranger = Fault(
-                "sum.input_without_member", "{name} is not in it, and a masked input is said to be its", {"name": name}
-            )
+            stranger = Fault("sum.input_without_member", {"name": name})
             return OpeningFault(stranger, True)
     if not p.D:
         return None
@@ -102,15 +92,11 @@ def _of_signatures(
     signers = [i for i in U if attested(p.parties[i], agreed, opening.agreed[i])]
     for i, name in enumerate(p.parties):
         if i not in signers and any(opening.agreed[i]):
-            return OpeningFault(
-                Fault("sum.false_signature", "what is said to be signed by {name} is not", {"name": name}), False
-            )
+            return OpeningFault(Fault("sum.false_signature", {"name": name}), False)
     if len(signers) >= p.Q:
         return None
     few = {"got": len(signers), "wanted": p.Q}
-    return OpeningFault(
-        Fault("sum.too_few_signers", "{got} survivors signed who is in it, wanted {wanted}", few), False
-    )
+    return OpeningFault(Fault("sum.too_few_signers", few), False)
 
 
 def _of_values(
@@ -129,16 +115,12 @@ def _of_values(
         said = greetings[p.parties[i]].message.commitments[r]
         if not unmasking.is_promised(said, keys[i], i, r, i in U, seed):
             return OpeningFault(
-                Fault(
-                    "sum.other_seed",
-                    "what is said to be opened of {name} is not what it greeted with",
-                    {"name": p.parties[i]},
-                ),
+                Fault("sum.other_seed", {"name": p.parties[i]}),
                 True,
             )
     seeds = dict(enumerate(opening.seeds))
     if masks.lift(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
-        return OpeningFault(Fault("sum.other_value", "is not that of the masked inputs"), True)
+        return OpeningFault(Fault("sum.other_value"), True)
     return None
 
 

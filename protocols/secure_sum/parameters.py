@@ -68,54 +68,22 @@ class Parameters:
         K, t = self.K, self.t
         most = MOST_PARTIES if self.D > 0 and K > MOST_COMPLETE else MOST_COMPLETE if self.D else MOST_CLOSED
         if not 2 <= K <= most or len(set(self.parties)) != K:
-            raise LocalError(
-                "secure_sum.parties_unusable",
-                "parties: wanted 2 to {most} with different names, got {got}",
-                most=most,
-                got=K,
-            )
+            raise LocalError("secure_sum.parties_unusable", most=most, got=K)
         if not 0 <= t < K:
-            raise LocalError(
-                "colluders.outside",
-                "colluders: wanted 0 to {most} of {parties} parties, got {got}",
-                most=K - 1,
-                parties=K,
-                got=t,
-            )
+            raise LocalError("colluders.outside", most=K - 1, parties=K, got=t)
         self._check_graph()
         if self.ring_bits % _WORD or not _WORD <= self.ring_bits <= LONGEST_RING:
-            raise LocalError(
-                "ring_bits.outside",
-                "ring_bits: wanted a multiple of {word} up to {most}, got {got}",
-                word=_WORD,
-                most=LONGEST_RING,
-                got=self.ring_bits,
-            )
+            raise LocalError("ring_bits.outside", word=_WORD, most=LONGEST_RING, got=self.ring_bits)
         if not self.sums or not all(blocks and all(b.length >= 1 for b in blocks) for blocks in self.sums):
-            raise LocalError("sums.empty", "sums: wanted at least one, each of blocks with at least one number")
+            raise LocalError("sums.empty")
         if K * self.R > MOST_INPUTS:
-            raise LocalError(
-                "sums.too_many",
-                "sums: wanted at most {most} of {parties} parties, got {got}",
-                most=MOST_INPUTS // K,
-                parties=K,
-                got=self.R,
-            )
+            raise LocalError("sums.too_many", most=MOST_INPUTS // K, parties=K, got=self.R)
         if self.output not in OUTPUTS:
-            raise LocalError(
-                "output.unknown", "output: wanted one of {outputs}, got {got}", outputs=OUTPUTS, got=self.output
-            )
+            raise LocalError("output.unknown", outputs=OUTPUTS, got=self.output)
         if self.output == SHARES and (self.D or self.R > 1 or self.verifiable):
-            raise LocalError(
-                "output.shares_of_several",
-                "output: shares are for one sum with dropouts 0, which everybody can add up as it is",
-            )
+            raise LocalError("output.shares_of_several")
         if self.degree and self.verifiable:
-            raise LocalError(
-                "verifiable.with_neighbours",
-                "verifiable: wanted false where each of {parties} parties shares masks with neighbours alone",
-                parties=K,
-            )
+            raise LocalError("verifiable.with_neighbours", parties=K)
 
     def _check_graph(self) -> None:
         """Everybody with everybody, or the circle that D, and the degree if one is given, ask for."""
@@ -123,47 +91,19 @@ class Parameters:
         if not self.degree and (K <= MOST_COMPLETE or D <= 0):
             if not 0 <= D <= most_dropouts(K, t):
                 most = most_dropouts(K, t)
-                raise LocalError(
-                    "dropouts.outside",
-                    "dropouts: wanted 0 to {most} of {parties} parties with colluders {colluders}, got {got}",
-                    most=most,
-                    parties=K,
-                    colluders=t,
-                    got=D,
-                )
+                raise LocalError("dropouts.outside", most=most, parties=K, colluders=t, got=D)
             return
         if not self.degree:
             found = graph.least(K, t, D, R)
             if found is None:
                 most = graph.most_dropouts(K, t, R)
-                raise LocalError(
-                    "dropouts.outside",
-                    "dropouts: wanted 0 to {most} of {parties} parties with colluders {colluders}, got {got}",
-                    most=most,
-                    parties=K,
-                    colluders=t,
-                    got=D,
-                )
+                raise LocalError("dropouts.outside", most=most, parties=K, colluders=t, got=D)
             object.__setattr__(self, "degree", found.degree)
         most = min(graph.MOST_DEGREE, K - 1)
         if self.degree % 2 or not graph.LEAST_DEGREE <= self.degree <= most:
-            raise LocalError(
-                "degree.outside",
-                "degree: wanted an even number from {least} to {most}, got {got}",
-                least=graph.LEAST_DEGREE,
-                most=most,
-                got=self.degree,
-            )
+            raise LocalError("degree.outside", least=graph.LEAST_DEGREE, most=most, got=self.degree)
         if not 0 < D < K or self._neighbourhood.failure > graph.MOST_FAILURE:
-            raise LocalError(
-                "degree.does_not_do",
-                "degree: {degree} neighbours do not do for {parties} parties with colluders {colluders} and "
-                "dropouts {dropouts}",
-                degree=self.degree,
-                parties=K,
-                colluders=t,
-                dropouts=D,
-            )
+            raise LocalError("degree.does_not_do", degree=self.degree, parties=K, colluders=t, dropouts=D)
 
     @property
     def _neighbourhood(self) -> Neighbourhood:
@@ -189,19 +129,13 @@ class Parameters:
         derived: dict[str, type] = dict.fromkeys(("quorum", "threshold", "honest", "numbers"), int)
         wrong = [name for name, kind in (types | derived).items() if type(stated.get(name)) is not kind]
         if wrong or not all(isinstance(name, str) for name in stated["parties"]):
-            raise LocalError(
-                "parameters.missing",
-                "parameters: {missing} missing, or of another type than wanted",
-                missing=", ".join(wrong) or "parties",
-            )
+            raise LocalError("parameters.missing", missing=", ".join(wrong) or "parties")
         given = {name: stated[name] for name in types} | {"degree": stated.get("degree", 0)}
         if type(given["degree"]) is not int:
-            raise LocalError("degree.of_another_type", "parameters: degree of another type than wanted")
+            raise LocalError("degree.of_another_type")
         made = cls(**given | {"parties": tuple(stated["parties"]), "sums": _sums(stated["sums"])})
         if made.as_dict() != stated:
-            raise LocalError(
-                "secure_sum.parameters_not_derived", "parameters: not those that this protocol derives from the others"
-            )
+            raise LocalError("secure_sum.parameters_not_derived")
         return made
 
     def as_dict(self) -> dict[str, Any]:
@@ -290,12 +224,7 @@ class Parameters:
     def members(self, listed: int) -> tuple[int, ...]:
         """Who stands on a list; raises `LocalError` for a bit that stands for nobody."""
         if listed >> self.K:
-            raise LocalError(
-                "survivors.no_party",
-                "a list of survivors names party {party} of {parties}",
-                party=listed.bit_length(),
-                parties=self.K,
-            )
+            raise LocalError("survivors.no_party", party=listed.bit_length(), parties=self.K)
         return tuple([i for i, bit in enumerate(reversed(f"{listed:b}")) if bit == "1"])
 
     def layout(self) -> dict[str, int]:
@@ -346,5 +275,5 @@ def _sums(stated: list[Any]) -> tuple[Blocks, ...]:
     if not all(type(blocks) is list for blocks in stated) or not all(
         type(b) is list and [type(x) for x in b] == [int, str] for b in blocks
     ):
-        raise LocalError("sums.not_plain", "parameters: sums: wanted lists of blocks, each a length and a law of noise")
+        raise LocalError("sums.not_plain")
     return tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in stated)

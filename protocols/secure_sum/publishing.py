@@ -45,4 +45,4 @@ def broken_word(
     S = tuple(x for value in told.values for x in value)
     if said is None or (said.members, said.S) == (told.members, S):
         return None
-    return CURATOR_NAME, Fault("sum.not_as_told", "published other sums than he told")
+    return CURATOR_NAME, Fault("sum.not_as_told")

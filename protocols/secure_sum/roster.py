@@ -43,14 +43,12 @@ def fault(
         for key in greetings[name].message.keys:
             agreed = agreeing(key)
             if agreed is None:
-                return name, Fault("mask_key.of_small_order", "greeted with a mask key of small order")
+                return name, Fault("mask_key.of_small_order")
             if owners.get(agreed) == name:
-                return name, Fault("mask_key.twice", "greeted with one mask key twice")
+                return name, Fault("mask_key.twice")
             if agreed in owners:
                 both = {"first": owners[agreed], "second": name}
-                return None, Fault(
-                    "mask_key.of_two_parties", "{first} and {second} greeted with the same mask key", both
-                )
+                return None, Fault("mask_key.of_two_parties", both)
             owners[agreed] = name
     return None
 

@@ -26,7 +26,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     own = (await me.greetings(MaskKeys, (me.name,)))[me.name]
     dealt = dealing.deal(p, me.greeting_rng)
     if masking.public_key(dealt.s[0]) != own.message.keys[0]:  # an older one, whose coin is known
-        me.stop("greeting.not_the_own", "what is posted as its greeting is not what it greeted with")
+        me.stop("greeting.not_the_own")
     root, near = await _seated(me, p, own, dealt.coin)
     greetings = await me.greetings(MaskKeys, tuple(p.parties[i] for i in near))
     roster.check(me, p, greetings)
@@ -57,11 +57,7 @@ async def _seated(me: Endpoint, p: Parameters, own: Greeted[MaskKeys], coin: byt
     me.send(me.curator, Coin(coin))
     got = await me.receive(me.curator, Circle)
     if dealing.climbed(graph.leaf(me.index, own.digest, coin), me.index, got.path) != got.root:
-        me.refuse(
-            me.curator,
-            "circle.without_a_greeting",
-            "a circle without the greeting and the coin of somebody who stands in it",
-        )
+        me.refuse(me.curator, "circle.without_a_greeting")
     order = graph.circle(me.session_id, got.root, p.K)
     return got.root, graph.neighbours(p.degree, order, order.index(me.index))
 
@@ -71,7 +67,7 @@ async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
     coins = [opened.coin for opened in await me.gather(p.parties, Coin)]
     for i, name in enumerate(p.parties):
         if dealing.coin_commitment(i, coins[i]) != greetings[name].message.commitments[p.R]:
-            me.refuse(name, "coin.not_as_committed", "a coin that it has not committed to")
+            me.refuse(name, "coin.not_as_committed")
     leaves = [graph.leaf(i, greetings[name].digest, coins[i]) for i, name in enumerate(p.parties)]
     root, paths = dealing.root_and_paths(leaves)
     for name, path in zip(p.parties, paths, strict=True):
@@ -92,6 +88,6 @@ async def _held(
         held = dealing.uncovered(context, i, me.index, agreed[i], dealing.part(p, got.shares, at))
         slot = graph.slot(p.degree, at)
         if dealing.root(dealing.tree(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
-            me.refuse(p.parties[i], "shares.not_as_committed", "deals other shares than it committed to")
+            me.refuse(p.parties[i], "shares.not_as_committed")
         found.append(held)
     return tuple(found)

@@ -45,7 +45,7 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
     said = [greetings[name].message for name in p.parties]
     for name, ready in zip(p.parties, await me.gather(p.parties, Ready), strict=True):
         if ready.roster != vault.roster:  # whoever greeted twice is at fault, and that need not be this one
-            me.stop("greetings.not_alike", "{party} saw other greetings", party=name)
+            me.stop("greetings.not_alike", party=name)
     me.broadcast(p.parties, Start(vault.roster))
     commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R if p.D else 0))
     return Book(vault, commitments, tuple(own.leaves for own in said))
@@ -77,14 +77,14 @@ def _vault(
 
 def _own(me: Endpoint, key: bytes, posted: Sequence[bytes]) -> None:
     if key != posted[me.index]:  # an older one, and the digest of all is not fresh
-        me.stop("greeting.not_the_own", "what is posted as its greeting is not what it greeted with")
+        me.stop("greeting.not_the_own")
 
 
 async def _started(me: Endpoint, roster: bytes) -> None:
     """1. Everybody is still there, and saw the same greetings."""
     me.send(me.curator, Ready(roster))
     if (await me.receive(me.curator, Start)).roster != roster:
-        me.refuse(me.curator, "sum.among_other_greetings", "starts a sum among parties that greeted otherwise")
+        me.refuse(me.curator, "sum.among_other_greetings")
 
 
 async def _held(me: Endpoint, dealer: str, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[Held, ...]:
@@ -93,5 +93,5 @@ async def _held(me: Endpoint, dealer: str, greetings: Mapping[str, Greeted[MaskK
     held = tuple(Held(b, s) for b, s in zip(got.b, got.s, strict=True))
     leaves = dealing.tree(me.parties.index(dealer), me.index, held)
     if dealing.root(leaves) != greetings[dealer].message.leaves[me.index]:
-        me.refuse(dealer, "shares.not_as_committed", "deals other shares than it committed to")
+        me.refuse(dealer, "shares.not_as_committed")
     return held

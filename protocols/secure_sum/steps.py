@@ -53,7 +53,7 @@ async def result(me: Endpoint, p: Parameters, vault: Vault, r: int, at: bytes, m
     """7. A party reads what Charlie says the sum is, and erases what made it."""
     got = await me.receive(me.curator, Result)
     if not me.attested(me.curator, Ended(at, members, masking.digest(got.S, p.width)), got.signature):
-        me.refuse(me.curator, "sum.not_signed", "a result that he did not sign")
+        me.refuse(me.curator, "sum.not_signed")
     return after(me, p, vault, r, members, got.S)
 
 

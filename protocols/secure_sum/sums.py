@@ -31,17 +31,17 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
     agreed = Agreed(r, at, listed.members, listed.inputs)
     if not U or me.index in U:  # else it came too late: it signs and opens nothing
         if listed.context != at or 0 < len(U) < p.fewest:
-            me.refuse(me.curator, "survivors.not_to_be_signed", "survivors that cannot be signed")
+            me.refuse(me.curator, "survivors.not_to_be_signed")
         me.send(me.curator, Signed(me.attest(agreed)))
     # 5. enough of them have signed the same
     held = await me.receive(me.curator, Certificate)
     signatures = dict(zip(vault.near or range(p.K), held.signatures, strict=True))
     if len(_signers(me, p, agreed, signatures, U or range(p.K))) < p.Q:
-        me.refuse(me.curator, "survivors.too_few_signatures", "too few signatures of survivors")
+        me.refuse(me.curator, "survivors.too_few_signatures")
     if me.index not in U:
         me.void(steps.label(r))
     if not U:
-        me.stop("sum.given_up", "sum {sum} was given up: too few took part, and nobody is charged for it", sum=r)
+        me.stop("sum.given_up", sum=r)
     # 6. one kind of share for each party, by the list that I have signed
     if me.index in U:
         me.send(me.curator, unmasking.unmask(p, vault, r, U))
@@ -75,7 +75,7 @@ async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
 def _listed(me: Endpoint, p: Parameters, listed: Survivors) -> tuple[int, ...]:
     """Who survived, as Charlie says and signs."""
     if not me.attested(me.curator, Listed(listed.context, listed.members, listed.inputs), listed.signature):
-        me.refuse(me.curator, "survivors.not_signed", "a list of survivors that he did not sign")
+        me.refuse(me.curator, "survivors.not_signed")
     try:
         return p.members(listed.members)
     except LocalError as error:
@@ -116,15 +116,7 @@ async def _certified(
             me.doubt(name, "a signature of other survivors")
     if (fewest := _fewest(p, book, valid)) < p.Q:
         who = f"of the {p.degree} neighbours of a party" if book.near else f"of {p.K} parties"
-        me.stop(
-            "sum.too_few_signed",
-            "{why}{got} {who} signed who is in sum {sum}, wanted {wanted}",
-            why=why,
-            got=fewest,
-            who=who,
-            sum=agreed.number,
-            wanted=p.Q,
-        )
+        me.stop("sum.too_few_signed", why=why, got=fewest, who=who, sum=agreed.number, wanted=p.Q)
     signatures = tuple(valid.get(name, UNSIGNED) for name in p.parties)
     if not book.near:
         me.broadcast(p.parties, Certificate(signatures))
@@ -142,11 +134,7 @@ def _fewest(p: Parameters, book: Book, signed: Collection[str]) -> int:
 
 async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, count: int) -> NoReturn:
     """Too few are there: have it signed that this sum is nobody's, so that nobody pays for it, and stop."""
-    few = Fault(
-        "sum.too_few_took_part",
-        "{got} of {parties} parties took part in sum {sum}, wanted {wanted}",
-        {"got": count, "parties": p.K, "sum": r, "wanted": p.fewest},
-    )
+    few = Fault("sum.too_few_took_part", {"got": count, "parties": p.K, "sum": r, "wanted": p.fewest})
     listed = _propose(me, p, at, (), {})
     await _certified(me, p, book, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
     me.stop(few)
@@ -173,23 +161,10 @@ def _secret(
 ) -> bytes:
     name, what = p.parties[dealer], "seed" if survived else "mask key"
     if len(shares) < p.T:
-        me.stop(
-            "sum.too_few_shares",
-            "{got} shares of the {what} of {dealer} are there in sum {sum}, wanted {wanted}",
-            got=len(shares),
-            what=what,
-            dealer=name,
-            sum=r,
-            wanted=p.T,
-        )
+        me.stop("sum.too_few_shares", got=len(shares), what=what, dealer=name, sum=r, wanted=p.T)
     opened = unmasking.seed(p, shares)
     if not unmasking.is_as_promised(book, r, dealer, survived, opened):
-        me.stop(
-            "sum.shares_of_another_secret",
-            "{dealer} dealt shares that do not open the {what} that it greeted with",
-            dealer=name,
-            what=what,
-        )
+        me.stop("sum.shares_of_another_secret", dealer=name, what=what)
     return opened
 
 

@@ -35,11 +35,7 @@ def joined(p: Parameters, *given: Addends) -> Addends:
     noise = tuple(e for some in given for e in some.noise)
     wanted = [p.length(r) for r in range(min(len(numbers), p.R))]
     if [len(x) for x in numbers] != wanted or [len(e) for e in noise] != wanted:
-        raise LocalError(
-            "numbers.of_other_lengths",
-            "wanted numbers and noise of the lengths [{lengths}]",
-            lengths=[p.length(r) for r in range(p.R)],
-        )
+        raise LocalError("numbers.of_other_lengths", lengths=[p.length(r) for r in range(p.R)])
     return Addends(numbers, noise)
 
 
@@ -91,7 +87,7 @@ class Vault:
         """The secrets of sum r; raises `LocalError` when they have been erased, or nothing is ever opened."""
         found = self.secrets[r] if isinstance(self.secrets, tuple) else None
         if found is None:
-            raise LocalError("sum.over", "sum {sum} is over, and its secrets are erased", sum=r)
+            raise LocalError("sum.over", sum=r)
         return found
 
     def after(self, r: int, query: bytes, members: int, S: Vector) -> Vault:
@@ -105,7 +101,7 @@ class Vault:
     def pairs(self) -> ClosedPairs:
         """What the next sum is masked with where nobody may vanish; raises `LocalError` where somebody may."""
         if isinstance(self.secrets, tuple):
-            raise LocalError("opening.no_closed_pair", "what may be opened is no pair that is closed")
+            raise LocalError("opening.no_closed_pair")
         return self.secrets
 
 

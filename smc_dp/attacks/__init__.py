@@ -59,9 +59,7 @@ ATTACKS: Mapping[str, MeasuredAttack] = MappingProxyType(
 def find(name: str) -> MeasuredAttack:
     """The attack of this name; raises InputError with all names when there is none."""
     if name not in ATTACKS:
-        raise InputError(
-            "attack.unknown", "attack: wanted one of {attacks}, got {got}", attacks=tuple(ATTACKS), got=shown(name)
-        )
+        raise InputError("attack.unknown", attacks=tuple(ATTACKS), got=shown(name))
     return ATTACKS[name]
 
 
@@ -69,11 +67,7 @@ def check_key_bits(key_bits: int) -> None:
     """Raises InputError unless keys of this length can be made, and trials with them end within reason."""
     if not TOY_KEY_BITS <= key_bits <= LONGEST_KEY_BITS or key_bits % 16:
         raise InputError(
-            "key_bits.not_possible",
-            "key_bits: wanted a multiple of 16 from {toy_key_bits} to {longest_key_bits}, got {got}",
-            toy_key_bits=TOY_KEY_BITS,
-            longest_key_bits=LONGEST_KEY_BITS,
-            got=key_bits,
+            "key_bits.not_possible", toy_key_bits=TOY_KEY_BITS, longest_key_bits=LONGEST_KEY_BITS, got=key_bits
         )
 
 
@@ -94,22 +88,11 @@ def measure(
     attack = find(name)
     known = {v.name: v for v in attack.variants}
     if variant not in known:
-        raise InputError(
-            "variant.unknown",
-            "variant: {name} has {known}, got {got}",
-            name=name,
-            known=tuple(known),
-            got=shown(variant),
-        )
+        raise InputError("variant.unknown", name=name, known=tuple(known), got=shown(variant))
     target = known[variant]
     wanted = target.trials if trials is None else trials
     if wanted < LEAST_TRIALS:
-        raise InputError(
-            "trials.too_few",
-            "trials: wanted at least {least}, because fewer decide nothing, got {got}",
-            least=LEAST_TRIALS,
-            got=wanted,
-        )
+        raise InputError("trials.too_few", least=LEAST_TRIALS, got=wanted)
     check_key_bits(key_bits)
     successes = 0
     for i in range(wanted):

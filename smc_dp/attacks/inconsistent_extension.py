@@ -108,7 +108,7 @@ def curator_with(columns: Sequence[int]) -> Program:
             content = loot.opened(p, loot.with_wire(inside))
             if content is not None:
                 return replace(loot, inside=inside, summand=_bare(p, loot, content))
-        me.refuse(garbler, "search.opens_nothing", "garbled what opens no row")
+        me.refuse(garbler, "search.opens_nothing")
 
     async def curator(me: Endpoint, p: Parameters) -> Announced:
         keys = await me.stage(setup.curator, p)

@@ -60,9 +60,7 @@ def attack(
     from smc_dp.pages.html import write_page
 
     if [list_them, all_of_them, name is not None].count(True) != 1:
-        raise InputError(
-            "options.no_attack", "attack: wanted --list, --all or one of {attacks}", attacks=list(attacks.ATTACKS)
-        )
+        raise InputError("options.no_attack", attacks=list(attacks.ATTACKS))
     if list_them:
         of_a_run = {"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed, "--report": report}
         refuse(of_a_run, "--list runs nothing")

@@ -161,9 +161,7 @@ def compare(
         among=Among(dealt.parties, 1 if t is None else t, D or 0),
     )
     if not entries:
-        raise InputError(
-            "options.no_method_left", "--methods: none is left: {skipped}", skipped="; ".join(map(str, skipped))
-        )
+        raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))
     setting = GridSetting(dataset, dataset, dealt)
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
@@ -241,10 +239,7 @@ def _where(backend: str, address: str | None, jobs: str | None) -> _Where:
         return _Where(count("--jobs", jobs))
     refuse({"--jobs": jobs}, "is for --backend loky; a Dask cluster has as many workers as it has")
     if address is None:
-        raise InputError(
-            "options.no_dask_address",
-            "--address: is missing, wanted tcp://HOST:PORT of a Dask scheduler with --backend dask",
-        )
+        raise InputError("options.no_dask_address")
     return _Where(address=address)
 
 

@@ -24,21 +24,10 @@ def answer(arguments: Sequence[str]) -> int:
     option, _, joined = arguments[0].partition("=")
     named = [joined, *arguments[1:]] if joined else list(arguments[1:])
     if len(named) > 1:
-        raise InputError(
-            "options.two_shells",
-            "{option}: wanted one shell or none, got {got}",
-            option=option,
-            got=shown(" ".join(named)),
-        )
+        raise InputError("options.two_shells", option=option, got=shown(" ".join(named)))
     shell = named[0] if named else _own_shell(option)
     if shell not in SHELLS:
-        raise InputError(
-            "options.unknown_shell",
-            "{option}: wanted one of {shells}, got {got}",
-            option=option,
-            shells=SHELLS,
-            got=shown(shell),
-        )
+        raise InputError("options.unknown_shell", option=option, shells=SHELLS, got=shown(shell))
     if option == SHOW:
         print(_typers().get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell))
         return 0
@@ -69,10 +58,5 @@ def _own_shell(option: str) -> str:
     except shellingham.ShellDetectionFailure:
         name = Path(os.environ.get("SHELL", "")).name
         if not name:
-            raise InputError(
-                "options.no_shell_found",
-                "{option}: wanted one of {shells}: which shell this is cannot be told",
-                option=option,
-                shells=SHELLS,
-            ) from None
+            raise InputError("options.no_shell_found", option=option, shells=SHELLS) from None
         return name

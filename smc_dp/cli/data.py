@@ -25,26 +25,15 @@ def verify_data(data_dir: DataDir = None) -> None:
     from smc_dp.data import catalogue, report
 
     if data_dir is None:
-        raise InputError(
-            "options.no_data_dir",
-            "--data-dir: is missing, wanted the folder with the papers' data sets, or SMC_DP_DATA",
-        )
+        raise InputError("options.no_data_dir")
     if not data_dir.is_dir():
-        raise InputError(
-            "options.data_dir_is_no_folder", "--data-dir: {data_dir} is not a folder", data_dir=str(data_dir)
-        )
+        raise InputError("options.data_dir_is_no_folder", data_dir=str(data_dir))
     wrong = []
     for check in catalogue.verify(data_dir):
         screen.show([report.checked(check)])
         wrong += [] if check.ok else [check.file]
     if wrong:
-        raise InputError(
-            "datasets.not_as_recorded",
-            "{data_dir}: {count} files are not as recorded: {wrong}",
-            data_dir=str(data_dir),
-            count=len(wrong),
-            wrong=wrong,
-        )
+        raise InputError("datasets.not_as_recorded", data_dir=str(data_dir), count=len(wrong), wrong=wrong)
 
 
 def prepare_data(

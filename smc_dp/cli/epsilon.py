@@ -95,9 +95,7 @@ def epsilon(
         refuse({"METHOD": method}, "not with --list")
         return _list(as_json)
     if method is None:
-        raise InputError(
-            "options.no_audit_subject", "METHOD: wanted the name of a method or a noise, or all; see --list"
-        )
+        raise InputError("options.no_audit_subject")
 
     from smc_dp.audit.epsilon.plan import Request, planned
     from smc_dp.audit.epsilon.twins import TwinName
@@ -115,9 +113,7 @@ def epsilon(
     number, sure = _trials(trials), _confidence(confidence)
     plans = planned(request)
     if not plans:
-        raise InputError(
-            "options.no_noise_to_halve", "--twin: {method} adds no noise, so there is none to halve", method=method
-        )
+        raise InputError("options.no_noise_to_halve", method=method)
     return _run(request, plans, number, sure, as_json)
 
 
@@ -229,34 +225,19 @@ def _trials(text: str | None) -> int | None:
         return None
     number = whole("--trials", text)
     if not FEWEST <= number <= _MOST:
-        raise InputError(
-            "options.trials_out_of_range",
-            "--trials: wanted {wanted} to {most}, got {got}",
-            wanted=FEWEST,
-            most=_MOST,
-            got=number,
-        )
+        raise InputError("options.trials_out_of_range", wanted=FEWEST, most=_MOST, got=number)
     return number
 
 
 def _dimension(text: str) -> int:
     number = whole("--dimension", text)
     if not 2 <= number <= _MOST_DIMENSIONS:
-        raise InputError(
-            "options.dimension_out_of_range",
-            "--dimension: wanted 2 to {most_dimensions}, got {got}",
-            most_dimensions=_MOST_DIMENSIONS,
-            got=number,
-        )
+        raise InputError("options.dimension_out_of_range", most_dimensions=_MOST_DIMENSIONS, got=number)
     return number
 
 
 def _confidence(text: str) -> Fraction:
     value = positive("--confidence", text)
     if not Fraction(1, 2) <= value <= 1 - Fraction(1, 10**9):
-        raise InputError(
-            "options.confidence_out_of_range",
-            "--confidence: wanted a number from 0.5 to below 1, got {got}",
-            got=shown(text),
-        )
+        raise InputError("options.confidence_out_of_range", got=shown(text))
     return value

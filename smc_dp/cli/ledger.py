@@ -131,7 +131,7 @@ def export_ledger(
       smc-dp ledger export ledgers/north.ledger --csv > north.csv
     """
     if as_json and as_csv:
-        raise InputError("options.two_formats", "--json, --csv: wanted one of them")
+        raise InputError("options.two_formats")
 
     from smc_dp.privacy.ledger import export
 
@@ -155,7 +155,7 @@ def limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:
 def _delta(option: str, text: str) -> Fraction:
     value = positive(option, text, LEAST_DELTA)
     if value >= 1:
-        raise InputError("options.delta_too_large", "{option}: wanted a number below 1", option=option)
+        raise InputError("options.delta_too_large", option=option)
     return value
 
 

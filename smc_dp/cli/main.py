@@ -82,7 +82,7 @@ def _root(
 ) -> None:
     for option, value in ((completion.SHOW, show_completion), (completion.INSTALL, install_completion)):
         if value is not None:  # else `main` would have seen it
-            raise InputError("options.not_alone", "{option}: wanted it alone, before any command", option=option)
+            raise InputError("options.not_alone", option=option)
     context.ensure_object(ExitStack).enter_context(verbose.logged(verbose.wanted(more)))
 
 

@@ -60,12 +60,7 @@ def matrix(
         return 0
     wanted = count("--parties", parties, 2) or PARTIES
     if wanted > matrices.MOST_PARTIES:
-        raise InputError(
-            "options.too_many_parties",
-            "--parties: wanted at most {most}, got {got}",
-            most=matrices.MOST_PARTIES,
-            got=wanted,
-        )
+        raise InputError("options.too_many_parties", most=matrices.MOST_PARTIES, got=wanted)
     with screen.status() as hear, seldom_collected():
         computed = matrices.matrix(found, wanted, hear)
     if report is not None:
@@ -89,12 +84,7 @@ def _shipped(protocol: Protocol) -> str:
 
     name = protocol.program.name
     if role_code.digest(protocol) not in {result.code for result in released().results}:
-        raise InputError(
-            "matrix.other_role_code",
-            "{name}: this role code is not that of smc-dp {version}, so its table does not apply",
-            name=name,
-            version=__version__,
-        )
+        raise InputError("matrix.other_role_code", name=name, version=__version__)
     blocks = files("protocols").joinpath(protocol.model.matrix_file).read_text(encoding="utf-8").split("\n\n")
     blocks[3] += f"smc-dp {__version__} ships this table; its tests compute it, and this command does not."
     for i, indent in ((0, ""), (1, "  "), (3, "")):  # the table itself is not folded

@@ -96,23 +96,14 @@ def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
     """A positive number exactly as written, such as 1, 0.1 or 1e-3, and at least `least`."""
     plain = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"
     if len(text) > _LONGEST_NUMBER or not re.fullmatch(plain, text.strip(), re.ASCII):
-        raise InputError(
-            "option.not_positive", "{option}: wanted a positive number, got {got}", option=option, got=shown(text)
-        )
+        raise InputError("option.not_positive", option=option, got=shown(text))
     value = Decimal(text.strip())
     if value == 0:
-        raise InputError(
-            "option.not_positive", "{option}: wanted a positive number, got {got}", option=option, got=shown(text)
-        )
+        raise InputError("option.not_positive", option=option, got=shown(text))
     lowest, highest = Decimal(str(float(least))), Decimal(str(float(HIGHEST)))
     if not lowest <= value <= highest:
         raise InputError(
-            "option.out_of_range",
-            "{option}: wanted a number from {lowest} to {highest}, got {got}",
-            option=option,
-            lowest=f"{lowest:g}",
-            highest=f"{highest:g}",
-            got=shown(text),
+            "option.out_of_range", option=option, lowest=f"{lowest:g}", highest=f"{highest:g}", got=shown(text)
         )
     return Fraction(value)
 
@@ -120,12 +111,7 @@ def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
 def whole(option: str, text: str) -> int:
     """A whole number of at most 18 digits."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip(), re.ASCII):
-        raise InputError(
-            "option.not_whole",
-            "{option}: wanted a whole number of at most 18 digits, got {got}",
-            option=option,
-            got=shown(text),
-        )
+        raise InputError("option.not_whole", option=option, got=shown(text))
     return int(text)
 
 
@@ -135,9 +121,7 @@ def count(option: str, text: str | None, least: int = 1) -> int | None:
         return None
     value = whole(option, text)
     if value < least:
-        raise InputError(
-            "option.too_small", "{option}: wanted at least {least}, got {got}", option=option, least=least, got=value
-        )
+        raise InputError("option.too_small", option=option, least=least, got=value)
     return value
 
 
@@ -146,25 +130,14 @@ def choice(option: str, text: str, choices: tuple[Allowed, ...]) -> Allowed:
     for known in choices:
         if text == known:
             return known
-    raise InputError(
-        "option.not_one_of",
-        "{option}: wanted one of {choices}, got {got}",
-        option=option,
-        choices=choices,
-        got=shown(text),
-    )
+    raise InputError("option.not_one_of", option=option, choices=choices, got=shown(text))
 
 
 def several(option: str, text: str) -> list[str]:
     """The parts of a list with commas, each different."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts) or len(set(parts)) < len(parts):
-        raise InputError(
-            "option.not_different",
-            "{option}: wanted different values with commas between them, got {got}",
-            option=option,
-            got=shown(text),
-        )
+        raise InputError("option.not_different", option=option, got=shown(text))
     return parts
 
 
@@ -173,13 +146,7 @@ def check_new(files: Mapping[str, Path | None]) -> None:
     for option, file in files.items():
         if file is not None and ((there := os.path.lexists(file)) or not file.absolute().parent.is_dir()):
             why = "exists already" if there else "its folder does not exist"
-            raise InputError(
-                "option.no_new_file",
-                "{option}: {file}: {why}, wanted a new file",
-                option=option,
-                file=str(file),
-                why=why,
-            )
+            raise InputError("option.no_new_file", option=option, file=str(file), why=why)
 
 
 def check_beside(run: Path, files: Mapping[str, Path | None]) -> None:
@@ -193,21 +160,9 @@ def check_beside(run: Path, files: Mapping[str, Path | None]) -> None:
             continue
         place = file.resolve()
         if place.is_relative_to(run.resolve()):
-            raise InputError(
-                "option.inside_the_run",
-                "{option}: {file} lies inside the run folder {run}, wanted a place outside",
-                option=option,
-                file=str(file),
-                run=str(run),
-            )
+            raise InputError("option.inside_the_run", option=option, file=str(file), run=str(run))
         if place in seen:
-            raise InputError(
-                "option.same_file",
-                "{option}: {file} is the file of {seen} too, wanted another",
-                option=option,
-                file=str(file),
-                seen=seen[place],
-            )
+            raise InputError("option.same_file", option=option, file=str(file), seen=seen[place])
         seen[place] = option
 
 
@@ -215,4 +170,4 @@ def refuse(options: Mapping[str, object], why: str) -> None:
     """InputError for the first of these options that was given."""
     for option, value in options.items():
         if value is not None:
-            raise InputError("option.refused", "{option}: {why}", option=option, why=why)
+            raise InputError("option.refused", option=option, why=why)

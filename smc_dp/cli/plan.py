@@ -71,7 +71,7 @@ def plan(
     from smc_dp.run.settings import RunSettings
 
     if columns is None and bounds is None:
-        raise InputError("columns.missing", "--columns: wanted a number of features, or --bounds, got neither")
+        raise InputError("columns.missing")
     if plot is not None:
         kind = figure.kind_of(plot)
         refuse_existing(plot)
@@ -100,10 +100,6 @@ def _sizes(text: str) -> list[int] | dict[str, int]:
     found: dict[str, int] = {}
     for name, equals, number in named:
         if not equals or name in found:
-            raise InputError(
-                "sizes.not_named",
-                "--sizes: wanted NAME=ROWS of each party, each name once, got {got}",
-                got=shown(name + equals),
-            )
+            raise InputError("sizes.not_named", got=shown(name + equals))
         found[name] = whole("--sizes", number)
     return found

@@ -53,28 +53,10 @@ def refuse_removed(arguments: Sequence[str]) -> None:
     """Raise InputError if the arguments name a removed command, or a removed option or value of one that stays."""
     command, within, *_ = [*(argument for argument in arguments if not argument.startswith("-")), "", ""]
     if command in COMMANDS:
-        raise InputError(
-            "removed.command",
-            "{command}: this command was removed; use {commands}",
-            command=command,
-            commands=COMMANDS[command],
-        )
+        raise InputError("removed.command", command=command, commands=COMMANDS[command])
     for option in (argument.partition("=")[0] for argument in arguments):
         if (command, option) in OPTIONS:
-            raise InputError(
-                "removed.option",
-                "{option}: this option of {command} was removed; use {options}",
-                option=option,
-                command=command,
-                options=OPTIONS[command, option],
-            )
+            raise InputError("removed.option", option=option, command=command, options=OPTIONS[command, option])
     for value in (argument.rpartition("=")[2] for argument in arguments):
         if instead := VALUES.get((command, within, value)):
-            raise InputError(
-                "removed.value",
-                "{value}: this value of {command} {within} was removed; use {instead}",
-                value=value,
-                command=command,
-                within=within,
-                instead=instead,
-            )
+            raise InputError("removed.value", value=value, command=command, within=within, instead=instead)

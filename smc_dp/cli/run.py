@@ -113,7 +113,7 @@ def _ledgers(how: Simulation) -> Ledgers | None:
     wanting = (("budget", how.budget, "ledgers", how.ledgers), ("budget_delta", how.budget_delta, "budget", how.budget))
     for name, value, other, needed in wanting:
         if value is not None and needed is None:
-            raise InputError("option.alone", "{name}: goes with `{other}`, and none was given", name=name, other=other)
+            raise InputError("option.alone", name=name, other=other)
     if how.ledgers is None:
         return None
     return Ledgers(how.ledgers, None if how.budget is None else limit(how.budget, how.budget_delta, "--budget-delta"))

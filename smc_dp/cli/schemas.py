@@ -48,7 +48,5 @@ class _Generator(GenerateJsonSchema):
 def schema(name: str) -> dict[str, Any]:
     """The schema of this name; InputError for another."""
     if name not in SCHEMAS:
-        raise InputError(
-            "schema.unknown_name", "name: wanted one of {schemas}, got {got}", schemas=list(SCHEMAS), got=shown(name)
-        )
+        raise InputError("schema.unknown_name", schemas=list(SCHEMAS), got=shown(name))
     return {"$schema": _DIALECT, **SCHEMAS[name].model_json_schema(by_alias=True, schema_generator=_Generator)}

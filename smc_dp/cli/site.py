@@ -129,11 +129,7 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
     study = JointStudy.read(study_file)
     folders = list(paths.states(study_file)) if state is None else [state]
     if not folders:
-        raise InputError(
-            "state.none_beside_study",
-            "state: there is none beside {study_file}: this site has not begun, or name its folder",
-            study_file=str(study_file),
-        )
+        raise InputError("state.none_beside_study", study_file=str(study_file))
     found = [site_status(study, folder) for folder in folders]
     if as_json:
         print(json.dumps([standing.as_dict() for standing in found] if state is None else found[0].as_dict()))

@@ -89,7 +89,7 @@ def new(
     check_auxiliary(agreed.method, given=auxiliary is not None)
     parties = dict(stored.pinned(text) for text in party)
     if len(parties) != len(party):
-        raise InputError("party.twice", "--party: wanted each party once")
+        raise InputError("party.twice")
     known, stated = _stated_bounds(bounds, label)
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
     agreement = Agreement(
@@ -237,7 +237,7 @@ def kit(
         handed = flare.make_flare_kit(_read(study_file), out)
         print(f"What to do: {out / flare.README}. Nothing in {out} is secret.")
     else:
-        raise InputError("engine.unknown", "--engine: wanted nats or flare, got {got}", got=shown(engine))
+        raise InputError("engine.unknown", got=shown(engine))
     for folder in handed:
         print(f"To hand over: {folder}")
 

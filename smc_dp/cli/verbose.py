@@ -30,12 +30,7 @@ def wanted(asked: int) -> int:
     """How much is wanted, by so many `-v` or by the variable: 0 nothing, 1 the course of things, 2 every message."""
     said = os.environ.get(VARIABLE, "").strip().lower()
     if said not in _LEVELS:
-        raise InputError(
-            "options.unknown_log_level",
-            "variable {variable}: wanted one of info, debug, got {got}",
-            variable=VARIABLE,
-            got=shown(said),
-        )
+        raise InputError("options.unknown_log_level", variable=VARIABLE, got=shown(said))
     return max(asked, _LEVELS[said])
 
 

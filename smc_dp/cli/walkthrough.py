@@ -65,16 +65,9 @@ def walkthrough(
 
     known = tuple(name for name, one in PROTOCOLS.items() if not one.model.matrix_file)
     if (run_folder is None) == (protocol is None):
-        raise InputError(
-            "options.no_walkthrough_subject",
-            "walkthrough: wanted RUN with --views, or --protocol with one of {known}, got {got}",
-            known=known,
-            got="neither" if protocol is None else "both",
-        )
+        raise InputError("options.no_walkthrough_subject", known=known, got="neither" if protocol is None else "both")
     if out is None:
-        raise InputError(
-            "options.no_page_name", "--out: wanted the name of a new file for the page, such as walkthrough.html"
-        )
+        raise InputError("options.no_page_name")
     check_new({"--out": out})
     if run_folder is not None:
         refuse({"--parties": parties, "--everybody-stays": everybody_stays or None}, "only with --protocol")
@@ -94,17 +87,9 @@ def _of_run(run_folder: Path, views: Path | None, out: Path) -> Page:
     from smc_dp.walkthrough import build
 
     if views is None:
-        raise InputError(
-            "options.no_views",
-            "--views: wanted the folder of views of the run: what its letters say stands nowhere else",
-        )
+        raise InputError("options.no_views")
     if build.MARK not in out.name:
-        raise InputError(
-            "options.page_without_secret_mark",
-            "--out: wanted a name with the word {mark} in it, for the page shows views, got {got}",
-            mark=build.MARK,
-            got=out.name,
-        )
+        raise InputError("options.page_without_secret_mark", mark=build.MARK, got=out.name)
     with screen.status() as hear, seldom_collected():
         return build.of_run(run_folder, views, hear)
 
@@ -113,10 +98,5 @@ def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
     from protocols.programs import PROTOCOLS
 
     if name in PROTOCOLS and name not in known:
-        raise InputError(
-            "options.bits_have_no_walkthrough",
-            "--protocol: {name} computes with bits, which no walkthrough can follow; smc-dp lab matrix {name} "
-            "shows what is learned in it",
-            name=name,
-        )
+        raise InputError("options.bits_have_no_walkthrough", name=name)
     return PROTOCOLS[choice("--protocol", name, known)]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from typing_extensions import override
 
 from smc_dp.core import kinds, reading
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.toml import parse_toml
 
 _MOST_BYTES = 1 << 22
@@ -55,7 +55,7 @@ class UnfitError(InputError):
         count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
         fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
         place = f"{where}: " if where else ""
-        super().__init__(Fault("document.unfit", "{count}{faults}", fields, place))
+        super().__init__(InputFault("document.unfit", fields, place))
 
     @property
     @override
@@ -124,7 +124,7 @@ def read_document(kind: type[Read], path: Path, what: str) -> Read:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError("file.not_utf8", "is not UTF-8 text").within(where) from None
+        raise InputError("file.not_utf8").within(where) from None
     return parsed(kind, text, where)
 
 
@@ -143,13 +143,11 @@ def validated(kind: type[Read], found: object, where: str) -> Read:
         return kind.model_validate(found)
     except ValidationError as error:
         if error.error_count() > _MOST_LOOKED_AT:
-            many = Fault(
-                "document.too_many", "{n:,} things do not fit, too many to name them", {"n": error.error_count()}
-            )
+            many = InputFault("document.too_many", {"n": error.error_count()})
             raise UnfitError(where, [many]) from None
         faults = list(_faults(kind, error))
         left = len(faults) - _MOST_FAULTS
-        more = [Fault("document.more", "and {left:,} more", {"left": left})] if left > 0 else []
+        more: list[Fault] = [InputFault("document.more", {"left": left})] if left > 0 else []
         raise UnfitError(where, faults[:_MOST_FAULTS] + more) from None
 
 
@@ -165,13 +163,13 @@ def _faults(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
         if isinstance(cause, InputError):
             yield from (fault.within(place) for fault in cause.faults)
         elif found["type"] == "missing":
-            yield Fault("document.missing", "is missing", place=place)
+            yield InputFault("document.missing", place=place)
         elif found["type"] == "extra_forbidden":
             key = shown(found["loc"][-1])
-            yield Fault("document.unknown_key", "unknown key {key}", {"key": key}, kind.place(found["loc"][:-1]))
+            yield InputFault("document.unknown_key", {"key": key}, kind.place(found["loc"][:-1]))
         else:
             fields = {"wanted": _wanted(found["type"], found.get("ctx", {})), "got": _got(found)}
-            yield Fault("document.wrong_value", "wanted {wanted}, got {got}", fields, place)
+            yield InputFault("document.wrong_value", fields, place)
 
 
 def _wanted(kind: str, about: Mapping[str, Any]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
 
 from protocols.errors import Fault as Fault
 from protocols.errors import FaultError as FaultError
@@ -12,6 +13,12 @@ from protocols.errors import FieldValue as FieldValue
 
 _SHOWN = 40
 _LONGEST_NAME = 64
+
+
+class InputFault(Fault):
+    """Something that is wrong with input; its sentence stands in `smc_dp/core/sentences`."""
+
+    SENTENCES: ClassVar[Path] = Path(__file__).parent / "sentences"
 
 
 class InputError(FaultError, ValueError):
@@ -31,6 +38,8 @@ class InputError(FaultError, ValueError):
 
     """
 
+    KIND: ClassVar[type[Fault]] = InputFault
+
 
 def shown(value: object) -> str:
     """A value as it may stand in a message: quoted, on one line, cut after 40 characters."""
@@ -45,10 +54,7 @@ def check_one_of(name: str, value: object, known: Iterable[str]) -> None:
     """Raise InputError unless the value of a setting is one of the known texts."""
     listed = tuple(known)
     if not isinstance(value, str) or value not in listed:
-        raise InputError(
-            "setting.unknown_value", "{name}: wanted one of {known}, got {got}",
-            name=name, known=listed, got=shown(value),
-        )  # fmt: skip
+        raise InputError("setting.unknown_value", name=name, known=listed, got=shown(value))
 
 
 def one_line(message: str) -> str:
@@ -103,7 +109,7 @@ def warn_clipped(fault: Fault, *, stacklevel: int = 2) -> None:
 
     Raises RowsClippedWarning itself where a filter has made errors of warnings.
     """
-    local = replace(fault, template=fault.template + _LOCAL)
+    local = fault.followed_by(_LOCAL)
     warnings.warn(RowsClippedWarning(local), stacklevel=stacklevel + 1)
 
 

@@ -48,7 +48,7 @@ class OneOf:
     def _look(self, value: str) -> str:
         if value not in self.values:
             wanted = self.words or f"one of {', '.join(self.values)}"
-            raise InputError("value.unknown", "wanted {wanted}, got {got}", wanted=wanted, got=shown(value))
+            raise InputError("value.unknown", wanted=wanted, got=shown(value))
         return value
 
 
@@ -60,9 +60,7 @@ def refuse_many(value: object, most: int, *, deep: bool = False) -> object:
     if isinstance(value, dict):
         inner = (len(found) for found in value.values() if deep and isinstance(found, dict))
         if (count := len(value) + sum(inner)) > most:
-            raise InputError(
-                "document.too_many_keys", "wanted at most {most:,} keys, got {got:,}", most=most, got=count
-            )
+            raise InputError("document.too_many_keys", most=most, got=count)
     return value
 
 
@@ -78,12 +76,7 @@ def _digest(value: object) -> str:
 def line(value: object) -> str:
     """Return the value; InputError unless it is a printable text on one line."""
     if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > _LONGEST_LINE:
-        raise InputError(
-            "text.not_one_line",
-            "wanted a printable text of 1 to {most} characters, got {got}",
-            most=_LONGEST_LINE,
-            got=shown(value),
-        )
+        raise InputError("text.not_one_line", most=_LONGEST_LINE, got=shown(value))
     return value
 
 
@@ -96,22 +89,21 @@ def ratio(value: object) -> str:
     """Return a number in the one form that a release has it in: a fraction in lowest terms, as a text."""
     text = repr(value) if type(value) in (int, float) else value
     if not isinstance(text, str) or not _PLAIN.fullmatch(text):
-        wanted = 'wanted a number that is not negative, such as 0.5 or "1/3", got {got}'
-        raise InputError("number.not_a_ratio", wanted, got=shown(value))
+        raise InputError("number.not_a_ratio", got=shown(value))
     return str(Fraction(text) if "/" in text else Fraction(Decimal(text)))
 
 
 def _positive(value: object) -> str:
     text = ratio(value)
     if Fraction(text) == 0:
-        raise InputError("number.not_positive", "wanted a number above 0, got {got}", got=shown(value))
+        raise InputError("number.not_positive", got=shown(value))
     return text
 
 
 def figure(value: object) -> Any:
     """The value; InputError unless it is a finite number."""
     if type(value) not in (int, float) or abs(value) > LARGEST or not math.isfinite(value):  # type: ignore[arg-type]
-        raise InputError("value.not_finite", "wanted a finite number, got {got}", got=shown(value))
+        raise InputError("value.not_finite", got=shown(value))
     return value
 
 
@@ -119,9 +111,7 @@ def _term(value: object) -> Any:
     """A setting of a protocol as a release has it."""
     names = isinstance(value, list) and all(type(name) is str for name in value)
     if type(value) not in (str, int, bool) and not names:
-        raise InputError(
-            "value.no_setting", "wanted a text, a whole number, true, false or names, got {got}", got=shown(value)
-        )
+        raise InputError("value.no_setting", got=shown(value))
     return value
 
 

@@ -39,25 +39,21 @@ def plain_file(path: Path, where: str, limit: int = _MAX_BYTES, *, links: bool =
     except OSError as error:
         is_link = not links and error.errno == errno.ELOOP  # which is all that the system says of it
         why = "it is a link, wanted a plain file" if is_link else error.strerror
-        raise InputError("file.unreadable", "cannot be read: {why}", why=why).within(where) from None
+        raise InputError("file.unreadable", why=why).within(where) from None
     except ValueError:  # a zero in the name
-        raise InputError("file.no_name", "is no name of a file").within(where) from None
+        raise InputError("file.no_name").within(where) from None
     try:
         found = os.fstat(handle)
         if stat.S_ISDIR(found.st_mode):
-            raise InputError(
-                "file.is_folder", "cannot be read: {why}, wanted a plain file", why=os.strerror(errno.EISDIR)
-            ).within(where)
+            raise InputError("file.is_folder", why=os.strerror(errno.EISDIR)).within(where)
         if not stat.S_ISREG(found.st_mode):
-            raise InputError(
-                "file.not_plain", "cannot be read: it is {kind}, wanted a plain file", kind=_what(found.st_mode)
-            ).within(where)
+            raise InputError("file.not_plain", kind=_what(found.st_mode)).within(where)
         if found.st_size > limit:
-            raise InputError("file.too_large", "is larger than {most:,} bytes", most=limit).within(where)
+            raise InputError("file.too_large", most=limit).within(where)
         with os.fdopen(handle, "rb", closefd=False) as file:
             yield file
     except OSError as error:
-        raise InputError("file.unreadable", "cannot be read: {why}", why=error.strerror).within(where) from None
+        raise InputError("file.unreadable", why=error.strerror).within(where) from None
     finally:
         os.close(handle)
 
@@ -73,20 +69,18 @@ def read_file(path: Path, limit: int = _MAX_BYTES, *, where: str | None = None, 
     with plain_file(path, where, limit, links=links) as file:
         content = file.read(limit + 1)
     if len(content) > limit:  # it may have grown
-        raise InputError("file.too_large", "is larger than {most:,} bytes", most=limit).within(where)
+        raise InputError("file.too_large", most=limit).within(where)
     return content
 
 
 def parse_object(content: bytes, where: str) -> dict[str, Any]:
     """The JSON object in these bytes: UTF-8, no key twice, no NaN or Infinity, at most two million values."""
     if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MAX_VALUES:
-        raise InputError("json.too_many_values", "has more than {most} values", most=_MAX_VALUES).within(where)
+        raise InputError("json.too_many_values", most=_MAX_VALUES).within(where)
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_no_repeats, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise InputError("json.unreadable", "is not JSON that can be read: {why}", why=str(error)).within(
-            where
-        ) from error
+        raise InputError("json.unreadable", why=str(error)).within(where) from error
     return mapping(where, value)
 
 
@@ -95,23 +89,23 @@ def keys(
 ) -> None:
     """All wanted keys are there, and no others but optional ones."""
     for key in sorted(wanted - got.keys()):
-        raise InputError("json.missing_key", "{key} is missing", key=shown(key)).within(where)
+        raise InputError("json.missing_key", key=shown(key)).within(where)
     for key in got:
         if key not in wanted | optional:
-            raise InputError("json.unknown_key", "unknown key {key}", key=shown(key)).within(where)
+            raise InputError("json.unknown_key", key=shown(key)).within(where)
 
 
 def mapping(where: str, value: object) -> dict[str, Any]:
     """An object."""
     if not isinstance(value, dict):
-        raise InputError("json.not_an_object", "wanted an object, got {got}", got=shown(value)).within(where)
+        raise InputError("json.not_an_object", got=shown(value)).within(where)
     return value
 
 
 def items(where: str, value: object) -> list[Any]:
     """A list."""
     if not isinstance(value, list):
-        raise InputError("json.not_a_list", "wanted a list, got {got}", got=shown(value)).within(where)
+        raise InputError("json.not_a_list", got=shown(value)).within(where)
     return value
 
 
@@ -119,14 +113,14 @@ def texts(where: str, value: object) -> list[str]:
     """A list of texts."""
     for item in (found := items(where, value)):
         if not isinstance(item, str):
-            raise InputError("json.not_texts", "wanted texts, got {got}", got=shown(item)).within(where)
+            raise InputError("json.not_texts", got=shown(item)).within(where)
     return found
 
 
 def text(where: str, value: object) -> str:
     """A text; raises InputError otherwise."""
     if not isinstance(value, str):
-        raise InputError("json.not_a_text", "wanted a text, got {got}", got=shown(value)).within(where)
+        raise InputError("json.not_a_text", got=shown(value)).within(where)
     return value
 
 
@@ -134,9 +128,7 @@ def hexadecimal(where: str, value: object, length: int) -> bytes:
     """So many bytes, written as small hexadecimal digits; raises InputError otherwise."""
     if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
         return bytes.fromhex(value)
-    raise InputError(
-        "json.not_hexadecimal", "wanted {digits} hexadecimal digits, got {got}", digits=2 * length, got=shown(value)
-    ).within(where)
+    raise InputError("json.not_hexadecimal", digits=2 * length, got=shown(value)).within(where)
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

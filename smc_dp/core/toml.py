@@ -29,9 +29,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise InputError(
-            "toml.unreadable", "is not TOML: {why}{line}", why=str(error), line=_line(text, str(error))
-        ) from error
+        raise InputError("toml.unreadable", why=str(error), line=_line(text, str(error))) from error
 
 
 def on_one_line(written: str) -> str:
@@ -54,12 +52,7 @@ def _refuse_laborious(text: str) -> None:
     found = 0
     for token in _TOKENS.finditer(text):
         if token[0] in _QUOTES:
-            raise InputError("toml.unended_text", "is not TOML: a text does not end")
+            raise InputError("toml.unended_text")
         found += token[0] in _MARKS
     if found > _MOST_MARKS:
-        raise InputError(
-            "toml.too_many_marks",
-            "has {found:,} dots, lists and sections, wanted at most {most:,}",
-            found=found,
-            most=_MOST_MARKS,
-        )
+        raise InputError("toml.too_many_marks", found=found, most=_MOST_MARKS)

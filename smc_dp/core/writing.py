@@ -22,12 +22,10 @@ def fresh_folder() -> Path:
 def refuse_existing(folder: Path) -> None:
     """Raises InputError when `folder` exists, or when it could not be made where it is wanted."""
     if os.path.lexists(folder):
-        raise InputError("folder.exists", "exists already, wanted a new one").within(f"run folder {folder}")
+        raise InputError("folder.exists").within(f"run folder {folder}")
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise InputError(
-            "folder.not_writable", "cannot be made, {above} is not a folder that can be written to", above=str(above)
-        ).within(f"run folder {folder}")
+        raise InputError("folder.not_writable", above=str(above)).within(f"run folder {folder}")
 
 
 def write_folder(
@@ -53,9 +51,7 @@ def write_folder(
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
-        raise InputError("folder.not_written", "cannot be written: {why}", why=error.strerror).within(
-            f"run folder {folder}"
-        ) from error
+        raise InputError("folder.not_written", why=error.strerror).within(f"run folder {folder}") from error
 
 
 def is_empty(folder: Path) -> bool:
@@ -73,9 +69,9 @@ def write_new(path: Path, content: bytes, where: str, mode: int = 0o644) -> None
     try:
         _write(path, [content], mode)
     except FileExistsError:
-        raise InputError("file.exists", "exists already, wanted a new file").within(where) from None
+        raise InputError("file.exists").within(where) from None
     except OSError as error:
-        raise InputError("file.not_written", "cannot be written: {why}", why=error.strerror).within(where) from None
+        raise InputError("file.not_written", why=error.strerror).within(where) from None
 
 
 def open_scratch(folder: Path) -> IO[bytes]:
@@ -84,9 +80,9 @@ def open_scratch(folder: Path) -> IO[bytes]:
     try:
         return tempfile.TemporaryFile(dir=above)
     except OSError as error:
-        raise InputError(
-            "folder.no_scratch_file", "cannot be made in {above}: {why}", above=str(above), why=error.strerror
-        ).within(f"run folder {folder}") from None
+        raise InputError("folder.no_scratch_file", above=str(above), why=error.strerror).within(
+            f"run folder {folder}"
+        ) from None
 
 
 def _write(path: Path, content: Iterable[bytes], mode: int) -> None:

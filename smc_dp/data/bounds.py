@@ -72,66 +72,34 @@ class Bounds:
     def __post_init__(self) -> None:
         as_floats(self, "clip", "bias")
         if not isinstance(self.center, bool):
-            raise InputError(
-                "bounds.center_not_bool", "center: wanted True or False, got {got}", got=shown(self.center)
-            )
+            raise InputError("bounds.center_not_bool", got=shown(self.center))
         if not 1 <= len(self.columns) <= _MAX_COLUMNS:
-            raise InputError(
-                "columns.wrong_number",
-                "columns: wanted 1 to {most}, got {got}",
-                most=_MAX_COLUMNS,
-                got=len(self.columns),
-            )
+            raise InputError("columns.wrong_number", most=_MAX_COLUMNS, got=len(self.columns))
         names = [column.name for column in self.columns]
         if len(set(names)) != len(names):
-            raise InputError("columns.same_name", "columns: a name occurs twice")
+            raise InputError("columns.same_name")
         if self.label in names:
             with_range = not isinstance(self.columns[names.index(self.label)], CategoricalColumn)
             why = f"has a range; {NO_REGRESSION}" if with_range else "is also listed as a feature"
-            raise InputError(
-                "columns.label_among_them", "columns: the label {label} {why}", label=shown(self.label), why=why
-            )
+            raise InputError("columns.label_among_them", label=shown(self.label), why=why)
         for column in self.columns:
             column.check()
         if self.dimension > _MAX_DIMENSION:
-            raise InputError(
-                "columns.too_many_features",
-                "columns: wanted at most {most:,} features of an encoded row, got {got:,}",
-                most=_MAX_DIMENSION,
-                got=self.dimension,
-            )
+            raise InputError("columns.too_many_features", most=_MAX_DIMENSION, got=self.dimension)
         if not all(name.strip() and name.isprintable() for name in self.classes):
-            raise InputError(
-                "classes.not_printable", "classes: wanted printable texts, got {got}", got=shown(list(self.classes))
-            )
+            raise InputError("classes.not_printable", got=shown(list(self.classes)))
         if not 2 <= len(self.classes) <= MOST_CLASSES:
-            raise InputError(
-                "classes.wrong_number",
-                "classes: wanted 2 to {most}, got {got}",
-                most=MOST_CLASSES,
-                got=len(self.classes),
-            )
+            raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
         if len({canonical(name) for name in self.classes}) != len(self.classes):
-            raise InputError(
-                "classes.not_different", "classes: wanted different classes, got {got}", got=shown(list(self.classes))
-            )
+            raise InputError("classes.not_different", got=shown(list(self.classes)))
         if not (math.isfinite(self.clip) and self.clip > 0):
-            raise InputError(
-                "bounds.clip_not_positive", "clip: wanted a positive finite number, got {got}", got=self.clip
-            )
+            raise InputError("bounds.clip_not_positive", got=self.clip)
         if not (math.isfinite(self.bias) and self.bias >= 0):
-            raise InputError(
-                "bounds.negative_bias", "bias: wanted a finite number, at least 0, got {got}", got=self.bias
-            )
+            raise InputError("bounds.negative_bias", got=self.bias)
         check_aliases("classes", self.classes, self.aliases)
         if self.missing not in (None, LEAVE_OUT):
             came = shown(self.missing)
-            raise InputError(
-                "missing.no_rule_for_label",
-                'missing: of the label wanted "{rule}" or no rule, got {got}',
-                rule=LEAVE_OUT,
-                got=came,
-            )
+            raise InputError("missing.no_rule_for_label", rule=LEAVE_OUT, got=came)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; what is said beyond ranges, categories and classes only where something is."""
@@ -162,7 +130,7 @@ def read_bounds(path: Path) -> Bounds:
     try:
         return parse_bounds(content.decode("utf-8"), where)
     except UnicodeDecodeError:
-        raise InputError("file.not_utf8", "is not UTF-8 text").within(where) from None
+        raise InputError("file.not_utf8").within(where) from None
 
 
 def parse_bounds(text: str, where: str = "bounds") -> Bounds:

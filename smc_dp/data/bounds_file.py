@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from smc_dp.core.documents import CHOICE, Document, PathStep, UnfitError
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.kinds import few
 from smc_dp.data.columns import (
     LEAVE_OUT,
@@ -41,15 +41,15 @@ def _level(value: object) -> str:
         return str(value).lower()
     if isinstance(value, str) or (isinstance(value, int) and value.bit_length() <= _LONGEST_LEVEL):
         return str(value)
-    raise InputError("columns.wrong_level", "wanted a text, a whole number, true or false, got {got}", got=shown(value))
+    raise InputError("columns.wrong_level", got=shown(value))
 
 
 def _class_name(value: object) -> str:
     if isinstance(value, float):
-        raise InputError("classes.regression", "{why}, got {got}", why=NO_REGRESSION, got=shown(value))
+        raise InputError("classes.regression", why=NO_REGRESSION, got=shown(value))
     found = _level(value)
     if not found.strip() or not found.isprintable():
-        raise InputError("classes.wrong_name", "wanted a printable text or a whole number, got {got}", got=shown(value))
+        raise InputError("classes.wrong_name", got=shown(value))
     return found
 
 
@@ -62,12 +62,7 @@ def _empty_cell(value: object) -> Any:
         return value
     if isinstance(value, datetime.date) and _is_date(value):
         return value.isoformat()
-    raise InputError(
-        "missing.wrong_rule",
-        "wanted a value of the column or one of {rules}, got {got}",
-        rules=_RULES,
-        got=shown(value),
-    )
+    raise InputError("missing.wrong_rule", rules=_RULES, got=shown(value))
 
 
 def _column(value: object) -> object:
@@ -77,7 +72,7 @@ def _column(value: object) -> object:
         return value
     if isinstance(value, list) and len(value) == 2 and not any(isinstance(v, str | datetime.date) for v in value):
         return value
-    raise InputError("columns.wrong_kind", "wanted {wanted}, got {got}", wanted=_KINDS, got=shown(value))
+    raise InputError("columns.wrong_kind", wanted=_KINDS, got=shown(value))
 
 
 def _kind(value: object) -> str:
@@ -180,14 +175,12 @@ class BoundsFile(Document):
         for section in ("missing", "aliases"):
             for name in getattr(self, section):
                 if name == label and section == "missing" and self.missing[name] != LEAVE_OUT:
-                    yield Fault(
-                        "missing.not_for_classes",
-                        'a row without a class is none to train on, wanted "{rule}" or no rule, got {got}',
-                        {"rule": LEAVE_OUT, "got": shown(self.missing[name])},
+                    yield InputFault(
+                        "missing.not_for_classes", {"rule": LEAVE_OUT, "got": shown(self.missing[name])}
                     ).within(f"[missing] {name[:_SHOWN]}")
                 elif name not in self.columns and name != label:
                     where = "[columns]" if label is not None else "[columns], and [label] column names none"
-                    fault = Fault("columns.unknown", "wanted a column of {where}", {"where": where})
+                    fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")
         for name in self.columns:
             try:
@@ -199,11 +192,7 @@ class BoundsFile(Document):
         stated: Any = self.columns[name]
         rule = self.missing.get(name)
         if name in self.aliases and _kind(stated) != _LEVELS:
-            raise InputError(
-                "aliases.not_categorical",
-                "[aliases.{name}]: wanted those of a column of categories, it is none",
-                name=name[:_SHOWN],
-            )
+            raise InputError("aliases.not_categorical", name=name[:_SHOWN])
         if isinstance(stated, BinsStated):
             return BinnedColumn(name, tuple(stated.bins), _number(name, rule))
         if _kind(stated) == _LEVELS:
@@ -229,15 +218,11 @@ def _number(name: str, rule: Any) -> Any:
     if rule is None or isinstance(rule, str):
         return rule
     if isinstance(rule, bool):
-        raise InputError("missing.not_a_number", "wanted a number, got {got}", got=rule).within(
-            f"[missing] {name[:_SHOWN]}"
-        )
+        raise InputError("missing.not_a_number", got=rule).within(f"[missing] {name[:_SHOWN]}")
     try:
         return float(rule)
     except OverflowError:
-        raise InputError("missing.too_large", "{rule} is too large a number", rule=shown(rule)).within(
-            f"[missing] {name[:_SHOWN]}"
-        ) from None
+        raise InputError("missing.too_large", rule=shown(rule)).within(f"[missing] {name[:_SHOWN]}") from None
 
 
 def _level_in(name: str, rule: Any) -> str:
@@ -247,6 +232,4 @@ def _level_in(name: str, rule: Any) -> str:
 
 
 def _no_rule(name: str, rule: object) -> InputError:
-    return InputError(
-        "missing.wrong_rule", "wanted a value of the column or one of {rules}, got {got}", rules=_RULES, got=shown(rule)
-    ).within(f"[missing] {name[:_SHOWN]}")
+    return InputError("missing.wrong_rule", rules=_RULES, got=shown(rule)).within(f"[missing] {name[:_SHOWN]}")

@@ -37,9 +37,7 @@ def write_cache(pool: Pool, folder: Path, *, ordinal: bool = False) -> Path:
             if other != path:
                 other.unlink()
     except OSError as error:
-        raise InputError("cache.not_written", "cannot be written: {why}", why=error.strerror).within(
-            f"cache folder {folder}"
-        ) from error
+        raise InputError("cache.not_written", why=error.strerror).within(f"cache folder {folder}") from error
     return path
 
 
@@ -53,15 +51,11 @@ def read_cache(name: str, folder: Path, *, ordinal: bool = False) -> Pool | None
         with reading.plain_file(path, f"cache file {path}") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if path.name.split(".")[1] != digest:
-            raise InputError(
-                "cache.changed", "wanted the SHA-256 in its name, got {got}: delete it", got=digest
-            ).within(f"cache file {path}")
+            raise InputError("cache.changed", got=digest).within(f"cache file {path}")
         with np.load(path, allow_pickle=False) as arrays:
             return _pool(dict(arrays), path, _source(name, ordinal=ordinal))
     except OSError as error:
-        raise InputError("cache.unreadable", "cannot be read: {why}", why=error.strerror).within(
-            f"cache file {path}"
-        ) from error
+        raise InputError("cache.unreadable", why=error.strerror).within(f"cache file {path}") from error
 
 
 def _key(name: str, *, ordinal: bool) -> str:
@@ -122,9 +116,7 @@ def _parts(name: str, X: Features) -> dict[str, Any]:
 def _pool(arrays: Mapping[str, Any], path: Path, source: Mapping[str, Any]) -> Pool:
     about = json.loads(str(arrays["about"]))
     if about["source"] != source:
-        raise InputError("cache.outdated", "was made from other files or by another version: delete it").within(
-            f"cache file {path}"
-        )
+        raise InputError("cache.outdated").within(f"cache file {path}")
     public: Array | None = arrays.get("public")
     return Pool(
         about["name"],

@@ -83,13 +83,11 @@ def prepare(
     a cache folder must be given for it. Raises InputError, in one line, when the data set is not to be had.
     """
     if name not in NAMES:
-        raise InputError("dataset.unknown", "data set: wanted one of {names}, got {got}", names=NAMES, got=shown(name))
+        raise InputError("dataset.unknown", names=NAMES, got=shown(name))
     now = state(name, folder)
     if network and (now == "absent" or (now == "partial" and name in FETCHED)):
         if cache is None:
-            raise InputError("dataset.no_cache", "wanted a cache folder, to keep what is fetched").within(
-                f"data set {name}"
-            )
+            raise InputError("dataset.no_cache").within(f"data set {name}")
         pool = fetch(name)
     elif now == "absent":
         raise _absence(name, folder)
@@ -101,9 +99,7 @@ def prepare(
 def _absence(name: str, folder: Path | None) -> InputError:
     help_ = "can be fetched where there is a network" if name in FETCHED else "cannot be fetched"
     if folder is None:
-        return InputError(
-            "dataset.needs_folder", "wanted `folder`, the folder with the papers' data; it {help}", help=help_
-        ).within(f"data set {name}")
+        return InputError("dataset.needs_folder", help=help_).within(f"data set {name}")
     missing = next(file for file in FACTS[name].files if not (folder / file).is_file())
-    fault = InputError("dataset.file_missing", "{file} is missing; it {help}", file=str(folder / missing), help=help_)
+    fault = InputError("dataset.file_missing", file=str(folder / missing), help=help_)
     return fault.within(f"data set {name}")

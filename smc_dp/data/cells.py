@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.errors import Fault
+from smc_dp.core.errors import Fault, InputFault
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, canonical
 from smc_dp.data.file_form import FileForm
@@ -89,11 +89,7 @@ def _place(table: Table, column: CategoricalColumn) -> Callable[[object], float 
     wanted = {canonical(level): i for i, level in enumerate(column.categories)}
     listed = [text[:_SHOWN] for text in list(wanted)[:_LISTED]] + (["..."] if len(wanted) > _LISTED else [])
     known = wanted | {canonical(text): wanted[canonical(level)] for level, texts in column.aliases for text in texts}
-    unknown = Fault(
-        "cell.unknown_level",
-        "unknown value {got}{hint}, wanted one of {levels}",
-        {"got": None, "hint": "", "levels": listed},
-    )
+    unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 
     def place(cell: object) -> float | Fault:
         text = text_in(cell)

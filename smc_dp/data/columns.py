@@ -46,13 +46,9 @@ class NumericColumn:
         """Raises InputError for what is no such column."""
         where = f"column {shown(self.name)}"
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
-            raise InputError(
-                "columns.not_finite", "bounds must be finite, got [{low}, {high}]", low=self.low, high=self.high
-            ).within(where)
+            raise InputError("columns.not_finite", low=self.low, high=self.high).within(where)
         if not self.high / 2 - self.low / 2 > 0:  # the halves cannot overflow
-            raise InputError(
-                "columns.no_order", "wanted low < high, got [{low}, {high}]", low=self.low, high=self.high
-            ).within(where)
+            raise InputError("columns.no_order", low=self.low, high=self.high).within(where)
         _check_number(self, self.low, self.high, (INDICATOR, LEAVE_OUT))
 
 
@@ -79,28 +75,19 @@ class CategoricalColumn:
         where = f"column {shown(self.name)}"
         forms = [canonical(category) for category in self.categories]
         if not forms:
-            raise InputError("columns.no_category", "wanted at least one category, got none").within(where)
+            raise InputError("columns.no_category").within(where)
         if "" in forms:
-            raise InputError("columns.empty_category", "an empty text is not a category").within(where)
+            raise InputError("columns.empty_category").within(where)
         if len(set(forms)) != len(forms):
-            raise InputError("columns.same_category", "a category occurs twice").within(where)
+            raise InputError("columns.same_category").within(where)
         places = check_aliases(where, self.categories, self.aliases)
         if self.missing is None:
             return
         if twofold := [rule for rule in RULES if rule in places]:
-            raise InputError(
-                "missing.rule_and_category",
-                "missing: {rule} would be a rule and a category, wanted one of both",
-                rule=shown(twofold[0]),
-            ).within(where)
+            raise InputError("missing.rule_and_category", rule=shown(twofold[0])).within(where)
         if self.missing not in (CATEGORY, LEAVE_OUT) and self.missing not in self.categories:
             wanted = f'one of its categories, "{CATEGORY}" or "{LEAVE_OUT}"'
-            raise InputError(
-                "missing.unknown_category",
-                "missing: wanted {wanted}, got {got}",
-                wanted=wanted,
-                got=shown(self.missing),
-            ).within(where)
+            raise InputError("missing.unknown_category", wanted=wanted, got=shown(self.missing)).within(where)
 
 
 @dataclass(frozen=True)
@@ -132,12 +119,7 @@ class DateColumn:
         """Raises InputError for what is no such column."""
         where = f"column {shown(self.name)}"
         if not self.first < self.last:
-            raise InputError(
-                "columns.no_order_of_dates",
-                "wanted the first date before the last, got [{first}, {last}]",
-                first=str(self.first),
-                last=str(self.last),
-            ).within(where)
+            raise InputError("columns.no_order_of_dates", first=str(self.first), last=str(self.last)).within(where)
         if self.missing is None or self.missing in (INDICATOR, LEAVE_OUT):
             return
         wanted = f'a date from {self.first} to {self.last}, "{INDICATOR}" or "{LEAVE_OUT}"'
@@ -146,9 +128,7 @@ class DateColumn:
         except ValueError:
             inside = False
         if not inside:
-            raise InputError(
-                "missing.no_date_inside", "missing: wanted {wanted}, got {got}", wanted=wanted, got=shown(self.missing)
-            ).within(where)
+            raise InputError("missing.no_date_inside", wanted=wanted, got=shown(self.missing)).within(where)
 
 
 @dataclass(frozen=True)
@@ -182,11 +162,7 @@ class BinnedColumn:
         where = f"column {shown(self.name)}"
         rising = all(low < high for low, high in zip(self.edges, self.edges[1:], strict=False))
         if len(self.edges) < 2 or not rising or not all(map(math.isfinite, self.edges)):
-            raise InputError(
-                "columns.bins_not_rising",
-                "bins: wanted two or more finite numbers, each above the last, got {got}",
-                got=shown(list(self.edges)),
-            ).within(where)
+            raise InputError("columns.bins_not_rising", got=shown(list(self.edges))).within(where)
         _check_number(self, self.edges[0], self.edges[-1], (CATEGORY, LEAVE_OUT))
 
 
@@ -216,32 +192,19 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
     found = {canonical(level): level for level in levels}
     known = tuple(found.values())
     if len({level for level, _ in aliases}) != len(aliases):
-        raise InputError("aliases.same_level", "aliases: a level stands twice").within(where)
+        raise InputError("aliases.same_level").within(where)
     for level, texts in aliases:
         if level not in known:
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-            raise InputError(
-                "aliases.unknown_level",
-                "aliases: wanted those of one of {listed}, got those of {level}",
-                listed=listed,
-                level=shown(level),
-            ).within(where)
+            raise InputError("aliases.unknown_level", listed=listed, level=shown(level)).within(where)
         for text in texts:
             if not canonical(text):
-                raise InputError(
-                    "aliases.empty_text",
-                    "aliases of {level}: an empty text is none, wanted a rule for empty cells",
-                    level=shown(level),
-                ).within(where)
+                raise InputError("aliases.empty_text", level=shown(level)).within(where)
             if canonical(text) in found:
                 other = found[canonical(text)]
-                raise InputError(
-                    "aliases.two_levels",
-                    "aliases of {level}: {text} means {other} already",
-                    level=shown(level),
-                    text=shown(text),
-                    other=shown(other),
-                ).within(where)
+                raise InputError("aliases.two_levels", level=shown(level), text=shown(text), other=shown(other)).within(
+                    where
+                )
             found[canonical(text)] = level
     return found
 
@@ -275,11 +238,6 @@ def _check_number(column: NumericColumn | BinnedColumn, low: float, high: float,
     if rule is None or rule in rules or (isinstance(rule, float) and low <= rule <= high):
         return
     wanted = " or ".join(f'"{known}"' for known in rules)
-    raise InputError(
-        "missing.no_number_inside",
-        "missing: wanted a number from {low:g} to {high:g}, {wanted}, got {got}",
-        low=low,
-        high=high,
-        wanted=wanted,
-        got=shown(rule),
-    ).within(f"column {shown(column.name)}")
+    raise InputError("missing.no_number_inside", low=low, high=high, wanted=wanted, got=shown(rule)).within(
+        f"column {shown(column.name)}"
+    )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.dictionary_encoding import Coding
 from smc_dp.data.file_form import FileForm
 from smc_dp.data.format_hints import Refused, explain
@@ -65,7 +65,7 @@ class _Rows:
         for block in self._blocks(self._swap(piece).encode() for piece in chain([first], others)):
             self._take(block)
         if not self.rows and not any(name.strip() for name in self.header):
-            raise InputError("csv.empty", "the file is empty, wanted a header and rows")
+            raise InputError("csv.empty")
 
     def cells(self) -> list[Cells]:
         """The columns."""
@@ -111,20 +111,14 @@ class _Rows:
                 self._check_end(held)
             enough = 2 * len(held)
         if held:
-            raise InputError(
-                "csv.unended_quote", "is not CSV: {where} has a quote that does not end, wanted CSV", where=self._here()
-            )
+            raise InputError("csv.unended_quote", where=self._here())
 
     def _check_end(self, held: bytes) -> None:
         """Refuse what is no beginning of a row, or of too long a one."""
         if self._grammar.goes_on(held):
-            raise InputError(
-                "csv.text_after_quote",
-                "is not CSV: {where} has text behind a quote that ended its cell, wanted CSV",
-                where=self._here(),
-            )
+            raise InputError("csv.text_after_quote", where=self._here())
         if len(held) > _LONGEST_ROW:
-            raise InputError("csv.long_row", "has a row of too many characters, wanted shorter ones")
+            raise InputError("csv.long_row")
 
     def _here(self) -> str:
         return f"row {self.rows + 1}" if self.header else "the header"
@@ -134,7 +128,7 @@ class _Rows:
         width = len(self.header)
         if width == 1 and self._is_usual:
             name = shown(self.header[0])
-            one = self._explained(Fault("csv.one_column", "has one column, {name}{hint}", {"name": name, "hint": ""}))
+            one = self._explained(InputFault("csv.one_column", {"name": name, "hint": ""}))
             if one.fields["looks"]:
                 raise InputError(one)
         self.limits.check_cells(0, width)
@@ -176,15 +170,13 @@ class _Rows:
         try:
             return list(csv.reader(text, delimiter=self._separator, strict=True))
         except csv.Error as error:
-            raise InputError("csv.unreadable", "is not CSV: {why}", why=str(error)) from error
+            raise InputError("csv.unreadable", why=str(error)) from error
 
     def _ragged(self, cells: int) -> InputError:
         if not self.header:
-            return InputError("csv.no_header", "its first line is empty, wanted a header")
-        ragged = Fault(
-            "csv.ragged_row",
-            "row {row} has {got} cells, the header has {wanted}{hint}",
-            {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""},
+            return InputError("csv.no_header")
+        ragged = InputFault(
+            "csv.ragged_row", {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""}
         )
         return InputError(self._explained(ragged))
 

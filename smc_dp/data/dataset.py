@@ -31,11 +31,9 @@ def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, c
     is missing or not the recorded one, or there are no categories to number.
     """
     if name not in NAMES:
-        raise InputError("dataset.unknown", "data set: wanted one of {names}, got {got}", names=NAMES, got=shown(name))
+        raise InputError("dataset.unknown", names=NAMES, got=shown(name))
     if ordinal and name not in ORDINAL:
-        raise InputError("dataset.not_ordinal", "ordinal categories are for {sets}", sets=" and ".join(ORDINAL)).within(
-            f"data set {name}"
-        )
+        raise InputError("dataset.not_ordinal", sets=" and ".join(ORDINAL)).within(f"data set {name}")
     kept = None if cache is None else read_cache(name, cache, ordinal=ordinal)
     if kept is not None:
         return kept

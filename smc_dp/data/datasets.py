@@ -50,9 +50,7 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     recorded one.
     """
     if name not in _LOADERS:
-        raise InputError(
-            "dataset.not_public", "dataset: wanted one of {names}, got {got}", names=NAMES, got=shown(name)
-        )
+        raise InputError("dataset.not_public", names=NAMES, got=shown(name))
     return _LOADERS[name](folder)
 
 

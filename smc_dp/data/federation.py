@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from smc_dp.core.arrays import Array, first_outside
-from smc_dp.core.errors import Fault, InputError, plain_name, shown
+from smc_dp.core.errors import InputError, InputFault, plain_name, shown
 
 MOST_CLASSES = 1000
-NO_ROWS = Fault("rows.none", "has no rows, wanted at least one")
+NO_ROWS = InputFault("rows.none")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,26 +112,13 @@ class Federation:
 
     def __post_init__(self) -> None:
         if type(self.classes) is not int or not 2 <= self.classes <= MOST_CLASSES:
-            raise InputError(
-                "classes.not_a_number",
-                "classes: wanted a number from 2 to {most}, got {got}",
-                most=MOST_CLASSES,
-                got=shown(self.classes),
-            )
+            raise InputError("classes.not_a_number", most=MOST_CLASSES, got=shown(self.classes))
         if not isinstance(self.parties, tuple) or not all(isinstance(rows, Rows) for rows in self.parties):
-            raise InputError(
-                "parties.not_rows",
-                "parties: wanted a tuple of Rows, one for each party, got {got}",
-                got=shown(self.parties),
-            )
+            raise InputError("parties.not_rows", got=shown(self.parties))
         if not self.parties:
-            raise InputError("parties.none", "parties: wanted at least one, got none")
+            raise InputError("parties.none")
         if self.names and not (isinstance(self.names, tuple) and len(set(self.names)) == len(self.parties)):
-            raise InputError(
-                "parties.names_not_different",
-                "names: wanted {wanted} different texts, one for each party",
-                wanted=len(self.parties),
-            )
+            raise InputError("parties.names_not_different", wanted=len(self.parties))
         check_features(self.parties[0].X, None, self.name(0))
         width = self.parties[0].X.shape[1:]
         for j, rows in enumerate(self.parties):
@@ -181,57 +168,31 @@ def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> 
     """Raises InputError unless these are labelled rows of the unit ball."""
     check_features(rows.X, width, whose)
     if not isinstance(rows.y, np.ndarray):
-        raise InputError(
-            "rows.no_class_numbers", "wanted an array of class numbers, got {got}", got=shown(rows.y)
-        ).within(whose)
+        raise InputError("rows.no_class_numbers", got=shown(rows.y)).within(whose)
     if rows.y.shape != (len(rows.X),) or rows.y.dtype.kind not in "iu":
         raise InputError(
-            "rows.wrong_class_numbers",
-            "wanted {wanted} class numbers, got shape {shape} of {dtype}",
-            wanted=len(rows.X),
-            shape=str(rows.y.shape),
-            dtype=str(rows.y.dtype),
+            "rows.wrong_class_numbers", wanted=len(rows.X), shape=str(rows.y.shape), dtype=str(rows.y.dtype)
         ).within(whose)
     if rows.y.min() < 0 or rows.y.max() >= classes:
         i = int(np.flatnonzero((rows.y < 0) | (rows.y >= classes))[0])
-        raise InputError(
-            "rows.unknown_class",
-            "row {row}: wanted a class from 0 to {last}, got {got}",
-            row=int(i) + 1,
-            last=classes - 1,
-            got=shown(int(rows.y[i])),
-        ).within(whose)
+        raise InputError("rows.unknown_class", row=int(i) + 1, last=classes - 1, got=shown(int(rows.y[i]))).within(
+            whose
+        )
 
 
 def check_features(X: Array, width: tuple[int, ...] | None, whose: str) -> None:
     """Raises InputError unless X holds at least one row, of this width if given, finite and in the unit ball."""
     if type(X) is not np.ndarray or X.dtype != np.float64:
         came = f"an array of {X.dtype}" if isinstance(X, np.ndarray) else shown(type(X).__name__)
-        raise InputError("rows.not_float64", "wanted rows as an array of float64, got {got}", got=came).within(whose)
+        raise InputError("rows.not_float64", got=came).within(whose)
     if X.ndim != 2 or not X.shape[1] or width not in (None, X.shape[1:]):
-        raise InputError(
-            "federation.wrong_width",
-            "wanted rows of width {width}, got shape {shape}",
-            width=width[0] if width else "d",
-            shape=str(X.shape),
-        ).within(whose)
+        raise InputError("federation.wrong_width", width=width[0] if width else "d", shape=str(X.shape)).within(whose)
     if not len(X):
         raise InputError(NO_ROWS).within(whose)
     finite = np.isfinite(X)
     if not finite.all():
         i, k = np.argwhere(~finite)[0]
-        raise InputError(
-            "federation.not_finite",
-            "row {row}: column {column}: wanted a finite number, got {got}",
-            row=int(i) + 1,
-            column=int(k) + 1,
-            got=float(X[i, k]),
-        ).within(whose)
+        raise InputError("federation.not_finite", row=int(i) + 1, column=int(k) + 1, got=float(X[i, k])).within(whose)
     i = first_outside(X)
     if i is not None:
-        raise InputError(
-            "rows.outside_ball",
-            "row {row}: wanted a Euclidean norm of at most 1, got {got:.6g}: clip the rows to a public bound first",
-            row=int(i) + 1,
-            got=float(np.linalg.norm(X[i])),
-        ).within(whose)
+        raise InputError("rows.outside_ball", row=int(i) + 1, got=float(np.linalg.norm(X[i]))).within(whose)

@@ -47,9 +47,7 @@ def fetch(name: str) -> Pool:
     Waits at most about a minute for a server that does not answer.
     """
     if name not in _FETCHERS:
-        raise InputError(
-            "dataset.not_fetchable", "scikit-learn cannot fetch it, only {fetchers}", fetchers=FETCHED
-        ).within(f"data set {name}")
+        raise InputError("dataset.not_fetchable", fetchers=FETCHED).within(f"data set {name}")
     try:
         with tempfile.TemporaryDirectory(prefix="smc-dp-") as folder, _impatient():
             return _FETCHERS[name](folder)
@@ -57,9 +55,7 @@ def fetch(name: str) -> Pool:
         raise
     except (OSError, EOFError, ValueError, HTTPException) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError("dataset.not_fetched", "scikit-learn could not fetch it: {reason}", reason=reason).within(
-            f"data set {name}"
-        ) from error
+        raise InputError("dataset.not_fetched", reason=reason).within(f"data set {name}") from error
 
 
 def covtype(folder: str) -> Pool:
@@ -130,9 +126,7 @@ def _coded(cells: NDArray[Any]) -> Coded:
 
 def _expect(name: str, got: object, wanted: object) -> None:
     if got != wanted:
-        raise InputError(
-            "dataset.wrong_content", "wanted {wanted}, got {got}", wanted=str(wanted), got=str(got)
-        ).within(f"fetched data set {name}")
+        raise InputError("dataset.wrong_content", wanted=str(wanted), got=str(got)).within(f"fetched data set {name}")
 
 
 @contextmanager

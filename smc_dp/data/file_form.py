@@ -54,30 +54,19 @@ class FileForm:
 
     def __post_init__(self) -> None:
         if self.separator is not None and (len(self.separator) != 1 or _NO_SEPARATOR.fullmatch(self.separator)):
-            raise InputError(
-                "form.wrong_separator",
-                "wanted a single character that is no letter, digit, quote or part of a number, got {got}",
-                got=shown(self.separator),
-            ).within("[file] separator")
+            raise InputError("form.wrong_separator", got=shown(self.separator)).within("[file] separator")
         if self.decimal not in DECIMALS:
-            fault = InputError("form.wrong_decimal", 'wanted "." or ",", got {got}', got=shown(self.decimal))
+            fault = InputError("form.wrong_decimal", got=shown(self.decimal))
             raise fault.within("[file] decimal")
         for name, value, known in (("encoding", self.encoding, ENCODINGS), ("dates", self.dates, tuple(DATES))):
             if value is not None and value not in known:
-                fault = InputError("form.unknown", "wanted one of {known}, got {got}", known=known, got=shown(value))
+                fault = InputError("form.unknown", known=known, got=shown(value))
                 raise fault.within(f"[file] {name}")
         if len(self.missing) > _MOST_WORDS:
-            raise InputError(
-                "form.too_many_words", "wanted at most {most} words, got {got}", most=_MOST_WORDS, got=len(self.missing)
-            ).within("[file] missing")
+            raise InputError("form.too_many_words", most=_MOST_WORDS, got=len(self.missing)).within("[file] missing")
         for word in self.missing:
             if not 0 < len(word) <= _LONGEST_WORD:
-                raise InputError(
-                    "form.wrong_word",
-                    "wanted words of 1 to {longest} characters, got {got}",
-                    longest=_LONGEST_WORD,
-                    got=shown(word),
-                ).within("[file] missing")
+                raise InputError("form.wrong_word", longest=_LONGEST_WORD, got=shown(word)).within("[file] missing")
 
     def pointed(self, cell: str) -> str:
         """The cell with a point before its decimals; nothing where points would stand between thousands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import MappingProxyType
 
-from smc_dp.core.errors import Fault
+from smc_dp.core.errors import Fault, InputFault
 
 _WORKBOOK = "pandas.read_excel({name!r}).to_csv({csv!r}, index=False)"
 _TO_PARQUET = ".to_parquet({parquet!r})"
@@ -51,18 +51,10 @@ def of_another_program(path: Path, start: bytes) -> Fault | None:
         what, how = known
         if by_start == ".xlsx" and ending not in _BY_ENDING:
             what, how = "a zip archive or an Excel workbook", f"unpack it, or {_WORKBOOK}"
-        return Fault(
-            "file.other_program",
-            "is {what}, wanted CSV or Parquet: save it as one, such as by {how}",
-            {"what": what, "how": _filled(how, path)},
-        )
+        return InputFault("file.other_program", {"what": what, "how": _filled(how, path)})
     for mark, name in _PACKED.items():
         if start.startswith(mark):
-            return Fault(
-                "file.packed",
-                "is packed by {program}, wanted CSV, CSV packed by gzip, or Parquet: unpack it",
-                {"program": name},
-            )
+            return InputFault("file.packed", {"program": name})
     return None
 
 

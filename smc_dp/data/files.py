@@ -38,9 +38,7 @@ SHA256 = MappingProxyType(
 def within(folder: Path | None, name: str) -> Path:
     """Where the file of that name is to be; InputError without a folder."""
     if folder is None:
-        raise InputError("dataset.no_folder", "wanted `folder`, the folder with the papers' data").within(
-            f"data file {name}"
-        )
+        raise InputError("dataset.no_folder").within(f"data file {name}")
     return folder / name
 
 
@@ -50,9 +48,7 @@ def content(folder: Path | None, name: str) -> bytes:
     found = reading.read_file(path, where=f"data file {path}", links=True)
     digest = hashlib.sha256(found).hexdigest()
     if digest != SHA256[name]:
-        raise InputError(
-            "dataset.wrong_digest", "wanted SHA-256 {wanted}, got {got}", wanted=SHA256[name], got=digest
-        ).within(f"data file {path}")
+        raise InputError("dataset.wrong_digest", wanted=SHA256[name], got=digest).within(f"data file {path}")
     return found
 
 
@@ -61,18 +57,10 @@ def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np
     header = _header(shape)
     if not content.startswith(header):
         got = content[: len(header)].hex() or "nothing"
-        raise InputError(
-            "idx.wrong_header",
-            "wanted an idx file of bytes, shape {shape}, header {header}, got {got}",
-            shape=str(shape),
-            header=header.hex(),
-            got=got,
-        ).within(source)
+        raise InputError("idx.wrong_header", shape=str(shape), header=header.hex(), got=got).within(source)
     size = len(header) + math.prod(shape)
     if len(content) != size:
-        raise InputError(
-            "idx.wrong_size", "wanted an idx file of {size} bytes, got {got}", size=size, got=len(content)
-        ).within(source)
+        raise InputError("idx.wrong_size", size=size, got=len(content)).within(source)
     return np.frombuffer(content, dtype=np.uint8, offset=len(header)).reshape(shape)
 
 

@@ -23,23 +23,16 @@ class TableLimits:
     def check_cells(self, rows: int, columns: int, more: bool = False) -> None:
         """Raises InputError for more columns or cells than a table may have; `more`: there may be further rows."""
         if columns > self.columns:
-            raise InputError(
-                "table.too_many_columns",
-                "has {columns:,} columns, wanted at most {most:,}",
-                columns=columns,
-                most=self.columns,
-            )
+            raise InputError("table.too_many_columns", columns=columns, most=self.columns)
         if rows * columns > self.cells:
             least = "at least " if more else ""
             came = f"{least}{rows * columns:,} cells ({rows:,} rows of {columns:,} columns)"
-            raise InputError("table.too_many_cells", "has {got}, wanted at most {most:,}", got=came, most=self.cells)
+            raise InputError("table.too_many_cells", got=came, most=self.cells)
 
     def check_text(self, size: int) -> None:
         """Raises InputError for more text than a table may hold."""
         if size > self.text:
-            raise InputError(
-                "table.too_large", "takes more than {most:,} bytes in memory, wanted at most that many", most=self.text
-            )
+            raise InputError("table.too_large", most=self.text)
 
 
 LIMITS = TableLimits()

@@ -36,25 +36,13 @@ def _read(path: Path) -> tuple[scipy.sparse.csr_matrix, npt.NDArray[np.int64]]:
     try:
         rows, labels = load_svmlight_file(str(path), n_features=_COLUMNS, zero_based=False)
     except OSError as error:
-        raise InputError(
-            "malicious_url.unreadable",
-            "cannot be read: {why}; it is one of the Malicious URL data, unpacked from url_svmlight.tar.gz, which "
-            "is not among the data sets at hand",
-            why=error.strerror,
-        ).within(f"data file {path}") from error
+        raise InputError("malicious_url.unreadable", why=error.strerror).within(f"data file {path}") from error
     except ValueError as error:
-        raise InputError(
-            "malicious_url.not_svmlight",
-            "is not svmlight text of {columns} columns: {why}",
-            columns=_COLUMNS,
-            why=str(error),
-        ).within(f"data file {path}") from error
-    if len(labels) != _ROWS:
-        raise InputError(
-            "malicious_url.wrong_rows", "wanted {wanted} rows, got {got}", wanted=_ROWS, got=len(labels)
-        ).within(f"data file {path}")
-    if not (np.abs(labels) == 1).all() or not np.isfinite(rows.data).all():
-        raise InputError("malicious_url.wrong_values", "wanted labels +1 and -1 and finite numbers").within(
+        raise InputError("malicious_url.not_svmlight", columns=_COLUMNS, why=str(error)).within(
             f"data file {path}"
-        )
+        ) from error
+    if len(labels) != _ROWS:
+        raise InputError("malicious_url.wrong_rows", wanted=_ROWS, got=len(labels)).within(f"data file {path}")
+    if not (np.abs(labels) == 1).all() or not np.isfinite(rows.data).all():
+        raise InputError("malicious_url.wrong_values").within(f"data file {path}")
     return rows, (labels > 0).astype(np.int64)

@@ -37,9 +37,7 @@ def read_parquet(
             _check_unpacked(found.metadata, limits)
         cells = [_cells(found, field, rows, limits, missing) for field in schema]
     if any(len(column) != rows for column in cells):
-        raise InputError(
-            "parquet.wrong_rows", "is not a Parquet file that can be read: it does not have the rows that it states"
-        )
+        raise InputError("parquet.wrong_rows")
     return list(schema.names), cells, rows
 
 
@@ -61,7 +59,7 @@ def opened(file: IO[bytes]) -> Iterator[Any]:
         if isinstance(error, InputError):
             raise
         reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise InputError("parquet.unreadable", "is not a Parquet file that can be read: {why}", why=reason) from error
+        raise InputError("parquet.unreadable", why=reason) from error
 
 
 def _check_footer(file: IO[bytes]) -> None:
@@ -71,12 +69,7 @@ def _check_footer(file: IO[bytes]) -> None:
     length = int.from_bytes(file.read(_END)[:4], "little")
     file.seek(0)
     if _LONGEST_FOOTER < length <= end:
-        raise InputError(
-            "parquet.long_description",
-            "describes itself in {length:,} bytes, wanted at most {most:,}",
-            length=length,
-            most=_LONGEST_FOOTER,
-        )
+        raise InputError("parquet.long_description", length=length, most=_LONGEST_FOOTER)
 
 
 def _check_unpacked(metadata: Any, limits: TableLimits) -> None:

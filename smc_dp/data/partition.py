@@ -30,24 +30,18 @@ def check_names(names: Sequence[str]) -> None:
     for name in names:
         check_letters(name)
         if name.lower() in RESERVED:
-            raise InputError("party.reserved_name", "is reserved, wanted another name").within(
-                f"party name {shown(name)}"
-            )
+            raise InputError("party.reserved_name").within(f"party name {shown(name)}")
         if name in known:
-            raise InputError("party.same_name", "given twice, wanted a name for each party").within(
-                f"party name {shown(name)}"
-            )
+            raise InputError("party.same_name").within(f"party name {shown(name)}")
         known.add(name)
     if len(names) < 2:
-        raise InputError("parties.too_few", "number of parties: wanted at least 2, got {got}", got=len(names))
+        raise InputError("parties.too_few", got=len(names))
 
 
 def check_letters(name: str) -> None:
     """Raises InputError for a name that is not simple: such names can stand in messages, and name files."""
     if not _NAME.fullmatch(name):
-        raise InputError("party.wrong_name", "wanted letters, digits, '.', '_' or '-', at most 64").within(
-            f"party name {shown(name)}"
-        )
+        raise InputError("party.wrong_name").within(f"party name {shown(name)}")
 
 
 def even(parties: int) -> list[Fraction]:
@@ -60,18 +54,12 @@ def parse_split(text: str) -> list[Fraction]:
     shares = []
     for part in text.split(","):
         if not re.fullmatch(r"\s*[0-9]{1,3}(\.[0-9]{1,9})?\s*", part):
-            raise InputError(
-                "split.no_percentages", "split: wanted percentages such as 15,20,20,20,25, got {got}", got=shown(text)
-            )
+            raise InputError("split.no_percentages", got=shown(text))
         shares.append(Fraction(part.strip()))
     if min(shares) <= 0:
-        raise InputError("split.not_positive", "split: each share must be positive, got {got}", got=shown(text))
+        raise InputError("split.not_positive", got=shown(text))
     if sum(shares) != 100:
-        raise InputError(
-            "split.wrong_sum",
-            "split: the percentages must sum to 100, got a sum of {total:g}",
-            total=float(sum(shares)),
-        )
+        raise InputError("split.wrong_sum", total=float(sum(shares)))
     return shares
 
 
@@ -136,32 +124,17 @@ class Deal:
         for name in ("parties", "per_party", "auxiliary", "labelled", "components", "features"):
             count = getattr(self, name)
             if count is not None and count < 1:
-                raise InputError("partition.too_few", "{name}: wanted at least 1, got {got}", name=name, got=count)
+                raise InputError("partition.too_few", name=name, got=count)
         if self.split is not None and self.per_party is not None:
-            raise InputError("split.with_per_party", "split: says how all rows are shared, wanted no per_party with it")
+            raise InputError("split.with_per_party")
         if self.split is not None and len(parse_split(self.split)) != self.parties:
-            raise InputError(
-                "split.wrong_number",
-                "split: wanted {wanted} percentages, one for each party, got {got}",
-                wanted=self.parties,
-                got=self.split,
-            )
+            raise InputError("split.wrong_number", wanted=self.parties, got=self.split)
         if not 0 < self.sample <= 1:
-            raise InputError(
-                "partition.wrong_sample",
-                "sample: wanted more than 0 and at most 1, got {got:g}",
-                got=float(self.sample),
-            )
+            raise InputError("partition.wrong_sample", got=float(self.sample))
         if not 0 < self.held_out < 100:
-            raise InputError(
-                "partition.wrong_held_out",
-                "held_out: wanted a percentage between 0 and 100, got {got:g}",
-                got=float(self.held_out),
-            )
+            raise InputError("partition.wrong_held_out", got=float(self.held_out))
         if self.bias is not None and not 0 <= self.bias < float("inf"):
-            raise InputError(
-                "partition.negative_bias", "bias: wanted a finite number, at least 0, got {got}", got=self.bias
-            )
+            raise InputError("partition.negative_bias", got=self.bias)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,24 +192,14 @@ def _counts(name: str, deal: Deal, rows: int, public: int) -> list[int]:
     if wanted > rows:
         each = "at least 1" if deal.per_party is None else f"{deal.per_party}"
         raise InputError(
-            "dataset.too_few_rows",
-            "{parties} parties with {each} rows each and {public} public rows need {wanted} rows, there are {rows}",
-            parties=deal.parties,
-            each=each,
-            public=public,
-            wanted=wanted,
-            rows=rows,
+            "dataset.too_few_rows", parties=deal.parties, each=each, public=public, wanted=wanted, rows=rows
         ).within(f"data set {name}")
     if deal.per_party is not None:
         return [deal.per_party] * deal.parties
     shares = even(deal.parties) if deal.split is None else parse_split(deal.split)
     counts = sizes(rows - public, shares)
     if min(counts) == 0:
-        raise InputError(
-            "dataset.empty_share",
-            "the smallest share of {rows} rows is empty, wanted fewer parties",
-            rows=rows - public,
-        ).within(f"data set {name}")
+        raise InputError("dataset.empty_share", rows=rows - public).within(f"data set {name}")
     return counts
 
 
@@ -259,22 +222,11 @@ class _Chart:
 def _chart(pool: Pool, deal: Deal, dealt: Dealt) -> _Chart:
     width = pool.train.X.shape[1]
     if deal.features is not None and deal.features > width:
-        raise InputError(
-            "features.wrong_width",
-            "features: data set {name} has {width} columns, got {got}",
-            name=pool.name,
-            width=width,
-            got=deal.features,
-        )
+        raise InputError("features.wrong_width", name=pool.name, width=width, got=deal.features)
     bias = pool.bias if deal.bias is None else deal.bias
     if deal.components is None:
         if not isinstance(pool.train.X, np.ndarray):
-            raise InputError(
-                "components.not_fewer",
-                "components: data set {name} has {width} columns, wanted a projection to fewer",
-                name=pool.name,
-                width=width,
-            )
+            raise InputError("components.not_fewer", name=pool.name, width=width)
         # Rows of fewer columns have a smaller public bound; without `features` they are in the ball already.
         bound = pool.coordinate * float(np.sqrt(deal.features or width))
         return _Chart(deal.features, None, min(1.0, bound) if deal.features else 1.0, bias)

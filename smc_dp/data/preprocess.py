@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.arrays import into_ball, longer_than, with_bias
-from smc_dp.core.errors import Fault, InputError, clipped_too_often, shown, warn_clipped
+from smc_dp.core.errors import Fault, InputError, InputFault, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.cells import class_column, read_column, without_left_out
 from smc_dp.data.columns import (
@@ -92,12 +92,7 @@ def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
         both = f"both {shown(names[0])} and {shown(names[1])}"
         wanted = both if len(names) == 2 else f"two or more of the {len(names)} classes"
         raise InputError(
-            "rows.one_class",
-            "column {label}: all {count} rows are {only}, wanted {wanted}",
-            label=shown(bounds.label),
-            count=len(rows),
-            only=shown(only),
-            wanted=wanted,
+            "rows.one_class", label=shown(bounds.label), count=len(rows), only=shown(only), wanted=wanted
         ).within(table.source)
 
 
@@ -121,9 +116,7 @@ def encoded(table: Table, bounds: Bounds, *, strict: bool = False) -> Encoded:
     table, kept = without_left_out(table, bounds)
     if table.rows * bounds.dimension > _MOST_NUMBERS:
         came = f"{table.rows:,} rows of {bounds.dimension:,} features"
-        raise InputError(
-            "rows.too_many_features", "wanted at most {most:,} features in all, got {got}", most=_MOST_NUMBERS, got=came
-        ).within(table.source)
+        raise InputError("rows.too_many_features", most=_MOST_NUMBERS, got=came).within(table.source)
     X = np.empty((table.rows, bounds.dimension))
     width, clipped = 0, 0
     outside: list[TableFault] = []
@@ -169,10 +162,8 @@ def _warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
             said.append(f"column {shown(beyond.column)}: {beyond.count:,} of {n:,} cells are moved into the bounds")
     if said:
         more = f"; and {len(said) - _MOST_SAID} more" if len(said) > _MOST_SAID else ""
-        fault = Fault(
+        fault = InputFault(
             "rows.clipped_by_bounds",
-            "{said}. Bounds and clip are public and come from public knowledge; "
-            "no row is longer than sqrt({columns}) = {longest:.3g}.",
             {
                 "said": "; ".join(said[:_MOST_SAID]) + more,
                 "clipped": made.clipped,
@@ -194,9 +185,7 @@ def numbered(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
     for i, column in enumerate(columns):
         if isinstance(column, CategoricalColumn):
             if column.missing is not None:
-                raise InputError(
-                    "missing.numbered_categories", "missing: wanted no rule where categories are numbered"
-                ).within(f"column {shown(column.name)}")
+                raise InputError("missing.numbered_categories").within(f"column {shown(column.name)}")
             ordered = replace(column, categories=tuple(_sorted(column.categories)))
             cells[column.name] = _fitting(table, ordered)
             columns[i] = NumericColumn(column.name, 0.0, float(max(len(column.categories) - 1, 1)))
@@ -211,11 +200,7 @@ def _sorted(categories: tuple[str, ...]) -> list[str]:
 
 
 def _none_left(bounds: Bounds) -> Fault:
-    return Fault(
-        "rows.all_left_out",
-        "each row has an empty cell in {columns} and is left out, wanted at least one that has none",
-        {"columns": " or ".join(shown(name) for name in bounds.leaving[:_LISTED])},
-    )
+    return InputFault("rows.all_left_out", {"columns": " or ".join(shown(name) for name in bounds.leaving[:_LISTED])})
 
 
 def _fill(X: NDArray[np.float64], values: NDArray[np.float64], column: Column, center: bool) -> None:

@@ -53,9 +53,7 @@ def principal(public: Features, components: int, radius: Radius = "median") -> t
     norms = np.linalg.norm(projection.of(public), axis=1)
     length = float(np.median(norms) if radius == "median" else norms.max())
     if not length > 0:
-        raise InputError(
-            "components.equal_rows", "components: all public rows are equal, a projection needs different ones"
-        )
+        raise InputError("components.equal_rows")
     return projection, length
 
 
@@ -77,18 +75,6 @@ def _sparse(public: scipy.sparse.csr_array, components: int) -> Projection:
 
 def _check(components: int, rows: int, width: int) -> None:
     if components >= rows:
-        raise InputError(
-            "components.too_few_rows",
-            "components: {components} components need at least {least} public rows (auxiliary, labelled or the "
-            "data set's own), there are {rows}",
-            components=components,
-            least=components + 1,
-            rows=rows,
-        )
+        raise InputError("components.too_few_rows", components=components, least=components + 1, rows=rows)
     if components > width:
-        raise InputError(
-            "components.too_many",
-            "components: wanted at most {most}, the number of columns, got {got}",
-            most=width,
-            got=components,
-        )
+        raise InputError("components.too_many", most=width, got=components)

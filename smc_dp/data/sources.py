@@ -70,9 +70,7 @@ def own_files(
     except InputError as error:
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
     if public.label is None:
-        raise InputError("bounds.no_label_column", "wanted [label] column, or a `label`").within(
-            f"bounds file {bounds}"
-        )
+        raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
     tables = _grouped(parties, parties_by) if parties_by is not None else one_file_each(parties)
     data = {name: labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)
@@ -124,14 +122,7 @@ def _prepared(
 def _made_public(train: Table, count: int, name: str, seed: int) -> tuple[Table, Table]:
     """So many rows at random, and the others; InputError where none would be left."""
     if not 1 <= count < train.rows:
-        raise InputError(
-            "auxiliary.wrong_number",
-            "auxiliary: data set {name} has {rows} rows to train on, wanted 1 to {last} of them, got {got}",
-            name=name,
-            rows=train.rows,
-            last=train.rows - 1,
-            got=count,
-        )
+        raise InputError("auxiliary.wrong_number", name=name, rows=train.rows, last=train.rows - 1, got=count)
     order = np.random.default_rng(seed).permutation(train.rows).astype(np.int64)
     return train.take(np.sort(order[:count]), f"public rows of {name}"), train.take(
         np.sort(order[count:]), train.source
@@ -142,19 +133,9 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     shares = parse_split(split) if split is not None else None
     count = parties if parties is not None else len(shares) if shares else DEFAULT_PARTIES
     if not 2 <= count <= _MAX_PARTIES:
-        raise InputError(
-            "parties.wrong_number",
-            "parties: wanted at least 2 and at most {most}, got {got}",
-            most=_MAX_PARTIES,
-            got=count,
-        )
+        raise InputError("parties.wrong_number", most=_MAX_PARTIES, got=count)
     if shares is not None and len(shares) != count:
-        raise InputError(
-            "split.wrong_number",
-            "split: wanted {wanted} percentages, one for each party, got {got}",
-            wanted=count,
-            got=len(shares),
-        )
+        raise InputError("split.wrong_number", wanted=count, got=len(shares))
     return shares or even(count)
 
 
@@ -172,17 +153,13 @@ def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
     if not equals:
         return Path(text).stem, Path(text)
     if not path:
-        raise InputError("party.no_file", "party: wanted a file or name=file, got {got}", got=shown(text))
+        raise InputError("party.no_file", got=shown(text))
     return name, Path(path)
 
 
 def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str, Table]:
     if len(parties) != 1:
-        raise InputError(
-            "parties_by.several_tables",
-            "parties_by: wanted one table, as a single `party`, got {got}",
-            got=len(parties),
-        )
+        raise InputError("parties_by.several_tables", got=len(parties))
     path = _name_and_path(parties[0])[1]
     table = read_table(path, f"table {path}")
     groups = group(table, column)

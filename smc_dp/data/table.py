@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.file_form import PLAIN, FileForm
 from smc_dp.data.format_hints import Refused, explain
 
@@ -137,9 +137,8 @@ class Table:
         if name in self.columns:
             return None
         have = [column[:_SHOWN] for column in list(self.columns)[:_LISTED]] or ["no columns"]
-        fault = Fault(
+        fault = InputFault(
             "table.no_column",
-            "column {column} is missing; the table has {have}{hint}",
             {"column": shown(name), "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
         )
         return explain(fault, Refused(self.form, text=name, header=list(self.columns)))
@@ -149,21 +148,13 @@ class Table:
         return f"{self.source}: column {shown(name)}, row {self.row_numbers[i]}"
 
 
-NOT_A_NUMBER = Fault("cell.not_a_number", "wanted a number, got {got}{hint}", {"got": None, "hint": ""})
-NOT_FINITE = Fault("cell.not_finite", "wanted a finite number, got {got}{hint}", {"got": None, "hint": ""})
-NOT_A_TEXT = Fault("cell.not_a_text", "wanted a text, got {got}", {"got": None})
+NOT_A_NUMBER = InputFault("cell.not_a_number", {"got": None, "hint": ""})
+NOT_FINITE = InputFault("cell.not_finite", {"got": None, "hint": ""})
+NOT_A_TEXT = InputFault("cell.not_a_text", {"got": None})
 EMPTY = MappingProxyType(
-    {
-        wanted: Fault("cell.empty", "wanted {wanted}, the cell is empty", {"wanted": wanted})
-        for wanted in ("a number", "a date", "a text")
-    }
+    {wanted: InputFault("cell.empty", {"wanted": wanted}) for wanted in ("a number", "a date", "a text")}
 )
-NAN = MappingProxyType(
-    {
-        wanted: Fault("cell.nan", "wanted {wanted}, got nan", {"wanted": wanted})
-        for wanted in ("a finite number", "a text")
-    }
-)
+NAN = MappingProxyType({wanted: InputFault("cell.nan", {"wanted": wanted}) for wanted in ("a finite number", "a text")})
 NOTHING = frozenset({"cell.empty", "cell.nan"})
 """Codes of cells in which nothing stands."""
 
@@ -198,11 +189,7 @@ def day_of(cell: object, form: FileForm) -> datetime.date | Fault:
     try:
         return form.day(cell if isinstance(cell, str) else "")
     except ValueError:
-        return Fault(
-            "cell.not_a_date",
-            "wanted a date as {dates}, got {got}{hint}",
-            {"dates": form.dates, "got": None, "hint": ""},
-        )
+        return InputFault("cell.not_a_date", {"dates": form.dates, "got": None, "hint": ""})
 
 
 def text_in(cell: object) -> str | Fault:

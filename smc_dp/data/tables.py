@@ -46,9 +46,7 @@ class Unpacked:
         try:
             found = self._file.read(size)
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(
-                "gzip.unreadable", "is packed by gzip and cannot be unpacked: {why}", why=str(error)
-            ) from None
+            raise InputError("gzip.unreadable", why=str(error)) from None
         self._limits.check_text(self._file.tell())
         return found
 
@@ -79,7 +77,7 @@ def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: File
             return _csv(file, source, meant, limits, path.suffix.lower() in _TABS)
         with Unpacked(file, limits) as unpacked:
             if _start(unpacked).startswith(_PARQUET_MAGIC):
-                raise InputError("gzip.parquet", "is a Parquet file packed by gzip, wanted it unpacked: gunzip it")
+                raise InputError("gzip.parquet")
             return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in _TABS)
 
 
@@ -109,12 +107,7 @@ def _form(path: Path, source: str, said: FileForm | None) -> FileForm:
         return replace(PLAIN, place=str(beside)) if said is None else said
     found = replace(read_document(FormDocument, beside, "file").file.form, place=str(beside))
     if said is not None and said != found:
-        raise InputError(
-            "form.two_forms",
-            "[file] of {place} and {beside} say different things, wanted one of them",
-            place=said.place,
-            beside=str(beside),
-        ).within(source)
+        raise InputError("form.two_forms", place=said.place, beside=str(beside)).within(source)
     return found if said is None else said
 
 
@@ -132,12 +125,7 @@ def _csv(file: ByteSource, source: str, form: FileForm, limits: TableLimits, tab
 def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileForm) -> Table:
     for setting in ("separator", "decimal", "encoding"):
         if setting in form.said():
-            raise InputError(
-                "form.not_for_parquet",
-                "is a Parquet file, wanted no {setting} in [file] of {place}",
-                setting=setting,
-                place=form.place,
-            )
+            raise InputError("form.not_for_parquet", setting=setting, place=form.place)
     names, cells, rows = read_parquet(file, limits, form.missing)
     columns = dict(zip(_header(names), cells, strict=True))
     return Table(source, columns, range(1, rows + 1), replace(form, is_text=False))
@@ -147,12 +135,10 @@ def _header(cells: Sequence[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     if not names or "" in names:
         at = f"column {names.index('') + 1} of {len(names)} has no name in the header" if names else "has no columns"
-        raise InputError(
-            "header.no_name", "{which}, wanted one for each column (pandas: to_csv(index=False))", which=at
-        )
+        raise InputError("header.no_name", which=at)
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError("header.same_name", "column {name} occurs twice in the header", name=shown(name))
+            raise InputError("header.same_name", name=shown(name))
         seen.add(name)
     return names

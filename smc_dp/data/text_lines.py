@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from smc_dp.core.errors import Fault, InputError
+from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.file_form import FileForm
 from smc_dp.data.format_hints import Refused, explain
 from smc_dp.data.limits import TableLimits
@@ -65,7 +65,7 @@ class TextLines:
         while chunk := self.file.read(_CHUNK):
             new = decoder.decode(chunk)
             if "\0" in new:
-                raise InputError("text.binary", "is not a text file (it has a byte 0), wanted CSV")
+                raise InputError("text.binary")
             text = rest + new
             end = text.rfind("\n") + 1 or text.rfind("\r", 0, -1) + 1  # an \r at the end may belong to an \n
             rest = text[end:]
@@ -81,9 +81,7 @@ class TextLines:
         self._check_length(max(map(len, lines)))
         self._lines += len(lines)
         if self._lines > self.limits.cells + 1:  # empty ones, or those of a text in quotes
-            raise InputError(
-                "text.too_many_lines", "has more than {most:,} lines, wanted fewer", most=self.limits.cells
-            )
+            raise InputError("text.too_many_lines", most=self.limits.cells)
         self._weight += len(piece) if piece.isascii() else sum(map(_weight, lines))
         self.limits.check_text(self._weight)
         if not piece.isascii():
@@ -91,53 +89,37 @@ class TextLines:
 
     def _check_length(self, length: int) -> None:
         if length > (most := self.limits.line):
-            raise InputError(
-                "text.long_line", "has a line of more than {most:,} characters, wanted shorter ones", most=most
-            )
+            raise InputError("text.long_line", most=most)
 
     def _check_mark(self) -> None:
         """Refuse UTF-16 that is said to be another, and what is said to be UTF-16 and does not begin as such."""
         encoding = self._encoding
         if self._is_marked and encoding != "utf-16":
             raise self.refusal(
-                Fault(
-                    "text.marked_utf16",
-                    "is not {encoding} text (it begins with the byte order mark of UTF-16), wanted CSV{hint}",
-                    {"encoding": _NAMES.get(encoding, encoding), "looks": "utf-16", "hint": ""},
+                InputFault(
+                    "text.marked_utf16", {"encoding": _NAMES.get(encoding, encoding), "looks": "utf-16", "hint": ""}
                 )
             )
         if encoding == "utf-16" and not self._is_marked:
-            raise InputError(
-                "text.no_byte_order_mark", "is not UTF-16 text (it does not begin with a byte order mark), wanted CSV"
-            )
+            raise InputError("text.no_byte_order_mark")
 
     def _unreadable(self) -> InputError:
         """Return what is wrong with a file that is not text of this encoding."""
         encoding = self._encoding
         self.file.seek(0)
         if encoding != "utf-16" and b"\0" in self.file.read(_CHUNK):
-            return InputError("text.binary", "is not a text file (it has a byte 0), wanted CSV")
+            return InputError("text.binary")
         at, others = self._first_unreadable(encoding)
         name, looks = _NAMES.get(encoding, encoding), ""
         if encoding == "cp1252" and self._first_unreadable("utf-8")[0] is None:
             looks = "utf-8"
         if encoding == "utf-8" and others:
-            return InputError(
-                "text.two_encodings",
-                "is not {encoding} text (byte {byte} cannot be read), wanted CSV in one encoding: "
-                "others before that byte can be read",
-                encoding=name,
-                byte=at,
-            )
+            return InputError("text.two_encodings", encoding=name, byte=at)
         if encoding == "utf-8":
             self.file.seek(at or 0)
             looks = "cp1252" if _CONTROLS.search(self.file.read(_CHUNK).decode("latin-1")) else "latin-1"
         return self.refusal(
-            Fault(
-                "text.unreadable_byte",
-                "is not {encoding} text (byte {byte} cannot be read), wanted CSV{hint}",
-                {"encoding": name, "byte": at, "looks": looks, "hint": ""},
-            )
+            InputFault("text.unreadable_byte", {"encoding": name, "byte": at, "looks": looks, "hint": ""})
         )
 
     def refusal(self, fault: Fault) -> InputError:
@@ -178,23 +160,13 @@ class _Bytewise:
                 self._not_utf_8 = self._not_utf_8 or not _is_utf_8(line.encode(self._encoding))
                 self._controls = self._controls or bool(self._encoding == "latin-1" and _CONTROLS.search(line))
         if self._controls and self._not_utf_8:
-            raise self._text.refusal(
-                Fault(
-                    "text.control_characters",
-                    "is not latin-1 text (it has control characters), wanted CSV{hint}",
-                    {"looks": "cp1252", "hint": ""},
-                )
-            )
+            raise self._text.refusal(InputFault("text.control_characters", {"looks": "cp1252", "hint": ""}))
 
     def check_all(self) -> None:
         """Raises InputError where every line of more than ASCII is UTF-8, which it is not by chance."""
         if self._more_than_ascii and not self._not_utf_8:
             raise self._text.refusal(
-                Fault(
-                    "text.all_utf8",
-                    "is not {encoding} text (all of it is UTF-8), wanted CSV{hint}",
-                    {"encoding": self._encoding, "looks": "utf-8", "hint": ""},
-                )
+                InputFault("text.all_utf8", {"encoding": self._encoding, "looks": "utf-8", "hint": ""})
             )
 
 

@@ -86,7 +86,7 @@ def check_file(
     check_letters(name)
     column = label or bounds.label
     if column is None:
-        raise InputError("bounds.no_label_column", "wanted [label] column, or a `label`").within("bounds")
+        raise InputError("bounds.no_label_column").within("bounds")
     public = replace(bounds, label=column)
     source = f"party {name} ({path})"
     try:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.toml import on_one_line
 from smc_dp.data.cells import ReadCells
 from smc_dp.data.columns import (
@@ -86,7 +86,7 @@ class TableFault:
             advice = f"; write {self.line}{note} into [{self.section}] of the bounds"
             if released:
                 advice = f"; the bounds of the release have no such line as {self.line} in [{self.section}]"
-            fault = replace(fault, template=fault.template + "{advice}", fields={**fault.fields, "advice": advice})
+            fault = replace(fault.followed_by(advice), fields={**fault.fields, "advice": advice})
         return (fault.within(f"column {shown(self.column)}, row {self.rows[0]}") if self.rows else fault).within(source)
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def outside_bounds(table: Table, column: Column, values: NDArray[np.float64]) ->
     if isinstance(column, DateColumn):
         days = {"got": column.first + timedelta(got), "low": column.first, "high": column.last}
         fields = {name: day.isoformat() for name, day in days.items()}
-    fault = Fault("cell.outside_bounds", "{got} is outside its bounds [{low}, {high}]", fields)
+    fault = InputFault("cell.outside_bounds", fields)
     return (_table_fault(table, column.name, fault, rows, fields["got"]),)
 
 
@@ -162,11 +162,7 @@ def _kinds(table: Table, column: Column, read: ReadCells) -> list[TableFault]:
         fault = _explained(read.faults[place], read.cells[place], table, levels)
         found.append(_table_fault(table, column.name, fault, rows[of_rows[rows] == each[k]], read.cells[place]))
     if len(late) > 1:
-        more = Fault(
-            "cell.more_values",
-            "{first}, and {more:,} more such values",
-            {"first": found[-1].what, "more": len(late) - 1},
-        )
+        more = InputFault("cell.more_values", {"first": found[-1].what, "more": len(late) - 1})
         found[-1] = replace(found[-1], fault=more, count=int(counts[late].sum()))
     return found
 
@@ -189,7 +185,7 @@ def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64],
     """The fault of these rows, counted from 0."""
     first = tuple(int(table.row_numbers[i]) for i in rows[:FIRST_ROWS].tolist())
     if fault.code in NOTHING and table.blank_rows()[rows].all():
-        return TableFault(name, Fault("row.empty", "the whole row is empty, wanted none that is"), len(rows), first)
+        return TableFault(name, InputFault("row.empty"), len(rows), first)
     return TableFault(name, fault, len(rows), first, "" if example is None else str(example))
 
 
@@ -215,11 +211,7 @@ def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     unknown = [fault for fault in faults if fault.code not in NOTHING]
     if len(unknown) < _MANY_NUMBERS or not all(_is_number(fault.example) for fault in unknown):
         return faults
-    numbers = Fault(
-        "classes.many_numbers",
-        "{why}, got numbers of many values, for one {got}",
-        {"why": NO_REGRESSION, "got": shown(unknown[0].example)},
-    )
+    numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": shown(unknown[0].example)})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
     return [together, *(fault for fault in faults if fault.code in NOTHING)]
 
@@ -233,11 +225,7 @@ def key(name: str) -> str:
 
 def naming(column: str) -> TableFault:
     """That lines about the column of classes want its name in the bounds, with the line that says it."""
-    fault = Fault(
-        "label.not_named",
-        "the bounds do not name {column} as the column of classes, which lines about it want",
-        {"column": shown(column)},
-    )
+    fault = InputFault("label.not_named", {"column": shown(column)})
     return TableFault(column, fault, section="label", line=f"column = {_quoted([column])[1:-1]}")
 
 

@@ -48,27 +48,11 @@ class Approval(Document):
     def made(cls, study: SignableStudy, name: str, signer: Signer, random: bytes) -> Approval:
         """The approval of this participant; InputError for a key that is not the one pinned for it."""
         if name not in study.identities:
-            raise InputError(
-                "approval.not_taking_part",
-                "study: {name} does not take part in it, wanted {wanted}",
-                name=plain_name(name),
-                wanted=study.names,
-            )
+            raise InputError("approval.not_taking_part", name=plain_name(name), wanted=study.names)
         if study.identities[name] != signer.public:
-            raise InputError(
-                "approval.another_key",
-                "study: the key of {name} in it is {hex}, and yours another",
-                name=name,
-                hex=study.identities[name].hex(),
-            )
+            raise InputError("approval.another_key", name=name, hex=study.identities[name].hex())
         if len(random) != RANDOM_BYTES:
-            raise InputError(
-                "approval.wrong_randomness",
-                "approval of {name}: wanted {wanted} random bytes, got {got}",
-                name=name,
-                wanted=RANDOM_BYTES,
-                got=len(random),
-            )
+            raise InputError("approval.wrong_randomness", name=name, wanted=RANDOM_BYTES, got=len(random))
         signature = signer.sign(to_sign(study.digest, name, random.hex()))
         return cls(study=study.digest, name=name, random=random.hex(), signature=signature.hex())
 
@@ -82,16 +66,10 @@ class Approval(Document):
     def decode(cls, content: bytes, where: str = "approval") -> Approval:
         """The approval of exactly these bytes; InputError for others."""
         if len(content) > _MOST_BYTES:
-            raise InputError(
-                "approval.too_large", "{where}: is larger than {most_bytes} bytes", where=where, most_bytes=_MOST_BYTES
-            )
+            raise InputError("approval.too_large", where=where, most_bytes=_MOST_BYTES)
         found = validated(cls, reading.parse_object(content, where), where)
         if found.encode() != content:
-            raise InputError(
-                "approval.not_canonical",
-                "{where}: is not written as approvals are, wanted keys in order and nothing between",
-                where=where,
-            )
+            raise InputError("approval.not_canonical", where=where)
         return found
 
     def encode(self) -> bytes:
@@ -102,23 +80,11 @@ class Approval(Document):
         """Raises InputError unless its participant of the study signed exactly this study."""
         pinned = study.identities.get(self.name)
         if pinned is None:
-            raise InputError(
-                "approval.of_nobody", "approval of {name}: nobody in the study is called so", name=self.name
-            )
+            raise InputError("approval.of_nobody", name=self.name)
         if self.study != study.digest:
-            raise InputError(
-                "approval.another_study",
-                "approval of {name}: is of another study, {study}, wanted {wanted}",
-                name=self.name,
-                study=self.study,
-                wanted=study.digest,
-            )
+            raise InputError("approval.another_study", name=self.name, study=self.study, wanted=study.digest)
         if not verify(pinned, to_sign(self.study, self.name, self.random), bytes.fromhex(self.signature)):
-            raise InputError(
-                "approval.not_signed",
-                "approval of {name}: was not signed by the key that the study has for {name}",
-                name=self.name,
-            )
+            raise InputError("approval.not_signed", name=self.name)
 
 
 def nonce(approvals: Sequence[Approval]) -> bytes:

@@ -38,10 +38,7 @@ def draft(agreement: Agreement, around: Around) -> str:
     missing = [name for name in agreement.participants if name not in around.identities]
     if missing:
         raise InputError(
-            "study.no_public_key",
-            "{value}: wanted the public key of {missing}",
-            value="curator" if CURATOR_NAME in missing else "party",
-            missing=missing[0],
+            "study.no_public_key", value="curator" if CURATOR_NAME in missing else "party", missing=missing[0]
         )
     document = tomlkit.document()
     for line in _TOP:

@@ -35,11 +35,7 @@ def relay_host(relay: str, schemes: Collection[str], usual_port: int) -> tuple[s
 
 def _relay(value: object) -> str:
     if relay_host(relay := line(value), ("nats", "tls", "flare"), 0) is None:
-        raise InputError(
-            "relay.no_address",
-            "wanted an address such as tls://relay.example:4222, nats:// or flare://, got {got}",
-            got=shown(value),
-        )
+        raise InputError("relay.no_address", got=shown(value))
     return relay
 
 
@@ -48,11 +44,7 @@ def _seconds(value: object) -> float:
     if found is not None:
         value = float(found[1]) * _UNITS[found[2]]
     if type(value) not in (int, float) or not math.isfinite(value) or not 0 < value <= _LONGEST_WAIT:  # type: ignore[arg-type,operator]
-        raise InputError(
-            "deadline.no_duration",
-            'wanted seconds, or a text such as "7d", "12h", "30m", "20s", up to a year, got {got}',
-            got=shown(value),
-        )
+        raise InputError("deadline.no_duration", got=shown(value))
     return float(value)  # type: ignore[arg-type]
 
 

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import cbor2
 
 from protocols.runtime.envelope import MAX_ENVELOPE_BYTES
 from protocols.runtime.session import MAX_NAME
-from smc_dp.core.errors import FaultError, InputError
+from smc_dp.core.errors import Fault, FaultError, InputError, InputFault
 
 Lane: TypeAlias = Literal["approval", "refusal", "mail", "notice", "record"]
 LANES: tuple[Lane, ...] = get_args(Lane)
@@ -59,16 +59,14 @@ class Parcel:
     def decode(cls, data: bytes) -> Parcel:
         """The parcel; InputError unless these are exactly the bytes of one."""
         if len(data) > MOST_BYTES:
-            raise InputError(
-                "parcel.too_long", "a parcel has at most {most} bytes, got {got}", most=MOST_BYTES, got=len(data)
-            )
+            raise InputError("parcel.too_long", most=MOST_BYTES, got=len(data))
         try:
             parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
             found = cls(*parts) if isinstance(parts, list) else None
             if found is None or not found._is_well_formed() or found.encode() != data:
                 raise ValueError("not the bytes of one")
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise InputError("parcel.malformed", "what came is no parcel: {why}", why=type(error).__name__) from None
+            raise InputError("parcel.malformed", why=type(error).__name__) from None
         return found
 
     def _is_well_formed(self) -> bool:
@@ -84,6 +82,8 @@ class Parcel:
 
 class CarrierError(FaultError):
     """A relay cannot be reached, or does not do what it should: one line. Whoever meets it waits and tries again."""
+
+    KIND: ClassVar[type[Fault]] = InputFault
 
 
 class Carrier(Protocol):

@@ -44,19 +44,11 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     """
     scheme = study.relay.partition("://")[0]
     if scheme == "flare":
-        raise InputError("relay.of_flare", "relay: FLARE starts the site's program itself: follow the page of its kit")
+        raise InputError("relay.of_flare")
     if scheme not in _NATS:
-        raise InputError(
-            "relay.unknown_scheme",
-            "relay: wanted an address that begins with nats:// or tls://, got {got}",
-            got=shown(study.relay),
-        )
+        raise InputError("relay.unknown_scheme", got=shown(study.relay))
     if credentials is None:
-        raise InputError(
-            "relay.no_credentials",
-            "relay: wanted the folder of credentials that its operator made, as `credentials` or in the terms, got "
-            "none",
-        )
+        raise InputError("relay.no_credentials")
     from smc_dp.deploy.nats.carrier import NatsCarrier
     from smc_dp.deploy.nats.subjects import RelayPlaces
 
@@ -137,11 +129,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
     name = participant(study, signer.public)
     if (name in study.parties) != (files.ledger is not None):
         raise InputError(
-            "key.other_command",
-            "key: {key} is that of {name}, who takes part by `smc-dp {command}`",
-            key=str(files.key),
-            name=name,
-            command="join" if name in study.parties else "serve",
+            "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
     folder = files.state or state_folder(study_file, name)
     begun = (folder / DATABASE).exists()
@@ -178,13 +166,7 @@ def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:
     own = Approval.read(path)
     own.check(study)
     if own.name != name:
-        raise InputError(
-            "approval.of_another",
-            "approval {path}: is that of {got}, wanted that of {wanted}",
-            path=str(path),
-            got=own.name,
-            wanted=name,
-        )
+        raise InputError("approval.of_another", path=str(path), got=own.name, wanted=name)
     return own
 
 
@@ -193,7 +175,7 @@ def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Pat
     if member.name == CURATOR_NAME:
         return KeeperBusiness(member, out, files.views)
     if own is None or files.ledger is None:
-        raise InputError("party.no_data_or_ledger", "data, ledger: a party needs both, got none")
+        raise InputError("party.no_data_or_ledger")
     return PartyBusiness(member, own.rows, own.table, OwnLedger(files.ledger), out, files.views)
 
 
@@ -213,5 +195,5 @@ def _first_line(path: Path | None) -> str | None:
         return None
     lines = reading.read_file(path, _LONGEST_PASSPHRASE).decode(errors="replace").splitlines()
     if not lines or not lines[0]:
-        raise InputError("passphrase.empty", "passphrase {path}: has no first line", path=str(path))
+        raise InputError("passphrase.empty", path=str(path))
     return lines[0]

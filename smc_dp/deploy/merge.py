@@ -32,11 +32,7 @@ class GapError(ProtocolError):
     """Something that `sender` sent is not there: what comes after it hangs in the air."""
 
     def __init__(self, sender: str) -> None:
-        super().__init__(
-            "chain.message_missing",
-            "something that {sender} sent is not there, and later messages of it are",
-            sender=shown(sender),
-        )
+        super().__init__("chain.message_missing", sender=shown(sender))
         self.sender = sender
 
 
@@ -49,12 +45,7 @@ class TwoMessagesError(ProtocolError):
     def __init__(self, one: Envelope, other: Envelope) -> None:
         place = f"number {one.number} from {shown(one.sender)} to {shown(one.to)}"
         said = place if _place(one) == _place(other) else f"the messages of {shown(one.sender)} that follow one another"
-        super().__init__(
-            "chain.two_messages",
-            "two different messages stand for {place}: digests {digests}",
-            place=said,
-            digests=[one.digest.hex(), other.digest.hex()],
-        )
+        super().__init__("chain.two_messages", place=said, digests=[one.digest.hex(), other.digest.hex()])
         self.kept = (one, other)
 
 
@@ -102,14 +93,9 @@ def chains_of(session: Session, envelopes: Iterable[Envelope]) -> dict[str, tupl
 def check_place(session: Session, e: Envelope) -> None:
     """Raises `PeerError`, which names nobody, unless it is of this session and between those who take part."""
     if e.session != session.id or e.sender not in session.names:
-        raise PeerError(
-            "somebody",
-            "message.of_another_session",
-            "sent what it says is of {sender}, and is not of this session",
-            sender=shown(e.sender),
-        )
+        raise PeerError("somebody", "message.of_another_session", sender=shown(e.sender))
     if e.to == e.sender or e.to not in (*session.names, PUBLIC_NAME):
-        raise PeerError(somebody_between(e.sender), "message.to_a_stranger", "sent a message to {to}", to=shown(e.to))
+        raise PeerError(somebody_between(e.sender), "message.to_a_stranger", to=shown(e.to))
 
 
 def _place(e: Envelope) -> tuple[str, str, int]:
@@ -126,7 +112,6 @@ def _chain(name: str, following: Mapping[bytes, Envelope]) -> tuple[Envelope, ..
             raise PeerError(
                 somebody_between(name),
                 "message.number_out_of_chain",
-                "has number {number} to {to} where its chain has number {wanted}",
                 number=e.number,
                 to=shown(e.to),
                 wanted=numbers[e.to],
@@ -147,13 +132,7 @@ def _ranked(chain: Sequence[Envelope]) -> list[_Sent]:
 def _rank(places: Mapping[str, int], mark: Mark) -> tuple[int, int, str, str, int]:
     reader, absent = mark
     if reader not in places or absent.sender not in places:
-        raise PeerError(
-            "somebody",
-            "absence.of_strangers",
-            "says that {sender} was absent to {reader}",
-            sender=shown(absent.sender),
-            reader=shown(reader),
-        )
+        raise PeerError("somebody", "absence.of_strangers", sender=shown(absent.sender), reader=shown(reader))
     return places[reader], places[absent.sender], absent.stage, absent.kind, absent.read
 
 

@@ -52,12 +52,7 @@ class PartyBusiness:
         would pay once for two answers, whatever the relay says that it has of us: InputError.
         """
         if not resumed and self.ledger.has(session.id):
-            raise InputError(
-                "ledger.charged_by_another_state",
-                "ledger {path}: was charged for this session before, by a state that is not here: a session runs "
-                "once, and running the study again takes new approvals",
-                path=str(self.ledger.path),
-            )
+            raise InputError("ledger.charged_by_another_state", path=str(self.ledger.path))
         as_read = self.rows if self.table is None else self.table
         if not over:
             self.ledger.reserve(session.id, self.member.agreement, as_read)
@@ -74,7 +69,7 @@ class PartyBusiness:
         """The record is what this site has seen, byte for byte as it is made; the release follows from it."""
         content = from_parcels(site.store.received())
         if content is None:
-            raise NoReleaseError("record.missing", "record: has not come")
+            raise NoReleaseError("record.missing")
         said = as_documents(self.member.study, approvals)
         try:
             found = check_record(content, site.session, own_log(site), said, self.member.agreement.marks)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.documents import UnfitError
-from smc_dp.core.errors import Fault, InputError
+from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.file_form import FileForm
@@ -27,9 +27,7 @@ from smc_dp.run.identities import read_key
 from smc_dp.run.party import OwnPart
 from smc_dp.run.site_ledger import OwnLedger
 
-NO_TERMS = Fault(
-    "terms.missing", "terms: wanted a file of the site's own terms, without which no party takes part, got none"
-)
+NO_TERMS = InputFault("terms.missing")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,11 +130,7 @@ def participant(study: JointStudy, public: bytes) -> str:
     for name, key in study.identities.items():
         if key == public:
             return name
-    raise InputError(
-        "key.not_in_study",
-        "key: belongs to the public key {public_key}, which nobody has in the study",
-        public_key=public.hex(),
-    )
+    raise InputError("key.not_in_study", public_key=public.hex())
 
 
 def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRows:
@@ -148,9 +142,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
     if bounds.label is None:
-        raise InputError(
-            "bounds.label_missing", "bounds: wanted the column of classes as [bounds.label] column, got none"
-        )
+        raise InputError("bounds.label_missing")
     if found := faults(table, bounds, bounds.label):
         raise UnfitError(table.source, [fault.placed(table.source) for fault in found])
     return OwnRows(table, labelled_rows(table, bounds, bounds.label, warn=True))
@@ -164,7 +156,7 @@ def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
 def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
     path = data if data is not None or terms is None else terms.data_path
     if path is None:
-        found.add([Fault("data.missing", "data: wanted a file of rows, here or in the terms, got none")])
+        found.add([InputFault("data.missing")])
         return
     with found.looking():
         found.own = read_rows(path, bounds, None if terms is None else terms.form)
@@ -176,7 +168,7 @@ def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path
 
 def _look_at_ledger(found: Fit, files: OwnFiles) -> None:
     if files.ledger is None:
-        found.add([Fault("ledger.none_given", "ledger: wanted the party's book of what it has released, got none")])
+        found.add([InputFault("ledger.none_given")])
     elif found.agreement is not None and not files.begun:
         with found.looking():
             OwnLedger(files.ledger).check(found.agreement)

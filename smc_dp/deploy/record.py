@@ -17,7 +17,7 @@ from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_sig
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, merge
 from smc_dp.run.record import Lines, parsed
 
@@ -51,12 +51,7 @@ class Record:
         """
         check_place(self.session, e)
         if e.is_public and not is_signed(self.session.identities[e.sender], e):
-            raise PeerError(
-                somebody_between(e.sender),
-                "message.not_signed",
-                "{kind} (public): not signed by the pinned identity for this session",
-                kind=shown(e.kind),
-            )
+            raise PeerError(somebody_between(e.sender), "message.not_signed", kind=shown(e.kind))
         there = self._kept.setdefault((e.sender, e.to, e.number), e)
         if there is e:
             return True
@@ -196,10 +191,7 @@ def check_record(
     except ProtocolError as error:
         raise InputError(error.fault.within("record")) from None
     if b"".join(made.chunks()) != content:
-        raise InputError(
-            "record.other_bytes",
-            "record: is not written as the record of this session is, with these approvals and messages",
-        )
+        raise InputError("record.other_bytes")
     if fault := next(_differences(found, own), None):
         raise InputError(fault.within("record"))
     return found
@@ -208,7 +200,7 @@ def check_record(
 def read(content: bytes, session: Session) -> Recorded:
     """What stands in a record of this session, each public message signed; InputError for what is none."""
     if len(content) > MOST_BYTES or not content.isascii():
-        raise InputError("record.too_long", "record: wanted ASCII text of at most {most} bytes", most=MOST_BYTES)
+        raise InputError("record.too_long", most=MOST_BYTES)
     try:
         lines = Lines(content)
         envelopes, absences = parsed(session, lines)
@@ -216,9 +208,7 @@ def read(content: bytes, session: Session) -> Recorded:
     except ProtocolError as error:
         raise InputError(error.fault.within("record")) from None
     if len(kept) + len(absences) != len(lines):
-        raise InputError(
-            "record.unknown_lines", "record: has lines that are no messages of this session, or are there twice"
-        )
+        raise InputError("record.unknown_lines")
     return Recorded(dict(envelopes.items()), tuple(absences.values()))
 
 
@@ -233,36 +223,27 @@ def _differences(found: Recorded, own: OwnLog) -> Iterator[Fault]:
     vanished = own.name in {absent.sender for absent in found.marks_of(PUBLIC_NAME)}
     sent = {e.digest for e in own.sent}
     if not {e.digest for e in found.envelopes.values() if e.sender == own.name} <= sent:
-        yield Fault("record.other_messages", "has other messages of {name} than it sent", {"name": own.name})
+        yield InputFault("record.other_messages", {"name": own.name})
     if not sent <= there and not given_up:
-        yield Fault(
-            "record.lacks_messages",
-            "has not all messages of {name}, and says of nobody that it went on without them",
-            {"name": own.name},
-        )
+        yield InputFault("record.lacks_messages", {"name": own.name})
     if sent <= there and vanished:
-        yield Fault(
-            "record.not_vanished", "says that {name} has vanished, and has all that it sent", {"name": own.name}
-        )
+        yield InputFault("record.not_vanished", {"name": own.name})
     missed = {absent.sender for absent in own.marks}
     mine = {e.digest for e in own.received}
     for e in found.envelopes.values():
         if e.to == own.name and e.digest not in mine and e.sender not in missed and not given_up:
-            yield Fault(
-                "record.unknown_message",
-                "has a message of {sender} to {name}, number {number}, that did not come here",
-                {"sender": shown(e.sender), "name": own.name, "number": e.number},
+            yield InputFault(
+                "record.unknown_message", {"sender": shown(e.sender), "name": own.name, "number": e.number}
             )
     for e in (*own.received, *own.public):
         if e.sender != own.name and e.digest not in there and not _came_late(found, own, e):
-            yield Fault(
+            yield InputFault(
                 "record.lacks_message",
-                "lacks {kind} of {sender} to {to}, number {number}, that came here",
                 {"kind": shown(e.kind), "sender": shown(e.sender), "to": e.to, "number": e.number},
             )
     marks = set(found.marks_of(own.name))
     if not marks <= own.marks or (marks != own.marks and not given_up):
-        yield Fault("record.other_marks", "has others who were absent to {name} than it knows of", {"name": own.name})
+        yield InputFault("record.other_marks", {"name": own.name})
 
 
 def _came_late(found: Recorded, own: OwnLog, e: Envelope) -> bool:

@@ -79,7 +79,7 @@ def _refuse_contradictions(asked: RunRequest) -> None:
     for name, value in given.items():
         if value not in (None, False):
             with found.step():
-                raise InputError("study.contradicted", "{name}: does not go with `study`", name=name)
+                raise InputError("study.contradicted", name=name)
     found.require()
 
 
@@ -87,12 +87,7 @@ def _tables(study: JointStudy, data: DataRoles, rng: Stream) -> Mapping[str, Tab
     if data.party:
         tables = sources.one_file_each(data.party)
         if set(tables) != set(study.parties):
-            raise InputError(
-                "party.not_of_study",
-                "party: wanted a file for each of {wanted}, got those of {got}",
-                wanted=study.parties,
-                got=list(tables),
-            )
+            raise InputError("party.not_of_study", wanted=study.parties, got=list(tables))
         return tables
     if data.dataset is not None:
         dealt = sources.dataset(data.dataset, data.data_dir, parties=len(study.parties))

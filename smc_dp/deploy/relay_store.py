@@ -68,6 +68,4 @@ class RelayStore:
             with self._lock, closing(self._connection.execute(statement, values)) as cursor:
                 return cursor.fetchall()
         except sqlite3.Error as error:
-            raise CarrierError(
-                "relay.store_unusable", "the relay's store cannot be used: {why}", why=str(error)
-            ) from None
+            raise CarrierError("relay.store_unusable", why=str(error)) from None

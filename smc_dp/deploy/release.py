@@ -17,7 +17,7 @@ from protocols.runtime.board import Board
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import made_afterwards
-from smc_dp.core.errors import Fault, InputError
+from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
@@ -44,17 +44,12 @@ def own_view(
     try:
         view = made_afterwards(session, name, signer, seed, inputs, record.envelopes, record.marks_of(name))
     except ProtocolError as error:
-        raise InputError(
-            "view.does_not_follow",
-            "view of {name}: does not follow from its seed, its inputs and the record: {error}",
-            name=name,
-            error=str(error),
-        ) from None
+        raise InputError("view.does_not_follow", name=name, error=str(error)) from None
     return view.dumps(session)
 
 
 _CHUNK = 1 << 19
-_NO_PIECE = Fault("record.no_piece", "record: what came of it is not a part of one")
+_NO_PIECE = InputFault("record.no_piece")
 
 
 class NoReleaseError(ProtocolError):
@@ -78,7 +73,7 @@ def value_in(site: Site, published: Mapping[str, Any]) -> Any:
     try:
         return by_protocol.value_of(site.session, published)
     except ValueError as error:
-        raise NoReleaseError("release.no_value", "there is no release: {why}", why=str(error)) from None
+        raise NoReleaseError("release.no_value", why=str(error)) from None
 
 
 def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[dict[str, str]]:
@@ -128,15 +123,11 @@ def released_from(
     outcome = by_protocol.published_outcome(site.session, published, value, record, tuple(gone))
     release = run_folder.make(outcome, agreement, PLAIN)
     if outcome.execution is None:
-        raise NoReleaseError("release.nothing_executed", "there is no release: nothing was executed")
+        raise NoReleaseError("release.nothing_executed")
     if not folder.exists():
         run_folder.write(folder, release, outcome.execution, study)
     elif not run_folder.holds(folder, release, outcome.execution, study):  # it was made before a crash
-        raise InputError(
-            "folder.other_release",
-            "run folder {folder}: holds another release, wanted a new folder",
-            folder=str(folder),
-        )
+        raise InputError("folder.other_release", folder=str(folder))
     return outcome.execution.members
 
 
@@ -148,6 +139,6 @@ def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -
     if folder.exists():  # made before a crash
         return
     if site.first_seed is None:
-        raise InputError("views.too_late", "views: wanted from the beginning, when the role's first seed could be kept")
+        raise InputError("views.too_late")
     view = own_view(site.session, site.name, signer, site.first_seed, site.actor.inputs, record)
     write_folder(folder, {f"{site.session.names.index(site.name) + 1}.view": [view]}, 0o700)

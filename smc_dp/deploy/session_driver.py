@@ -20,7 +20,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
 from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
@@ -193,7 +193,7 @@ class Participation:
             self._reached(partial(self._carrier.taken, parcels))
             self._listen(b"", [parcel for parcel in fresh if parcel.lane == "refusal"])
         if self._has_heard_all(parcels) and self._is_late(patience):
-            self._end_before("deadline", Fault("approvals.deadline", "no approvals of {names}", {"names": missing}))
+            self._end_before("deadline", InputFault("approvals.deadline", {"names": missing}))
 
     def _approved(self) -> dict[str, Approval]:
         """The approvals that are here; InputError for one that its participant did not sign.
@@ -206,12 +206,7 @@ class Participation:
                 approval = Approval.decode(parcel.body)
                 approval.check(self.member.study)
                 if approval.name != parcel.sender:
-                    raise InputError(
-                        "approval.other_sender",
-                        "an approval of {name} came as one of {sender}",
-                        name=approval.name,
-                        sender=parcel.sender,
-                    )
+                    raise InputError("approval.other_sender", name=approval.name, sender=parcel.sender)
                 found[approval.name] = approval
         return found
 
@@ -228,12 +223,7 @@ class Participation:
         for to, lane in self._own_places():
             last = self._reached(partial(self._carrier.last, to, lane))
             if last is not None and have.get(last.key) != last.digest:
-                raise StoreError(
-                    "state.older_than_relay",
-                    "the relay has {parcel}, which this state has not sent: an old state may not go on, and "
-                    "another approval needs a relay that was opened anew",
-                    parcel=told(last),
-                )
+                raise StoreError("state.older_than_relay", parcel=told(last))
             newest = -1 if last is None else last.number
             lost = [p for p in outgoing if (p.to, p.lane) == (to, lane) and p.number > newest]
             if lost:
@@ -263,9 +253,7 @@ class Participation:
             keeps_seed=self._keeps_seed, clock=self._clock, observer=self._observer,
         )  # fmt: skip
         if self._keeps_seed and site.first_seed is None:
-            raise InputError(
-                "views.too_late", "views: wanted from the beginning, when the role's first seed could be kept"
-            )
+            raise InputError("views.too_late")
         self._listen(session.id, self._store.received())
         self._end_with_others(site)
         site.step()
@@ -302,7 +290,7 @@ class Participation:
             _LOG.info("%s has the release", self.member.name)
         elif late:
             self._lapsed = True
-            fault = Fault("record.not_here_yet", "the record has not come: the same command looks for it again")
+            fault = InputFault("record.not_here_yet")
             self._store.commit(facts=reason(fault))
 
     def _end_with_others(self, site: Site) -> None:
@@ -359,11 +347,7 @@ class Participation:
     def _is_late(self, patience: float) -> bool:
         event, now = float(self._store.facts()["event"]), self._clock()
         if now < event - _CLOCK_SLACK:
-            raise StoreError(
-                "clock.set_back",
-                "the clock stands {seconds:.0f} seconds before the last commit: set it right",
-                seconds=event - now,
-            )
+            raise StoreError("clock.set_back", seconds=event - now)
         return now - event > patience
 
     def _exchange(self, patience: float) -> list[Parcel]:

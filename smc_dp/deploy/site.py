@@ -26,6 +26,7 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
+from smc_dp.core.errors import InputFault
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.store import KeptState, Store
@@ -154,7 +155,7 @@ class Site:
     def ended_by_others(self, name: str, code: Code) -> None:
         """End the session here because somebody else has, and said so."""
         self.end = "ended"
-        fault = Fault("session.ended_by_others", "{name} ended the session: {notice}", {"name": name, "notice": code})
+        fault = InputFault("session.ended_by_others", {"name": name, "notice": code})
         self.store.commit(facts={**self._facts(), **reason(fault)})
 
     def envelopes(self) -> Iterator[Envelope]:
@@ -190,11 +191,7 @@ class Site:
         envelope = Envelope.decode(parcel.body)
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
-            raise PeerError(
-                somebody_between(parcel.sender),
-                "parcel.another_envelope",
-                "what came is of another session, or not the envelope that it came as",
-            )
+            raise PeerError(somebody_between(parcel.sender), "parcel.another_envelope")
         return envelope
 
     # The actor.
@@ -282,17 +279,17 @@ def misfit(
     `other` differ from what is known under their keys. Nobody is blamed: whoever carries parcels can make them.
     """
     for parcel in other:
-        return Fault("parcel.twice", "two parcels are {parcel}", {"parcel": told(parcel)})
+        return InputFault("parcel.twice", {"parcel": told(parcel)})
     for parcel in fresh:
         fields = {"parcel": told(parcel), "name": name}
         if parcel.study != study:
-            return Fault("parcel.of_another_study", "{parcel} is of another study", fields)
+            return InputFault("parcel.of_another_study", fields)
         if parcel.sender not in names:
-            return Fault("parcel.of_nobody", "{parcel} is of nobody who takes part", fields)
+            return InputFault("parcel.of_nobody", fields)
         if parcel.sender == name:
-            return Fault("parcel.not_from_here", "{parcel} has not been sent from here", fields)
+            return InputFault("parcel.not_from_here", fields)
         if parcel.to not in (name, PUBLIC_NAME) and (parcel.lane, name) != ("mail", CURATOR_NAME):
-            return Fault("parcel.not_for_us", "{parcel} is not for {name}", fields)
+            return InputFault("parcel.not_for_us", fields)
     return None
 
 

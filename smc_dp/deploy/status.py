@@ -46,13 +46,7 @@ def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     """How the study stands by what is in this folder; `StoreError` where that is of another study."""
     facts = standing(folder)
     if facts.get("study") != study.digest:
-        raise StoreError(
-            "state.of_another_study",
-            "state {folder}: is of another study, {got}, wanted {wanted}",
-            folder=str(folder),
-            got=facts.get("study"),
-            wanted=study.digest,
-        )
+        raise StoreError("state.of_another_study", folder=str(folder), got=facts.get("study"), wanted=study.digest)
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
     deadlines = study.deadlines
     patience = deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)

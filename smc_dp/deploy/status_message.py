@@ -60,24 +60,20 @@ class Notice:
     def read(cls, content: bytes, study: str, sender: str, identity: bytes) -> Notice:
         """The notice; InputError unless it is this sender's, of this study, and signed by this identity."""
         if len(content) > _MOST_BYTES:
-            raise InputError(
-                "notice.too_long", "notice: wanted at most {most} bytes, got {got}", most=_MOST_BYTES, got=len(content)
-            )
+            raise InputError("notice.too_long", most=_MOST_BYTES, got=len(content))
         document = reading.parse_object(content, "notice")
         reading.keys("notice", document, {field.name for field in fields(cls)})
         marks = tuple(_mark(mark) for mark in reading.items("notice marks", document.pop("marks")))
         texts: dict[str, Any] = {name: reading.text(f"notice {name}", value) for name, value in document.items()}
         found = cls(**texts, marks=marks)
         if (found.study, found.sender) != (study, sender) or found.code not in _CODES:
-            raise InputError("notice.of_another", "notice: is of another study or sender, or has no known code")
+            raise InputError("notice.of_another")
         try:
             signature, _, signed = bytes.fromhex(found.signature), bytes.fromhex(found.head), found._to_sign()
         except ValueError:  # a text of Python can hold what is no text of characters
-            raise InputError(
-                "notice.malformed", "notice: wanted hexadecimals for head and signature, and marks of plain text"
-            ) from None
+            raise InputError("notice.malformed") from None
         if not verify(identity, signed, signature):
-            raise InputError("notice.not_signed", "notice: is not signed by the pinned identity")
+            raise InputError("notice.not_signed")
         return found
 
     def encode(self) -> bytes:
@@ -95,7 +91,5 @@ def _mark(value: object) -> Absent:
     reading.keys("notice marks", found, {field.name for field in fields(Absent)})
     sender, kind, stage = (reading.text("notice marks", found[name]) for name in ("sender", "kind", "stage"))
     if type(found["read"]) is not int or not 0 <= found["read"] < _MOST_READ:
-        raise InputError(
-            "notice.no_count", "notice marks: wanted a number of letters, got {got}", got=shown(found["read"])
-        )
+        raise InputError("notice.no_count", got=shown(found["read"]))
     return Absent(sender, kind, stage, found["read"])

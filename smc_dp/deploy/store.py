@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from protocols.crypto.identity import Signer
 from smc_dp.core.database import open_database
-from smc_dp.core.errors import Fault, InputError, one_line
+from smc_dp.core.errors import InputError, InputFault, one_line
 from smc_dp.core.writing import sync
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
@@ -60,9 +60,7 @@ class Seal:
         try:
             return self._aead.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
         except (InvalidTag, ValueError):
-            raise InputError(
-                "state.does_not_open", "does not open: it was sealed under another key or passphrase, or changed"
-            ) from None
+            raise InputError("state.does_not_open") from None
 
 
 def _stretched(passphrase: str, salt: bytes) -> bytes:
@@ -71,7 +69,7 @@ def _stretched(passphrase: str, salt: bytes) -> bytes:
 
 DATABASE, LOCK, COUNTER_ENDING = "site.db", "site.lock", ".counter"
 _WAIT = 30.0
-_SECOND = Fault("state.in_use", "another process works on this state: stop one of them")
+_SECOND = InputFault("state.in_use")
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE seal (salt BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
@@ -226,12 +224,7 @@ class SiteStore:
     def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
         """The new state for the one that this process knows as the newest, and for no other."""
         if kept.counter != self._counter + 1:
-            raise StoreError(
-                "state.does_not_follow",
-                "state {counter} does not follow {newest}",
-                counter=kept.counter,
-                newest=self._counter,
-            )
+            raise StoreError("state.does_not_follow", counter=kept.counter, newest=self._counter)
         sealed = self._seal.seal(kept.content, self._bound + b" %d" % kept.counter)
         execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
 
@@ -251,14 +244,7 @@ class SiteStore:
         found, counted = (row[0] if row else 0), self._counted()
         if found not in (counted, counted + 1):
             said = f"says that {counted} is the newest" if self._counter_file.exists() else "is not there"
-            raise StoreError(
-                "state.is_old",
-                "the state has number {number}, and {file} {said}: an old state may not go on, for it would answer "
-                "the same question twice",
-                number=found,
-                file=str(self._counter_file),
-                said=said,
-            )
+            raise StoreError("state.is_old", number=found, file=str(self._counter_file), said=said)
         if found > counted:
             self._count(found)
         return found
@@ -268,7 +254,7 @@ class SiteStore:
             return 0
         text = self._counter_file.read_text().strip()
         if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise StoreError("state.no_counter", "{file}: wanted the number of a state", file=str(self._counter_file))
+            raise StoreError("state.no_counter", file=str(self._counter_file))
         return int(text)
 
     def _prepare(self, purpose: Mapping[str, str], signer: Signer, passphrase: str | None) -> None:
@@ -285,9 +271,7 @@ class SiteStore:
         for name, value in purpose.items():
             row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
             if row is None or json.loads(row[0]) != value:
-                raise StoreError(
-                    "state.of_another", "belongs to another {purpose}: give another folder for the state", purpose=name
-                )
+                raise StoreError("state.of_another", purpose=name)
 
     def _parcels(self, statement: str) -> list[Parcel]:
         with self._reported():
@@ -322,7 +306,7 @@ def open_store(folder: Path, approval: Approval, signer: Signer, counters: Path,
 
 def _unusable(path: Path, error: Exception) -> StoreError:
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return StoreError("state.unusable", "state {path}: {why}", path=str(path), why=one_line(why))
+    return StoreError("state.unusable", path=str(path), why=one_line(why))
 
 
 def _connected(path: Path, wait: float) -> sqlite3.Connection:
@@ -356,7 +340,7 @@ def standing(folder: Path) -> dict[str, Any]:
     """The facts that a site's folder holds, while its program runs or not; nothing secret is among them."""
     path = folder / DATABASE
     if not path.is_file():
-        raise StoreError("state.missing", "state {folder}: there is none", folder=str(folder))
+        raise StoreError("state.missing", folder=str(folder))
     try:
         with closing(open_database(path, _WAIT)) as connection:
             return {name: json.loads(value) for name, value in connection.execute("SELECT name, value FROM facts")}

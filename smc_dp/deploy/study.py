@@ -92,9 +92,7 @@ class Deadlines(Document):
 
 def _bounds(said: BoundsFile) -> BoundsFile:
     if bounds_of(said).label is None:
-        raise InputError(
-            "bounds.no_label", "wanted the name of the column of classes as [bounds.label] column, got none"
-        )
+        raise InputError("bounds.no_label")
     return said
 
 
@@ -168,9 +166,7 @@ class JointStudy(RunSettings):
         came = None if auxiliary is None else auxiliary.digest
         if came != self.auxiliary:
             wanted = "no public rows" if self.auxiliary is None else f"public rows of digest {self.auxiliary}"
-            raise InputError(
-                "study.other_auxiliary", "auxiliary: wanted {wanted}, got {got}", wanted=wanted, got=came or "none"
-            )
+            raise InputError("study.other_auxiliary", wanted=wanted, got=came or "none")
         if auxiliary is not None:
             return self._agreement(auxiliary)
         return self._without_rows
@@ -183,16 +179,11 @@ class JointStudy(RunSettings):
         """The session that these approvals make; InputError unless they are those of all, each signed by its own."""
         for name in self.names:
             if name not in approvals:
-                raise InputError("approvals.missing", "approvals: that of {name} is missing", name=name)
+                raise InputError("approvals.missing", name=name)
         for name, approval in approvals.items():
             approval.check(self)
             if approval.name != name:
-                raise InputError(
-                    "approvals.of_another",
-                    "approvals: wanted that of {name}, got that of {name_2}",
-                    name=name,
-                    name_2=approval.name,
-                )
+                raise InputError("approvals.of_another", name=name, name_2=approval.name)
         agreement = self.agreement(auxiliary)
         program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN)
         made_of_all = nonce([approvals[name] for name in self.names])

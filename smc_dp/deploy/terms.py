@@ -27,7 +27,7 @@ from smc_dp.run.budget_charge import price_of
 
 def _not_negative(value: int) -> int:
     if value < 0:
-        raise InputError("terms.negative", "wanted 0 or more, got {got}", got=value)
+        raise InputError("terms.negative", got=value)
     return value
 
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import Fault, InputError, check_one_of, clipped_too_often, shown, warn_clipped
+from smc_dp.core.errors import Fault, InputError, InputFault, check_one_of, clipped_too_often, shown, warn_clipped
 from smc_dp.data.federation import Federation
 from smc_dp.estimators.charged import Charge, charged
 from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
@@ -40,11 +40,7 @@ CLASSES_READ = (
 DEALT = "The parties are a simulation: the rows of one table, dealt by a public seed."
 ONE_FIT = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
 REFUSED = "That a fit is refused because of private rows is not covered."
-NO_RANDOM_STATE = Fault(
-    "random_state.not_a_parameter",
-    "random_state: there is none, because noise that can be guessed protects nobody; for tests and demonstrations "
-    "insecure_seed=5 makes the noise reproducible and takes the guarantee away",
-)
+NO_RANDOM_STATE = InputFault("random_state.not_a_parameter")
 
 PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
 
@@ -236,10 +232,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         known, given = {setting.name for setting in fields(kind)}, {}
         for name, value in (self._settings() | settings).items():
             if value is not None and name not in known:
-                raise InputError(
-                    "setting.not_of_method", "{name}: {method} has no such setting, wanted None, got {got}",
-                    name=name, method=self.method, got=shown(value),
-                )  # fmt: skip
+                raise InputError("setting.not_of_method", name=name, method=self.method, got=shown(value))
             if value is not None:
                 given[name] = value
         try:
@@ -251,7 +244,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     def _target(self, method: Method) -> Target:
         delta = exact_number("delta", self.delta)
         if delta is None:
-            raise InputError("delta.infinite", "delta: wanted a number strictly between 0 and 1, got inf")
+            raise InputError("delta.infinite")
         noise = self._own_noise(method) if self.noise is None else self.noise
         return Target(exact_number("epsilon", self.epsilon), self.calibration, noise, delta)
 
@@ -295,11 +288,8 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     def _warn_clipped(self, clipped: int, shape: tuple[int, int]) -> None:
         n, d = shape
-        fault = Fault(
+        fault = InputFault(
             "rows.clipped_by_radius",
-            "{clipped} of {rows} rows are longer than radius {radius:g} and clipped. "
-            "Choose radius from what is public: the length of a row in which every column has its largest value, or "
-            "about sqrt({columns}) = {length:.3g} after standardising with public constants.",
             {"clipped": clipped, "rows": n, "radius": self.ball_.radius, "columns": d, "length": math.sqrt(d)},
         )
         warn_clipped(fault.within(type(self).__name__), stacklevel=4)
@@ -317,11 +307,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     def _classes(self, y: LabelArray) -> LabelArray:
         classes = known_classes(y if self.classes is None else self.classes, once=self.classes is not None)
         if self._for_two and len(classes) > 2:
-            raise InputError(
-                "classes.only_two_supported",
-                "Only binary classification is supported. {method} is for two classes, got {got}.",
-                method=self.method, got=len(classes),
-            )  # fmt: skip
+            raise InputError("classes.only_two_supported", method=self.method, got=len(classes))
         return classes
 
     def _release(self, data: Federation, dealt: bool, **settings: Any) -> Self:
@@ -330,10 +316,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if self.ledger is None:
             return self._released((home or method.train(data)).release(target, rng), dealt)
         if rng.insecure:
-            raise InputError(
-                "ledger.insecure_seed",
-                "insecure_seed: wanted None with a ledger: noise that can be guessed has no price",
-            )
+            raise InputError("ledger.insecure_seed")
         stated = home.statement(home.form(target)) if home else method.statement(data.public, target)
         with charged(self.ledger, data, self.method, stated, target) as charge:
             return self._released((home or method.train(data)).release(target, rng), dealt, charge)

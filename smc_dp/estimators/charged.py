@@ -89,10 +89,7 @@ def _all(releases: int) -> str:
 
 def _file(path: object) -> Path:
     if not isinstance(path, str | PathLike):
-        raise InputError(
-            "ledger.no_path", "ledger: wanted the path of a file that `smc-dp ledger init` made, got {got}",
-            got=shown(path),
-        )  # fmt: skip
+        raise InputError("ledger.no_path", got=shown(path))
     return Path(fspath(path))
 
 

@@ -26,21 +26,17 @@ _MOST_NUMBERS = 1 << 27  # of sparse rows of which all are needed dense: a gigab
 def number(name: str, value: object) -> float:
     """The value of a parameter as a float; InputError unless it is a real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError("setting.no_number", "{name}: wanted a number, got {got}", name=name, got=shown(value))
+        raise InputError("setting.no_number", name=name, got=shown(value))
     try:
         return float(value)
     except OverflowError as huge:
-        raise InputError(
-            "setting.too_large", "{name}: wanted a number below 1e308, got {got}", name=name, got=shown(value)
-        ) from huge
+        raise InputError("setting.too_large", name=name, got=shown(value)) from huge
 
 
 def whole_number(name: str, value: object) -> int:
     """The value of a parameter as an integer; InputError unless it is a whole number."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputError(
-            "setting.no_whole_number", "{name}: wanted a whole number, got {got}", name=name, got=shown(value)
-        )
+        raise InputError("setting.no_whole_number", name=name, got=shown(value))
     return int(value)
 
 
@@ -51,9 +47,7 @@ def exact_number(name: str, value: object) -> Fraction | None:
     """
     real = number(name, value)
     if not real > 0:
-        raise InputError(
-            "setting.not_positive", "{name}: wanted a positive number, got {got}", name=name, got=shown(value)
-        )
+        raise InputError("setting.not_positive", name=name, got=shown(value))
     if real == math.inf:
         return None
     return as_fraction(name, value)
@@ -64,9 +58,7 @@ def array(name: str, given: object, wanted: str) -> LabelArray:
     try:
         return np.asarray(given)
     except (TypeError, ValueError) as ragged:
-        raise InputError(
-            "array.ragged", "{name}: wanted {wanted}, got entries of different lengths", name=name, wanted=wanted
-        ) from ragged
+        raise InputError("array.ragged", name=name, wanted=wanted) from ragged
 
 
 def labels_of(name: str, given: object, n: int, rows: str) -> LabelArray:
@@ -74,10 +66,7 @@ def labels_of(name: str, given: object, n: int, rows: str) -> LabelArray:
     wanted = f"a label for each of {rows}"
     labels = array(name, given, wanted)
     if labels.shape != (n,):
-        raise InputError(
-            "array.wrong_shape", "{name}: wanted {wanted}, got shape {shape}",
-            name=name, wanted=wanted, shape=str(labels.shape),
-        )  # fmt: skip
+        raise InputError("array.wrong_shape", name=name, wanted=wanted, shape=str(labels.shape))
     return labels
 
 
@@ -96,12 +85,7 @@ def check_finite(X: Array, place: Callable[[int], str], first: int = 0) -> None:
     if len(wrong):
         entry = X[wrong[0]][~np.isfinite(X[wrong[0]])][0]
         came = "NaN" if np.isnan(entry) else str(entry)
-        raise InputError(
-            "array.not_finite",
-            "{where}: wanted finite numbers, got {got}",
-            where=place(first + int(wrong[0])),
-            got=came,
-        )
+        raise InputError("array.not_finite", where=place(first + int(wrong[0])), got=came)
 
 
 def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
@@ -110,14 +94,11 @@ def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
         rows = check_array(given, dtype=np.float64, input_name=name, ensure_all_finite=False, accept_sparse="csr")
     except (TypeError, ValueError) as wrong:
         raise InputError(
-            "rows.unreadable", "{name}: wanted rows of width {width}, got: {reason}",
-            name=name, width=width, reason=str(wrong).splitlines()[0],
+            "rows.unreadable",
+            name=name, width=width, reason=str(wrong).splitlines()[0]
         ) from wrong  # fmt: skip
     if rows.shape[1] != width:
-        raise InputError(
-            "array.wrong_width", "{name}: wanted rows of width {width}, got {got}",
-            name=name, width=width, got=rows.shape[1],
-        )  # fmt: skip
+        raise InputError("array.wrong_width", name=name, width=width, got=rows.shape[1])
     check_dense(name, rows)
     dense: Array = rows.toarray() if scipy.sparse.issparse(rows) else rows
     check_finite(dense, lambda i: f"{name}: row {i + 1}")
@@ -128,12 +109,7 @@ def check_dense(name: str, X: Any) -> None:
     """Raises InputError for sparse rows that would fill more than a gigabyte where all of them are needed dense."""
     n, d = X.shape
     if scipy.sparse.issparse(X) and n * d > _MOST_NUMBERS:
-        raise InputError(
-            "rows.too_many_dense",
-            "{name}: sparse rows are made dense for a fit, wanted at most {most:,} numbers then, got {rows:,} rows "
-            "of {columns:,} columns",
-            name=name, most=_MOST_NUMBERS, rows=n, columns=d,
-        )  # fmt: skip
+        raise InputError("rows.too_many_dense", name=name, most=_MOST_NUMBERS, rows=n, columns=d)
 
 
 def described(value: object) -> str:

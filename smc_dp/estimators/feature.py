@@ -125,20 +125,11 @@ class FeatureMethodClassifier(FederatedClassifier):
         """Raises InputError for half of the public rows, and for an aggregator without a task."""
         for name, one, other in (("public_X", public_X, public_y), ("public_y", public_y, public_X)):
             if one is None and other is not None:
-                raise InputError(
-                    "public_rows.only_half", "{name}: wanted both public_X and public_y, or neither, got None",
-                    name=name,
-                )  # fmt: skip
+                raise InputError("public_rows.only_half", name=name)
         if self.aggregator is not None and self.method == "avg_agg":
-            raise InputError(
-                "aggregator.not_of_average", "aggregator: avg_agg has none, wanted None, got {got}",
-                got=shown(self.aggregator),
-            )  # fmt: skip
+            raise InputError("aggregator.not_of_average", got=shown(self.aggregator))
         if self.aggregator is not None and public_X is not None:
-            raise InputError(
-                "aggregator.beside_public_rows", "aggregator: public rows take its place, wanted None, got {got}",
-                got=shown(self.aggregator),
-            )  # fmt: skip
+            raise InputError("aggregator.beside_public_rows", got=shown(self.aggregator))
 
     def _public(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
         rows = public_rows("public_X", X, self.n_features_in_)
@@ -148,19 +139,12 @@ class FeatureMethodClassifier(FederatedClassifier):
     def _with_aggregator(self, data: Federation, dealt: bool) -> Federation:
         """One party's rows as the labelled ones, the others as sites."""
         if len(data.parties) < 2:
-            raise InputError(
-                "parties.no_site_beside_aggregator", "parties: wanted at least 2, a site and the aggregator, got 1"
-            )
+            raise InputError("parties.no_site_beside_aggregator")
         name = data.names[-1] if dealt and self.aggregator is None else str(self.aggregator)
         if self.aggregator is None and not dealt:
-            raise InputError(
-                "aggregator.missing", "aggregator: wanted the label of a party, or public_X and public_y, got neither"
-            )
+            raise InputError("aggregator.missing")
         if name not in data.names:
-            raise InputError(
-                "aggregator.unknown_party", "aggregator: wanted one of the parties {parties}, got {got}",
-                parties=few(data.names), got=shown(self.aggregator),
-            )  # fmt: skip
+            raise InputError("aggregator.unknown_party", parties=few(data.names), got=shown(self.aggregator))
         k = data.names.index(name)
         sites, names = (data.parties[:k] + data.parties[k + 1 :], data.names[:k] + data.names[k + 1 :])
         return Federation(sites, data.classes, labelled=data.parties[k], names=names)

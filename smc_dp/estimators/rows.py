@@ -34,14 +34,9 @@ class Ball:
 
     def __post_init__(self) -> None:
         if not _SMALLEST <= self.radius <= _LARGEST:
-            raise InputError(
-                "radius.out_of_range", "radius: wanted a number from {smallest:g} to {largest:g}, got {got}",
-                smallest=_SMALLEST, largest=_LARGEST, got=self.radius,
-            )  # fmt: skip
+            raise InputError("radius.out_of_range", smallest=_SMALLEST, largest=_LARGEST, got=self.radius)
         if not 0 <= self.bias < math.inf:
-            raise InputError(
-                "bias.out_of_range", "bias: wanted a finite number, not negative, got {got}", got=self.bias
-            )
+            raise InputError("bias.out_of_range", got=self.bias)
 
     def rows(self, X: Array) -> Array:
         """X: (n, d) -> (n, d + 1), or (n, d) without a bias; every norm is at most 1."""
@@ -84,14 +79,11 @@ def known_classes(given: npt.ArrayLike, *, once: bool) -> LabelArray:
     try:
         classes = np.unique(listed)
     except TypeError as mixed:
-        raise InputError("classes.mixed_kinds", "classes: wanted labels of one kind, got a mixture") from mixed
+        raise InputError("classes.mixed_kinds") from mixed
     if listed.ndim != 1 or (once and len(classes) != len(listed)):
-        raise InputError(
-            "classes.not_listed_once", "classes: wanted a list with every class once, got {got}",
-            got=shown(listed.tolist()),
-        )  # fmt: skip
+        raise InputError("classes.not_listed_once", got=shown(listed.tolist()))
     if len(classes) < 2:
-        raise InputError("classes.fewer_than_two", "classes: wanted at least 2, got {got} class", got=len(classes))
+        raise InputError("classes.fewer_than_two", got=len(classes))
     return classes
 
 
@@ -101,10 +93,7 @@ def class_numbers(y: LabelArray, classes: LabelArray, place: Callable[[int], str
     numbers = [number_of.get(label, -1) for label in y.tolist()]
     if -1 in numbers:
         i = numbers.index(-1)
-        raise InputError(
-            "label.unknown_class", "{where}: wanted one of the classes {classes}, got {got}",
-            where=place(i), classes=few(number_of), got=shown(y.tolist()[i]),
-        )  # fmt: skip
+        raise InputError("label.unknown_class", where=place(i), classes=few(number_of), got=shown(y.tolist()[i]))
     return np.array(numbers, dtype=np.int64)
 
 
@@ -125,10 +114,7 @@ class Parts:
     def dealt(cls, n: int, parties: int) -> Parts:
         """n rows dealt evenly by a public seed; InputError if there are fewer rows than parties."""
         if not 1 <= parties <= n:
-            raise InputError(
-                "n_parties.out_of_range", "n_parties: wanted a number from 1 to {most}, the number of rows, got {got}",
-                most=n, got=parties,
-            )  # fmt: skip
+            raise InputError("n_parties.out_of_range", most=n, got=parties)
         return cls(tuple(str(j + 1) for j in range(parties)), tuple(deal(n, even(parties), _DEALING_SEED)))
 
     @classmethod
@@ -137,14 +123,11 @@ class Parts:
         given = labels_of("parties", labels, n, f"the {n} rows")
         missing = [i for i, label in enumerate(given.tolist()) if _missing(label)]
         if missing:
-            raise InputError(
-                "parties.no_label", "parties: row {row}: wanted a label, got {got}",
-                row=missing[0] + 1, got=shown(given.tolist()[missing[0]]),
-            )  # fmt: skip
+            raise InputError("parties.no_label", row=missing[0] + 1, got=shown(given.tolist()[missing[0]]))
         try:
             names, whose = np.unique(given, return_inverse=True)
         except TypeError as mixed:
-            raise InputError("parties.mixed_kinds", "parties: wanted labels of one kind, got a mixture") from mixed
+            raise InputError("parties.mixed_kinds") from mixed
         order, ends = np.argsort(whose, kind="stable"), np.cumsum(np.bincount(whose))[:-1]
         return cls(tuple(map(str, names.tolist())), tuple(np.split(order.astype(np.int64), ends)))
 
@@ -163,13 +146,10 @@ def joined(parties: object) -> tuple[Any, LabelArray, LabelArray]:
     Raises InputError, which names the party, for what is no pair (X, y) of rows of one width with a label for each.
     """
     if not isinstance(parties, Iterable) or isinstance(parties, str):
-        raise InputError(
-            "parties.no_pairs", "parties: wanted a list of pairs (X, y), or a mapping to them, got {got}",
-            got=described(parties),
-        )  # fmt: skip
+        raise InputError("parties.no_pairs", got=described(parties))
     named = dict(parties) if isinstance(parties, Mapping) else dict(enumerate(parties, 1))
     if not named:
-        raise InputError("parties.none", "parties: wanted at least one, got none")
+        raise InputError("parties.none")
     pairs: list[tuple[Any, LabelArray]] = []
     for name, pair in named.items():
         pairs.append(_pair(f"party {name}", pair, pairs[0][0].shape[1] if pairs else None))
@@ -183,16 +163,13 @@ def joined(parties: object) -> tuple[Any, LabelArray, LabelArray]:
 def _pair(name: str, given: object, width: int | None) -> tuple[Any, LabelArray]:
     """Rows of this width, if it is known, and a label for each."""
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise InputError("party.no_pair", "{name}: wanted a pair (X, y), got {got}", name=name, got=described(given))
+        raise InputError("party.no_pair", name=name, got=described(given))
     wanted = f"rows of width {width or 'd'}"
     X = given[0] if scipy.sparse.issparse(given[0]) else array(name, given[0], wanted)
     if X.ndim != 2 or (width is not None and X.shape[1] != width):
-        raise InputError(
-            "array.wrong_shape", "{name}: wanted {wanted}, got shape {shape}",
-            name=name, wanted=wanted, shape=str(X.shape),
-        )  # fmt: skip
+        raise InputError("array.wrong_shape", name=name, wanted=wanted, shape=str(X.shape))
     if not X.shape[0]:
-        raise InputError("party.no_rows", "{name}: has no rows, wanted at least one", name=name)
+        raise InputError("party.no_rows", name=name)
     return X, labels_of(name, given[1], X.shape[0], f"its {X.shape[0]} rows")
 
 

@@ -81,10 +81,7 @@ class SecureSumClassifier(FederatedClassifier):
 
     def _settings(self) -> dict[str, Any]:
         if self.method == "gd" and self.adjacency == "addremove" and self.rows is None:
-            raise InputError(
-                "rows.not_announced", "rows: gd with adjacency addremove wants a public number, got {got}",
-                got=shown(self.rows),
-            )  # fmt: skip
+            raise InputError("rows.not_announced", got=shown(self.rows))
         return {
             "adjacency": self.adjacency,
             "rows": None if self.rows is None else whole_number("rows", self.rows),

@@ -117,10 +117,7 @@ class CentralObjective:
         check_sizes(one)
         announced = sum(announced_sizes(public, self))
         if one.sizes[0] != announced:
-            raise InputError(
-                "rows.not_as_announced", "parts: wanted {wanted} rows in all, as announced, got {got}",
-                wanted=announced, got=int(one.sizes[0]),
-            )  # fmt: skip
+            raise InputError("rows.not_as_announced", wanted=announced, got=int(one.sizes[0]))
         return one.parties[0]
 
     def _solution(self, parts: Sequence[Rows], public: Public, target: Target, rng: Stream) -> Array:

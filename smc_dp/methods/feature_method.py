@@ -145,10 +145,7 @@ class FeatureMethod:
         _check_settings(self)
         check_one_of("scale", self.scale, get_args(Scale))
         if not isinstance(self.private_labelled, bool):
-            raise InputError(
-                "private_labelled.no_bool", "private_labelled: wanted True or False, got {got}",
-                got=shown(self.private_labelled),
-            )  # fmt: skip
+            raise InputError("private_labelled.no_bool", got=shown(self.private_labelled))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -232,21 +229,14 @@ def laws(method: AverageMethod | FeatureMethod, public: Public, target: Target) 
 def _check_settings(method: AverageMethod | FeatureMethod) -> None:
     check_modulus(method.lam)
     if not isinstance(method.h, int | float) or not 2.0**-10 <= method.h <= 2.0**10:
-        raise InputError("h.out_of_range", "h: wanted a number from 2**-10 to 2**10, got {got}", got=shown(method.h))
+        raise InputError("h.out_of_range", got=shown(method.h))
     check_one_of("loss", method.loss, get_args(LossName))
     shares = () if method.site_epsilons is None else method.site_epsilons
     if not isinstance(shares, tuple | list):
-        raise InputError(
-            "site_epsilons.no_tuple", "site_epsilons: wanted a tuple with a number for each site, or None, got {got}",
-            got=shown(shares),
-        )  # fmt: skip
+        raise InputError("site_epsilons.no_tuple", got=shown(shares))
     for share in shares:
         if not isinstance(share, int | float) or not 2.0**-20 <= share <= 2.0**20:
-            raise InputError(
-                "site_epsilons.out_of_range",
-                "site_epsilons: wanted multiples of epsilon from 2**-20 to 2**20, got {got}",
-                got=shown(share),
-            )
+            raise InputError("site_epsilons.out_of_range", got=shown(share))
 
 
 def _check_sites(method: AverageMethod | FeatureMethod, federation: Federation) -> None:
@@ -257,10 +247,7 @@ def _check_sites(method: AverageMethod | FeatureMethod, federation: Federation) 
 
 def _check_shares(method: AverageMethod | FeatureMethod, parties: int) -> None:
     if method.site_epsilons is not None and len(method.site_epsilons) != parties:
-        raise InputError(
-            "site_epsilons.wrong_number", "site_epsilons: wanted {wanted}, one for each party, got {got}",
-            wanted=parties, got=len(method.site_epsilons),
-        )  # fmt: skip
+        raise InputError("site_epsilons.wrong_number", wanted=parties, got=len(method.site_epsilons))
 
 
 def _statement(
@@ -291,10 +278,7 @@ def _part(method: AverageMethod | FeatureMethod, rows: Rows, public: Public, tar
     check_own_size(rows)
     shares = set(method.site_epsilons or (1.0,))
     if len(shares) > 1:
-        raise InputError(
-            "site_epsilons.several_at_home", "site_epsilons: at home wanted one figure for all sites, got {got}",
-            got=shown(method.site_epsilons),
-        )  # fmt: skip
+        raise InputError("site_epsilons.several_at_home", got=shown(method.site_epsilons))
     law = _law_of_site(method, public, target, shares.pop(), len(rows))
     return _classifier(method, rows, _coins(law, rng))
 
@@ -309,10 +293,7 @@ def _coins(law: ObjectivePerturbation | None, rng: Stream) -> Perturbation | Non
 
 def _labelled(method: FeatureMethod, public: Public | Federation) -> Rows:
     if public.labelled is None:
-        raise InputError(
-            "labelled_rows.missing", "the public labelled rows: {method} wants some at the aggregator, got none",
-            method=method.name,
-        )  # fmt: skip
+        raise InputError("labelled_rows.missing", method=method.name)
     return public.labelled
 
 

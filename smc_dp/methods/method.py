@@ -248,17 +248,17 @@ def check_target(target: Target, method: Method) -> None:
         return
     if target.calibration not in method.calibrations:
         known = " or ".join(method.calibrations)
-        raise InputError(
-            "calibration.not_of_method", "calibration: {method} has {known}, got {got}",
-            method=method.name, known=known or "none", got=target.calibration,
-        )  # fmt: skip
+        raise InputError("calibration.not_of_method", method=method.name, known=known or "none", got=target.calibration)
     noises = laws(method, target.calibration)
     if target.noise not in noises:
         raise InputError(
             "noise.not_of_calibration",
-            "noise: {calibration} {method} has {known}, got {got}; give noise {other} with calibration {calibration}",
-            calibration=target.calibration, method=method.name, known=noises, got=target.noise, other=noises[0],
-        )  # fmt: skip
+            calibration=target.calibration,
+            method=method.name,
+            known=noises,
+            got=target.noise,
+            other=noises[0],
+        )
 
 
 def two_classes(federation: Federation | Public, method: Method) -> None:
@@ -270,10 +270,7 @@ def only_two(classes: int, method: Method) -> None:
     """The same by the number of classes, before there are any rows."""
     if classes != 2:
         others = ", ".join(FOR_ANY_CLASSES)
-        raise InputError(
-            "classes.only_two", "classes: {method} is for two classes, got {got}, for more there are {others}",
-            method=method.name, got=classes, others=others,
-        )  # fmt: skip
+        raise InputError("classes.only_two", method=method.name, got=classes, others=others)
 
 
 def check_sizes(federation: Federation) -> None:
@@ -291,21 +288,17 @@ def check_own_size(rows: Rows) -> None:
 
 def too_many_rows(n: int) -> InputError:
     """Return the refusal of a party with n rows, which are more than the public figure."""
-    return InputError("party.too_many_rows", "wanted at most {most} rows, got {got}", most=LARGEST_N, got=n)
+    return InputError("party.too_many_rows", most=LARGEST_N, got=n)
 
 
 def announced_sizes(public: Public, method: Method) -> tuple[int, ...]:
     """The number of rows of each party; InputError, in the name of the method, where they are not public."""
     if public.sizes is None:
-        raise InputError(
-            "sizes.missing", "sizes: {method} needs the number of rows of each party, got none", method=method.name
-        )
+        raise InputError("sizes.missing", method=method.name)
     return public.sizes
 
 
 def check_modulus(lam: object, name: str = "lambda") -> None:
     """Raises InputError unless this regularisation is a number for which minimisers are certified."""
     if not isinstance(lam, int | float | np.floating) or not 2.0**-29 <= lam <= 1e6:
-        raise InputError(
-            "lambda.out_of_range", "{name}: wanted a number from 2**-29 to 1e6, got {got}", name=name, got=shown(lam)
-        )
+        raise InputError("lambda.out_of_range", name=name, got=shown(lam))

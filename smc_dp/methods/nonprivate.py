@@ -172,10 +172,7 @@ class WithoutNoise:
     def release(self, target: Target, rng: Stream) -> Release:
         """The model as it is; InputError for a target that wants privacy."""
         if target.epsilon is not None:
-            raise InputError(
-                "epsilon.not_private", "epsilon: {method} is not private, wanted inf (no noise), got {got:g}",
-                method=self.method.name, got=float(target.epsilon),
-            )  # fmt: skip
+            raise InputError("epsilon.not_private", method=self.method.name, got=float(target.epsilon))
         return released(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
 
 

@@ -64,15 +64,12 @@ def signal(
     """
     name = find(method).name
     if name not in _OF:
-        raise InputError("method.not_planned", "method: a plan knows {known}, got {got}", known=tuple(_OF), got=name)
+        raise InputError("method.not_planned", known=tuple(_OF), got=name)
     if not sizes or min(sizes) < 1:
-        raise InputError("sizes.party_without_rows", "sizes: wanted at least one row of each party")
+        raise InputError("sizes.party_without_rows")
     among = Among(len(sizes), colluders, dropouts)
     if among.honest < 1:
-        raise InputError(
-            "colluders.none_honest", "colluders: wanted fewer than {limit} with `dropouts` {dropouts}, got {got}",
-            limit=len(sizes) - dropouts, dropouts=dropouts, got=colluders,
-        )  # fmt: skip
+        raise InputError("colluders.none_honest", limit=len(sizes) - dropouts, dropouts=dropouts, got=colluders)
     return _OF[name](PublicNumbers(tuple(sizes), dimension, classes, target, among, lam))
 
 

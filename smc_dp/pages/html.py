@@ -42,13 +42,7 @@ def html(page: Page) -> str:
     )
     pictures = sum(map(len, re.findall(r'"data:image/png;base64,[^"]*"', made)))  # charts of this program's own
     if (size := len(made.encode()) - pictures) > MOST_BYTES:
-        raise InputError(
-            "page.too_large",
-            "page {title!r}: wanted at most {most:,} bytes, got {got:,}",
-            title=page.title,
-            most=MOST_BYTES,
-            got=size,
-        )
+        raise InputError("page.too_large", title=page.title, most=MOST_BYTES, got=size)
     return made
 
 

@@ -40,19 +40,11 @@ class Circumstances:
 
     def __post_init__(self) -> None:
         if len(self.sizes) < 2:
-            raise InputError(
-                "plan.too_few_parties", "sizes: wanted those of at least 2 parties, got {got}", got=len(self.sizes)
-            )
+            raise InputError("plan.too_few_parties", got=len(self.sizes))
         check_names(self.names)
         for name, n in zip(self.names, self.sizes, strict=True):
             if type(n) is not int or not 1 <= n <= LARGEST_N:
-                raise InputError(
-                    "plan.no_rows",
-                    "sizes: {name}: wanted a number of rows from 1 to {largest_n}, got {got}",
-                    name=name,
-                    largest_n=LARGEST_N,
-                    got=shown(n),
-                )
+                raise InputError("plan.no_rows", name=name, largest_n=LARGEST_N, got=shown(n))
 
     def among(self, places: Iterable[int]) -> Circumstances:
         """The same with these parties alone."""
@@ -78,11 +70,7 @@ class Prospect:
         agreed = known.settings.suiting(name, by).settled(len(known.names), known.classes)
         method: Any = agreed.method
         if getattr(method, "on_public_rows", False):
-            raise InputError(
-                "plan.no_public_rows",
-                "method: {name} needs public rows without labels, of which a plan is told nothing",
-                name=name,
-            )
+            raise InputError("plan.no_public_rows", name=name)
         if isinstance(method, NeedsRows):
             method = method.knowing(known.sizes)
         found = cls(known, method, agreed.target, by, agreed.terms)

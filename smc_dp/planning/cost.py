@@ -32,22 +32,10 @@ def check_limits(protocol: str, parties: int, dimension: int) -> None:
     """Raise InputError for more parties or columns (the constant one among them) than the protocol allows."""
     limits = PROTOCOLS[protocol].limits
     if parties > limits.parties:
-        raise InputError(
-            "plan.too_many_parties",
-            "sizes: {protocol} is for at most {most} parties, got {got}",
-            protocol=protocol,
-            most=limits.parties,
-            got=parties,
-        )
+        raise InputError("plan.too_many_parties", protocol=protocol, most=limits.parties, got=parties)
     most = limits.largest.get("dimension")
     if most is not None and dimension > most:
-        raise InputError(
-            "plan.too_many_columns",
-            "columns: {protocol} is for at most {most} columns, got {got}",
-            protocol=protocol,
-            most=most - 1,
-            got=dimension - 1,
-        )
+        raise InputError("plan.too_many_columns", protocol=protocol, most=most - 1, got=dimension - 1)
 
 
 @dataclass(frozen=True)
@@ -101,9 +89,7 @@ def session_cost(spec: SessionSpec, *, measure: bool = False) -> SessionCost:
     """
     protocol, p = spec
     if protocol.conversation is None:
-        raise InputError(
-            "plan.no_conversation", "protocol: {name} does not say what is sent in it", name=protocol.program.name
-        )
+        raise InputError("plan.no_conversation", name=protocol.program.name)
     conversation = protocol.conversation(p)
     try:
         foreseen = foresee(protocol.program, p, conversation)

@@ -30,12 +30,7 @@ def kind_of(path: PurePath) -> str:
     """The format that the name of a file asks for; InputError for another."""
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
-        raise InputError(
-            "plan.no_picture",
-            "plot: wanted a file that ends in .{formats}, got {got}",
-            formats=", .".join(FORMATS),
-            got=shown(path.name),
-        )
+        raise InputError("plan.no_picture", formats=", .".join(FORMATS), got=shown(path.name))
     return kind
 
 

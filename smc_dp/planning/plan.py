@@ -199,7 +199,7 @@ def plan_for(
     if method is not None:
         secure_form(method, protocol or BY_PROTOCOL.get(method, ("",))[0])
     elif protocol is not None:
-        raise InputError("plan.protocol_alone", "protocol: goes with `method`, and none was given")
+        raise InputError("plan.protocol_alone")
     found = _planned(known, method, protocol, cost)
     return found if public is None else replace(found, leaving=public.leaving)
 
@@ -217,11 +217,7 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
     best = recommendation.advised(list(found.values()))
     name = method or (best.method.name if best else "")
     if not name:
-        raise InputError(
-            "plan.no_method",
-            "method: none can be among these parties: {refused}",
-            refused=refused[usual_method(known.classes)],
-        )
+        raise InputError("plan.no_method", refused=refused[usual_method(known.classes)])
     looked = {one: _look(prospect) for one, prospect in found.items()}
     stay = looked[name][1]
     return Plan(
@@ -285,18 +281,12 @@ def _circumstances(
         names, rows = party_names(len(sizes)), tuple(sizes)
     if bounds is None:
         if type(columns) is not int or columns < 1:
-            raise InputError(
-                "plan.no_columns",
-                "columns: wanted a number of features from 1 on, or `bounds`, got {got}",
-                got=shown(columns),
-            )
+            raise InputError("plan.no_columns", got=shown(columns))
         k = 2 if classes is None else classes
         if type(k) is not int or k < 2:
-            raise InputError("plan.no_classes", "classes: wanted a number from 2 on, got {got}", got=shown(k))
+            raise InputError("plan.no_classes", got=shown(k))
         return Circumstances(names, rows, columns + 1, k)
     for name, value in (("columns", columns), ("classes", classes)):
         if value is not None:
-            raise InputError(
-                "plan.said_by_bounds", "{name}: the file of bounds says so, wanted none beside `bounds`", name=name
-            )
+            raise InputError("plan.said_by_bounds", name=name)
     return Circumstances(names, rows, bounds.dimension, len(bounds.classes))

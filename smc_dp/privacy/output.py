@@ -39,11 +39,7 @@ def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
     InputError for noise of which every party draws a share: that is `smc_dp.privacy.distributed`.
     """
     if target.noise in SHARED:
-        raise InputError(
-            "noise.drawn_in_shares",
-            "noise: wanted one that is drawn at once, {noise} is drawn in shares by a secure sum",
-            noise=target.noise,
-        )
+        raise InputError("noise.drawn_in_shares", noise=target.noise)
     if target.noise == "laplace":
         D = GRID.l1_sensitivity(delta, dimension)
         return Calibrated(DiscreteLaplace(dimension, D / target.wanted), D)

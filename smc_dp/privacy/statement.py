@@ -86,40 +86,24 @@ class PrivacyStatement:
         check_one_of("unit", self.unit, get_args(Unit))
         check_one_of("adjacency", self.adjacency, get_args(Adjacency))
         if (self.unit == "party") != (self.adjacency == "party"):
-            raise InputError(
-                "statement.unit_of_other_adjacency", "unit {unit!r} does not go with adjacency {adjacency!r}",
-                unit=self.unit, adjacency=self.adjacency,
-            )  # fmt: skip
+            raise InputError("statement.unit_of_other_adjacency", unit=self.unit, adjacency=self.adjacency)
         kind = self.kind
         if kind == "none":
             if self.epsilon is not None:
-                raise InputError(
-                    "statement.epsilon_of_none", "a statement of kind none has no epsilon, got {got}", got=self.epsilon
-                )
+                raise InputError("statement.epsilon_of_none", got=self.epsilon)
         elif self.epsilon is None or not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InputError(
-                "statement.epsilon_out_of_range", "epsilon is positive and finite for kind {kind!r}, got {got}",
-                kind=kind, got=self.epsilon,
-            )  # fmt: skip
+            raise InputError("statement.epsilon_out_of_range", kind=kind, got=self.epsilon)
         if kind in ("approx", "zcdp") and not 0 < self.delta < 1:
-            raise InputError(
-                "statement.delta_out_of_range", "delta lies strictly between 0 and 1 for kind {kind!r}, got {got}",
-                kind=kind, got=self.delta,
-            )  # fmt: skip
+            raise InputError("statement.delta_out_of_range", kind=kind, got=self.delta)
         if kind in ("pure", "none") and self.delta != 0:
-            raise InputError(
-                "statement.delta_not_zero", "delta is 0 for kind {kind!r}, got {got}", kind=kind, got=self.delta
-            )
+            raise InputError("statement.delta_not_zero", kind=kind, got=self.delta)
         if (kind == "zcdp") != (self.rho is not None):
-            raise InputError(
-                "statement.rho_not_of_kind", "rho is there for kind 'zcdp' and no other, got {got} for kind {kind!r}",
-                got=self.rho, kind=kind,
-            )  # fmt: skip
+            raise InputError("statement.rho_not_of_kind", got=self.rho, kind=kind)
         if self.rho is not None and not 0 < self.rho < math.inf:
-            raise InputError("statement.rho_out_of_range", "rho is positive and finite, got {got}", got=self.rho)
+            raise InputError("statement.rho_out_of_range", got=self.rho)
         self._check_curve()
         if not self.adversary.strip():
-            raise InputError("statement.no_adversary", "the adversary is not named")
+            raise InputError("statement.no_adversary")
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as JSON values; rho where there is one, mu always, null where there is none."""
@@ -141,17 +125,11 @@ class PrivacyStatement:
         if self.mu is None:
             return
         if self.kind != "zcdp":
-            raise InputError(
-                "statement.mu_not_of_kind", "mu is there for kind 'zcdp' alone, got {got} for kind {kind!r}",
-                got=self.mu, kind=self.kind,
-            )  # fmt: skip
+            raise InputError("statement.mu_not_of_kind", got=self.mu, kind=self.kind)
         if not LEAST_MU <= self.mu <= MOST_MU:
-            raise InputError("statement.mu_out_of_range", "mu lies from 2^-64 to 2^12, got {got}", got=self.mu)
+            raise InputError("statement.mu_out_of_range", got=self.mu)
         if not keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
-            raise InputError(
-                "statement.mu_too_large", "mu {mu} does not keep epsilon {epsilon} at delta {delta}",
-                mu=self.mu, epsilon=self.epsilon, delta=self.delta,
-            )  # fmt: skip
+            raise InputError("statement.mu_too_large", mu=self.mu, epsilon=self.epsilon, delta=self.delta)
 
     def _bound(self) -> str:
         figure = self.epsilon or 0.0

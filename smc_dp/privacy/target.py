@@ -74,29 +74,21 @@ class Target:
             object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
             if not LOWEST <= self.epsilon <= HIGHEST:
                 raise InputError(
-                    "epsilon.out_of_range",
-                    "epsilon: wanted a number from {least:g} to {most:g}, or None for no noise, got {got}",
-                    least=float(LOWEST), most=float(HIGHEST), got=figure(self.epsilon),
-                )  # fmt: skip
+                    "epsilon.out_of_range", least=float(LOWEST), most=float(HIGHEST), got=figure(self.epsilon)
+                )
         check_one_of("calibration", self.calibration, get_args(Calibration))
         check_one_of("noise", self.noise, get_args(NoiseName))
         object.__setattr__(self, "delta", exact("delta", self.delta))
         if not LEAST_DELTA <= self.delta < 1:
-            raise InputError(
-                "delta.out_of_range", "delta: wanted a number from {least:g} to below 1, got {got}",
-                least=float(LEAST_DELTA), got=figure(self.delta),
-            )  # fmt: skip
+            raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=figure(self.delta))
         if self.noise not in PRINTED and self.calibration == "paper":
-            raise InputError(
-                "noise.not_in_papers", "noise: {noise} is not in the papers, wanted it with calibration proven",
-                noise=self.noise,
-            )  # fmt: skip
+            raise InputError("noise.not_in_papers", noise=self.noise)
 
     @property
     def wanted(self) -> Fraction:
         """Epsilon where there must be one; InputError when no noise was asked for."""
         if self.epsilon is None:
-            raise InputError("epsilon.none", "no noise was asked for, so there is no epsilon")
+            raise InputError("epsilon.none")
         return self.epsilon
 
     @property
@@ -118,7 +110,7 @@ def exact(name: str, value: object) -> Fraction:
     if isinstance(value, int | Fraction):
         return Fraction(value)
     if not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError("setting.not_finite", "{name}: wanted a finite number, got {got}", name=name, got=shown(value))
+        raise InputError("setting.not_finite", name=name, got=shown(value))
     return min(Fraction(repr(float(value))), Fraction(float(value)))
 
 

@@ -104,22 +104,11 @@ class Agreement:
         if self.auxiliary is not None:
             self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
-            raise InputError(
-                "marks.unknown", "insecure: wanted known marks in their order, got {got}", got=shown(list(self.marks))
-            )
+            raise InputError("marks.unknown", got=shown(list(self.marks)))
         if (AS_PRINTED in self.marks) != as_printed(self.protocol):
-            raise InputError(
-                "marks.of_printed_steps",
-                "insecure: wanted the mark {as_printed!r} for the steps as printed, and for no others",
-                as_printed=AS_PRINTED,
-            )
+            raise InputError("marks.of_printed_steps", as_printed=AS_PRINTED)
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
-            raise InputError(
-                "bounds.no_constant",
-                "bias: {name} learns a bias, and a release has weights for rows as they are: wanted rows with a "
-                "constant, `bias` above 0",
-                name=self.method.name,
-            )
+            raise InputError("bounds.no_constant", name=self.method.name)
         try:
             self.program_parameters("")
         except LocalError as error:
@@ -137,13 +126,7 @@ class Agreement:
         left_out = self.bounds.leaving
         if left_out and self.statement.adjacency == "replace":
             raise InputError(
-                "bounds.rows_left_out",
-                'missing: "{leave_out}" of column {left_out} would change the number of rows, which the guarantee '
-                "of {name} takes to be the same: wanted another rule, or a guarantee for one record more or less "
-                "(`adjacency` addremove, or a method that has it) or for whole parties",
-                leave_out=LEAVE_OUT,
-                left_out=shown(left_out[0]),
-                name=self.method.name,
+                "bounds.rows_left_out", leave_out=LEAVE_OUT, left_out=shown(left_out[0]), name=self.method.name
             )
 
     @property
@@ -228,25 +211,12 @@ class Agreement:
         )
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
-            raise InputError(
-                "agreement.other_fraction_bits",
-                "fraction_bits: wanted {wanted}, got {got}",
-                wanted=wanted,
-                got=shown(came),
-            )
+            raise InputError("agreement.other_fraction_bits", wanted=wanted, got=shown(came))
         for key, value in made.parameters.items():
             if type(stated.get(key)) is not type(value) or stated[key] != value:
-                raise InputError(
-                    "agreement.other_parameter",
-                    "parameters: {key}: wanted {wanted}, got {got}",
-                    key=key,
-                    wanted=shown(value),
-                    got=shown(stated.get(key)),
-                )
+                raise InputError("agreement.other_parameter", key=key, wanted=shown(value), got=shown(stated.get(key)))
         if unknown := set(stated) - set(made.parameters):
-            raise InputError(
-                "agreement.unknown_parameter", "parameters: unknown key {unknown}", unknown=shown(min(unknown))
-            )
+            raise InputError("agreement.unknown_parameter", unknown=shown(min(unknown)))
         return made
 
     @cached_property
@@ -300,9 +270,7 @@ class Agreement:
         if isinstance(model, BiasedModel):
             model = model.with_constant(self.bounds.constant)
         if not isinstance(model, LinearModel):
-            raise InputError(
-                "method.not_linear", "method: {name} does not release a linear model", name=self.method.name
-            )
+            raise InputError("method.not_linear", name=self.method.name)
         W = model.W
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
@@ -324,9 +292,7 @@ def usual_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
 def refuse_earlier(stated: Mapping[str, Any]) -> None:
     """Raises InputError for parameters of a time when the method was called what the protocol is called now."""
     if "protocol" not in stated and stated.get("method") in tuple(PROTOCOLS):
-        raise InputError(
-            "release.earlier_version", "made by an earlier version, which named the protocol as the method: run again"
-        )
+        raise InputError("release.earlier_version")
 
 
 def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
@@ -354,8 +320,7 @@ def method_stated(name: str, protocol: str, stated: Mapping[str, Any]) -> Any:
     for setting in stated:
         if setting not in known:
             with found.step():
-                text = "{setting}: method {method} has none"
-                raise InputError("method.no_such_setting", text, setting=setting, method=name)
+                raise InputError("method.no_such_setting", setting=setting, method=name)
     found.require()
     return method_for(name, protocol, _settings_in(stated, kind, complete=False))
 
@@ -411,30 +376,15 @@ def check(method: Method, target: Target, protocol: str, terms: Terms, *, test_k
     """Raises InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
     secure_form(method.name, protocol)
     if type(terms) is not TERMS[protocol]:
-        raise InputError(
-            "terms.of_another_protocol",
-            "terms: wanted those of {protocol}, got {got}",
-            protocol=protocol,
-            got=type(terms).__name__,
-        )
+        raise InputError("terms.of_another_protocol", protocol=protocol, got=type(terms).__name__)
     if getattr(method, "as_printed", False) != as_printed(protocol):
-        raise InputError(
-            "method.made_for_others",
-            "method: wanted {wanted} made for the steps of {protocol}, got one made for others",
-            wanted=method.name,
-            protocol=protocol,
-        )
+        raise InputError("method.made_for_others", wanted=method.name, protocol=protocol)
     if getattr(method, "learner", None) is not None:
-        raise InputError(
-            "method.with_learner", "learner: a run of {name} has logistic regression, wanted none", name=method.name
-        )
+        raise InputError("method.with_learner", name=method.name)
     if target.epsilon is None:
-        raise InputError("epsilon.infinite", "epsilon: wanted a finite number, a run without noise protects nobody")
+        raise InputError("epsilon.infinite")
     if as_printed(protocol) and target.calibration != "paper":
-        raise InputError(
-            "calibration.of_printed_steps",
-            "calibration: the steps as printed go with the noise as printed, `calibration` paper",
-        )
+        raise InputError("calibration.of_printed_steps")
     terms.check(protocol, method, target, test_keys=test_keys)
 
 
@@ -451,40 +401,20 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
     if getattr(method, "on_public_rows", False) == given:
         return
     if given:
-        raise InputError("auxiliary.not_used", "auxiliary: {name} uses no public rows, wanted none", name=method.name)
-    raise InputError(
-        "auxiliary.missing",
-        "auxiliary: {name} needs public rows without labels that all parties have: wanted a file of them, or how "
-        "many rows of a data set become public, got none",
-        name=method.name,
-    )
+        raise InputError("auxiliary.not_used", name=method.name)
+    raise InputError("auxiliary.missing", name=method.name)
 
 
 def secure_form(method: str, protocol: str) -> Any:
     """The class of the method, if the protocol computes it; InputError otherwise."""
     known = ", ".join(name for name, by in BY_PROTOCOL.items() if method in by)
     if method in PROTOCOLS and known:
-        raise InputError(
-            "method.is_a_protocol",
-            "method: {method} is the name of a protocol, the method is called {known}",
-            method=method,
-            known=known,
-        )
+        raise InputError("method.is_a_protocol", method=method, known=known)
     if method not in BY_PROTOCOL:
         find(method)
-        raise InputError(
-            "method.without_protocol",
-            "method: wanted one that a protocol computes ({by_protocol}), got {got}",
-            by_protocol=list(BY_PROTOCOL),
-            got=method,
-        )
+        raise InputError("method.without_protocol", by_protocol=list(BY_PROTOCOL), got=method)
     if protocol not in BY_PROTOCOL[method]:
-        raise InputError(
-            "protocol.not_of_method",
-            "protocol: wanted one of {known}, got {got}",
-            known=BY_PROTOCOL[method],
-            got=shown(protocol),
-        )
+        raise InputError("protocol.not_of_method", known=BY_PROTOCOL[method], got=shown(protocol))
     return find(method)
 
 
@@ -547,9 +477,4 @@ def _rational(name: str, stated: Mapping[str, Any]) -> Fraction:
     text = stated.get(name)
     if isinstance(text, str) and _RATIONAL.fullmatch(text) and str(Fraction(text)) == text:
         return Fraction(text)
-    raise InputError(
-        "setting.no_fraction",
-        "{name}: wanted a positive fraction in lowest terms as a text, got {got}",
-        name=name,
-        got=shown(text),
-    )
+    raise InputError("setting.no_fraction", name=name, got=shown(text))

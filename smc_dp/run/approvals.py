@@ -17,7 +17,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.session import Session
 from smc_dp.core import reading
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.run.agreement import Agreement, marks, method_and_target
 from smc_dp.run.protocols.registry import terms_of
 from smc_dp.run.release import STUDY
@@ -53,9 +53,9 @@ def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], se
     if APPROVALS not in head:
         if study is None:
             return None
-        return Fault("study.without_approvals", "there is a study.json, and line 0 has no approvals of it")
+        return InputFault("study.without_approvals")
     if study is None:
-        return Fault("study.missing", "line 0 has approvals of a study, and there is no study.json")
+        return InputFault("study.missing")
     return _study_fault(study, approved_study(head, session), agreement, session)
 
 
@@ -68,29 +68,17 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
     approvals = [_read(approval) for approval in reading.items(APPROVALS, head.get(APPROVALS))]
     names = [approval["name"] for approval in approvals]
     if names != list(session.names):
-        raise InputError(
-            "approvals.other_names",
-            "approvals: wanted one of each of {names}, in this order, got {got}",
-            names=session.names,
-            got=shown(names),
-        )
+        raise InputError("approvals.other_names", names=session.names, got=shown(names))
     study = approvals[0]["study"]
     for found in approvals:
         name = found["name"]
         if found["study"] != study:
-            raise InputError(
-                "approvals.another_study",
-                "approvals: {name} approved of another study than {names}",
-                name=name,
-                names=names[0],
-            )
+            raise InputError("approvals.another_study", name=name, names=names[0])
         signed = to_sign(study, name, found["random"])
         if not verify(session.identities[name], signed, bytes.fromhex(found["signature"])):
-            raise InputError(
-                "approvals.not_signed", "approvals: that of {name} is not signed by its pinned identity", name=name
-            )
+            raise InputError("approvals.not_signed", name=name)
     if joint_nonce(map(canonical, approvals)) != session.nonce:
-        raise InputError("approvals.other_nonce", "approvals: the nonce of the session is not made of them")
+        raise InputError("approvals.other_nonce")
     return study
 
 
@@ -110,18 +98,18 @@ def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Ses
     are those of the session.
     """
     if hashlib.sha256(content).hexdigest() != digest:
-        return Fault("study.not_approved", "study.json is not the study of which everybody approved")
+        return InputFault("study.not_approved")
     stated = reading.parse_object(content, STUDY)
     reading.keys(STUDY, stated, _STUDY | _AGREED)
     if _identities(stated) != [(name, session.identities[name].hex()) for name in session.names]:
-        return Fault("study.other_participants", "study.json has other participants or keys than line 0")
+        return InputFault("study.other_participants")
     if stated["bounds"] != json.loads(json.dumps(agreement.bounds.as_dict())):
-        return Fault("study.other_bounds", "study.json has other bounds than the release")
+        return InputFault("study.other_bounds")
     if stated["auxiliary"] != (agreement.auxiliary.digest if agreement.auxiliary else None):
-        return Fault("study.other_public_rows", "study.json has other public rows than the release")
+        return InputFault("study.other_public_rows")
     if _agreement(stated, agreement).digest == agreement.digest:
         return None
-    return Fault("study.other_parameters", "study.json has other parameters than the release")
+    return InputFault("study.other_parameters")
 
 
 def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:

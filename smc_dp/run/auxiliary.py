@@ -48,14 +48,7 @@ class AuxiliaryRows:
         check_features(self.X, None, self.whose)
         if self.X.size > _MOST_NUMBERS:
             N, d = self.X.shape
-            raise InputError(
-                "auxiliary.too_large",
-                "{whose}: wanted at most {most} rows of {d} features, got {got}",
-                whose=self.whose,
-                most=_MOST_NUMBERS // d,
-                d=d,
-                got=N,
-            )
+            raise InputError("auxiliary.too_large", whose=self.whose, most=_MOST_NUMBERS // d, d=d, got=N)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AuxiliaryRows) and self.digest == other.digest
@@ -69,16 +62,10 @@ class AuxiliaryRows:
         rows = validated(AuxiliaryFile, reading.parse_object(content, name), name).rows
         widths = {len(row) for row in rows}
         if len(widths) != 1:
-            raise InputError(
-                "auxiliary.uneven", "{name}: wanted rows of one width, got {got}", name=name, got=len(widths)
-            )
+            raise InputError("auxiliary.uneven", name=name, got=len(widths))
         found = cls(np.array(rows, dtype=np.float64).reshape(len(rows), -1), name)
         if found.content != content:
-            raise InputError(
-                "auxiliary.not_canonical",
-                "{name}: is not written as these rows are, each number as the shortest decimal of it",
-                name=name,
-            )
+            raise InputError("auxiliary.not_canonical", name=name)
         return found
 
     @cached_property
@@ -95,20 +82,7 @@ class AuxiliaryRows:
     def check(self, dimension: int, classes: int) -> None:
         """Raises InputError unless a model of this shape can be trained on them."""
         if self.X.shape[1] != dimension:
-            raise InputError(
-                "auxiliary.other_width",
-                "{whose}: wanted rows of width {dimension}, got {got}",
-                whose=self.whose,
-                dimension=dimension,
-                got=self.X.shape[1],
-            )
+            raise InputError("auxiliary.other_width", whose=self.whose, dimension=dimension, got=self.X.shape[1])
         most = min(_MOST_FEATURES, _MOST_WEIGHTS // max(1, classes - 1))
         if dimension > most:
-            raise InputError(
-                "auxiliary.too_wide",
-                "{whose}: wanted at most {most} features for {classes} classes, got {got}",
-                whose=self.whose,
-                most=most,
-                classes=classes,
-                got=dimension,
-            )
+            raise InputError("auxiliary.too_wide", whose=self.whose, most=most, classes=classes, got=dimension)

@@ -88,7 +88,5 @@ def price(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guara
     InputError for a statement of kind `none`.
     """
     if statement.kind == "none":
-        raise InputError(
-            "ledger.no_price", "ledgers: wanted a run that guarantees something, got one of kind none: it has no price"
-        )
+        raise InputError("ledger.no_price")
     return Guarantee.of(statement, epsilon)

@@ -107,7 +107,7 @@ class StatedPrivacy(Document):
         try:
             self.statement  # noqa: B018  its fields must fit together
         except (TypeError, ValueError) as error:
-            raise InputError("privacy.unfit", "{why}", why=str(error)[:200]) from None
+            raise InputError("privacy.unfit", why=str(error)[:200]) from None
         return self
 
     @property
@@ -143,7 +143,7 @@ def _day(value: str) -> str:
     try:
         day_in(value)
     except ValueError:
-        raise InputError("date.not_a_date", "wanted a date as yyyy-mm-dd, got {got}", got=shown(value)) from None
+        raise InputError("date.not_a_date", got=shown(value)) from None
     return value
 
 
@@ -193,21 +193,13 @@ class ReleaseFile(Document):
         """What is publicly known of the columns; InputError when the parts do not fit together."""
         kinds, label = (self.categories, self.ranges, self.dates, self.bins), self.parameters.label
         if sorted(name for stated in kinds for name in stated) != sorted(self.columns):
-            raise InputError(
-                "columns.not_once",
-                "columns: wanted each column in categories, bounds, dates or bins, and no other there",
-            )
+            raise InputError("columns.not_once")
         for key, stated, listed in (
             ("missing", self.missing, [*self.columns, label]),
             ("aliases", self.aliases, [*self.categories, label]),
         ):
             if unknown := set(stated) - set(listed):
-                raise InputError(
-                    "columns.not_listed",
-                    "{key}: wanted those of columns, got that of {unknown}",
-                    key=key,
-                    unknown=shown(min(unknown)),
-                )
+                raise InputError("columns.not_listed", key=key, unknown=shown(min(unknown)))
         columns = tuple(self._column(name) for name in self.columns)
         classes, aliases, missing = tuple(self.classes), self._aliases(label), self.missing.get(label)
         return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing)
@@ -231,12 +223,7 @@ class ReleaseFile(Document):
         names, stated = bounds.classes, self.weights_stated
         rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
         if len(names) > 2 and len(stated) != len(names):
-            raise InputError(
-                "weights.other_classes",
-                "wanted weights of {count} classes, got {got}",
-                count=len(names),
-                got=len(stated),
-            )
+            raise InputError("weights.other_classes", count=len(names), got=len(stated))
         found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
         return found if len(names) > 2 else found[0]
 
@@ -258,13 +245,9 @@ class ReleaseFile(Document):
 
 def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:
     if not isinstance(row, list) or any(isinstance(number, list) for number in row):
-        raise InputError(
-            "weights.not_numbers", "weights{of}: wanted one number for each feature, got {got}", of=of, got=shown(row)
-        )
+        raise InputError("weights.not_numbers", of=of, got=shown(row))
     if len(row) != dimension:
-        raise InputError(
-            "weights.other_length", "wanted {wanted} weights{of}, got {got}", wanted=dimension, of=of, got=len(row)
-        )
+        raise InputError("weights.other_length", wanted=dimension, of=of, got=len(row))
     return tuple(row)
 
 
@@ -279,23 +262,13 @@ class SharesFile(Document):
         """The sum of the shares, as integers nearest to zero; InputError unless they are those of the agreement."""
         modulus, length = int(self.modulus), agreement.form.length
         if modulus != 1 << agreement.grid.ring_bits:
-            raise InputError(
-                "shares.other_modulus",
-                "modulus: wanted 2**{ring_bits}, got {got}",
-                ring_bits=agreement.grid.ring_bits,
-                got=shown(modulus),
-            )
+            raise InputError("shares.other_modulus", ring_bits=agreement.grid.ring_bits, got=shown(modulus))
         reading.keys("shares", self.shares, set(agreement.participants))
         if any(len(share) != length for share in self.shares.values()):
-            raise InputError(
-                "shares.other_length",
-                "wanted {wanted} weights and {length} numbers in each share",
-                wanted=agreement.bounds.dimension,
-                length=length,
-            )
+            raise InputError("shares.other_length", wanted=agreement.bounds.dimension, length=length)
         shares = [list(map(int, share)) for share in self.shares.values()]
         if any(number >= modulus for share in shares for number in share):
-            raise InputError("shares.above_modulus", "shares: wanted numbers below the modulus")
+            raise InputError("shares.above_modulus")
         half = modulus // 2
         return tuple((total + half) % modulus - half for total in added(shares))
 

@@ -37,13 +37,7 @@ def read_key(folder: Path) -> bytes | None:
         return None
     key = reading.read_file(path, _KEY_BYTES)
     if len(key) != _KEY_BYTES:
-        raise InputError(
-            "ledger.bad_key",
-            "{path}: wanted a key of {key_bytes} bytes, got {got}",
-            path=str(path),
-            key_bytes=_KEY_BYTES,
-            got=len(key),
-        )
+        raise InputError("ledger.bad_key", path=str(path), key_bytes=_KEY_BYTES, got=len(key))
     return key
 
 
@@ -59,14 +53,12 @@ def made_key(folder: Path) -> bytes:
     except FileExistsError:  # another process was faster
         pass
     except OSError as error:
-        raise InputError(
-            "ledger.key_not_made", "{path}: cannot be made: {strerror}", path=str(path), strerror=error.strerror
-        ) from None
+        raise InputError("ledger.key_not_made", path=str(path), strerror=error.strerror) from None
     finally:
         partial.unlink(missing_ok=True)
     found = read_key(folder)
     if found is None:
-        raise InputError("ledger.key_gone", "{path}: is gone again, wanted the key that was there", path=str(path))
+        raise InputError("ledger.key_gone", path=str(path))
     return found
 
 
@@ -85,14 +77,7 @@ def refuse_elsewhere(folder: Path, own: Mapping[str, Path], called: Mapping[str,
         for path, data_sets in charged.items():
             if name in data_sets and path.name != own[party].name:
                 other = plain_name(unquote(path.name.removesuffix(ENDING)))
-                raise InputError(
-                    "ledger.same_rows",
-                    "party {party}: ledger {path} is charged for the same rows already, and another name or other "
-                    "bounds make no new budget: take part as {other}",
-                    party=plain_name(party),
-                    path=str(path),
-                    other=other,
-                )
+                raise InputError("ledger.same_rows", party=plain_name(party), path=str(path), other=other)
 
 
 def has_charges(folder: Path) -> bool:
@@ -105,12 +90,7 @@ def _charged(folder: Path) -> Iterator[tuple[Path, frozenset[str]]]:
     try:
         files = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(ENDING))
     except OSError as error:
-        raise InputError(
-            "ledger.folder_unreadable",
-            "folder {folder}: cannot be read: {strerror}",
-            folder=str(folder),
-            strerror=error.strerror,
-        ) from None
+        raise InputError("ledger.folder_unreadable", folder=str(folder), strerror=error.strerror) from None
     for name in files:
         with Ledger.open(folder / name) as ledger:
             yield folder / name, ledger.history().data_sets

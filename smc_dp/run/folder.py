@@ -18,7 +18,7 @@ from typing import Any
 
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
-from smc_dp.core.errors import Fault, InputError, warn_ignored
+from smc_dp.core.errors import InputError, InputFault, warn_ignored
 from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
@@ -63,11 +63,9 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError("agreement.not_publishable", "agreement: cannot be published: {why}", why=str(error)) from None
+        raise InputError("agreement.not_publishable", why=str(error)) from None
     if found.digest != agreement.digest:
-        raise InputError(
-            "agreement.reads_back_otherwise", "agreement: cannot be published: what would be read back is another one"
-        )
+        raise InputError("agreement.reads_back_otherwise")
 
 
 def _release(weights: Weights, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
@@ -184,7 +182,7 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
 def warn_of_page(folder: RunPlace) -> None:
     """Warn of a page that an earlier version wrote into a run folder: it is ignored."""
     if os.path.lexists(page := path_of(folder, PAGE)):
-        fault = Fault("page.ignored", "ignored. An earlier version wrote it, and nothing verifies it. Delete it.")
+        fault = InputFault("page.ignored")
         warn_ignored(fault.within(str(page)))
 
 
@@ -222,7 +220,7 @@ def beside(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
     """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
     content = content_of(folder, name)
     if document.digests.named.get(name) != hashlib.sha256(content).hexdigest():
-        raise InputError("release.other_digest", "{name} does not have the digest that release.json states", name=name)
+        raise InputError("release.other_digest", name=name)
     return content
 
 
@@ -258,9 +256,7 @@ def opened(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None
     """
     found = stated(document, rows, shares.fraction_bits)
     if found.agreement.weights(shares.total(found.agreement)) != found.weights:
-        raise InputError(
-            "release.weights_not_of_shares", "the weights in release.json are not the sum of the shares in shares.json"
-        )
+        raise InputError("release.weights_not_of_shares")
     return found
 
 
@@ -273,12 +269,7 @@ def stated(
     agreement = document.agreement(rows, fraction_bits)
     if (SHARES in document.digests.named) != agreement.publishes_shares:
         some = "one" if agreement.publishes_shares else "none"
-        raise InputError(
-            "release.other_files",
-            "digests: wanted {wanted} of shares.json for what {protocol} publishes",
-            wanted=some,
-            protocol=agreement.protocol,
-        )
+        raise InputError("release.other_files", wanted=some, protocol=agreement.protocol)
     return PublishedRelease(
         document.weights(agreement.bounds),
         agreement,

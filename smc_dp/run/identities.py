@@ -45,16 +45,9 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
         document = json.dumps({name: key.hex() for name, key in public.items()}, indent=2)
         write_file(folder / PUBLIC_FILE, f"{document}\n".encode(), 0o644)
     except FileExistsError:
-        raise InputError(
-            "identities.folder_exists", "identities {folder}: exists already, wanted a new folder", folder=str(folder)
-        ) from None
+        raise InputError("identities.folder_exists", folder=str(folder)) from None
     except OSError as error:
-        raise InputError(
-            "identities.not_made",
-            "identities {folder}: cannot be made: {strerror}",
-            folder=str(folder),
-            strerror=error.strerror,
-        ) from None
+        raise InputError("identities.not_made", folder=str(folder), strerror=error.strerror) from None
     return public
 
 
@@ -68,23 +61,14 @@ def create_one(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]
     key, public = folder / f"{name}{_ENDING}", folder / f"{name}{_PUBLIC_ENDING}"
     for path in (key, public):
         if os.path.lexists(path):
-            raise InputError(
-                "identities.file_exists", "identities {path}: exists already, wanted a new file", path=str(path)
-            )
+            raise InputError("identities.file_exists", path=str(path))
     try:
         write_file(key, _secret(identity), 0o600)
         write_file(public, f"{name} {identity.public.hex()}\n".encode(), 0o644)
     except FileExistsError as error:
-        raise InputError(
-            "identities.file_exists", "identities {path}: exists already, wanted a new file", path=error.filename
-        ) from None
+        raise InputError("identities.file_exists", path=error.filename) from None
     except OSError as error:
-        raise InputError(
-            "identities.not_made",
-            "identities {folder}: cannot be made: {strerror}",
-            folder=str(key),
-            strerror=error.strerror,
-        ) from None
+        raise InputError("identities.not_made", folder=str(key), strerror=error.strerror) from None
     return key, public, identity.public
 
 
@@ -114,9 +98,7 @@ def read_public(path: Path) -> tuple[str, bytes]:
     content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
     if not space:
-        raise InputError(
-            "identities.no_public_key", "{path}: wanted one line of a name and a public key", path=str(path)
-        )
+        raise InputError("identities.no_public_key", path=str(path))
     check_letters(name)
     return name, reading.hexadecimal(f"{path}: {name}", key, PUBLIC_BYTES)
 
@@ -135,12 +117,7 @@ def pinned_curator(text: str) -> dict[str, bytes]:
     is_key = len(text) == 2 * PUBLIC_BYTES and not Path(text).exists()
     name, key = pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
     if name != CURATOR_NAME:
-        raise InputError(
-            "identities.not_the_curator",
-            "curator: wanted the public key of {curator_name}, got that of {name}",
-            curator_name=CURATOR_NAME,
-            name=name,
-        )
+        raise InputError("identities.not_the_curator", curator_name=CURATOR_NAME, name=name)
     return {name: key}
 
 
@@ -155,21 +132,11 @@ def load(folder: Path) -> dict[str, Identity]:
         identity = read_key(path)
         name = names.get(identity.public)
         if name is None:
-            raise InputError(
-                "identities.of_nobody",
-                "{path}: belongs to nobody in {public_file}",
-                path=str(path),
-                public_file=PUBLIC_FILE,
-            )
+            raise InputError("identities.of_nobody", path=str(path), public_file=PUBLIC_FILE)
         found[name] = identity
     for name in public(folder):
         if name not in found:
-            raise InputError(
-                "identities.no_own_key",
-                "identities {folder}: there is no key of {name}, or it shares one",
-                folder=str(folder),
-                name=plain_name(name),
-            )
+            raise InputError("identities.no_own_key", folder=str(folder), name=plain_name(name))
     return found
 
 
@@ -181,20 +148,10 @@ def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     found = load(folder)
     for name in participants:
         if name not in found:
-            raise InputError(
-                "identities.no_key",
-                "identities {folder}: there is no key of {name}, who takes part in the run",
-                folder=str(folder),
-                name=plain_name(name),
-            )
+            raise InputError("identities.no_key", folder=str(folder), name=plain_name(name))
     for name in found:
         if name not in (*participants, CURATOR_NAME):
-            raise InputError(
-                "identities.not_taking_part",
-                "identities {folder}: {name} does not take part in the run",
-                folder=str(folder),
-                name=plain_name(name),
-            )
+            raise InputError("identities.not_taking_part", folder=str(folder), name=plain_name(name))
     return found
 
 
@@ -210,12 +167,7 @@ def key_files(folder: Path) -> list[Path]:
     try:
         return sorted(folder / entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))
     except OSError as error:
-        raise InputError(
-            "identities.unreadable",
-            "identities {folder}: cannot be read: {strerror}",
-            folder=str(folder),
-            strerror=error.strerror,
-        ) from None
+        raise InputError("identities.unreadable", folder=str(folder), strerror=error.strerror) from None
 
 
 def _secret(identity: Identity) -> bytes:
@@ -229,21 +181,14 @@ def _seed(path: Path) -> bytes:
     except ValueError:
         seed = b""
     if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
-        raise InputError(
-            "identities.no_secret_key",
-            "{path}: wanted one line of {value} hexadecimal digits",
-            path=str(path),
-            value=2 * SEED_BYTES,
-        )
+        raise InputError("identities.no_secret_key", path=str(path), value=2 * SEED_BYTES)
     return seed
 
 
 def _public_key(value: object) -> str:
     key = reading.hexadecimal("a public key", value, PUBLIC_BYTES)
     if has_small_order(key):
-        raise InputError(
-            "identities.small_order", "wanted a public key, got {got}, for which anybody can sign", got=shown(value)
-        )
+        raise InputError("identities.small_order", got=shown(value))
     return key.hex()
 
 

@@ -67,9 +67,7 @@ class Ledgers:
         """
         name = "".join(chr(b) if b in _AS_THEY_ARE else f"%{b:02X}" for b in party.encode())
         if not 0 < len(name) <= _LONGEST_FILE_NAME:
-            raise InputError(
-                "ledger.name_too_long", "party {party}: its name is too long to name a ledger", party=plain_name(party)
-            )
+            raise InputError("ledger.name_too_long", party=plain_name(party))
         return self.folder / f"{name}{duplicate_data.ENDING}"
 
     def check(self, parties: Mapping[str, AsRead], guarantee: Guarantee) -> None:
@@ -121,30 +119,16 @@ class Ledgers:
             with Ledger.open(path) as ledger:
                 held = ledger.history().limit
                 if self.limit not in (None, held):
-                    raise InputError(
-                        "ledger.other_limit",
-                        "ledger {path}: has a limit of {held} already, wanted no `limit` or the same",
-                        path=str(path),
-                        held=str(held),
-                    )
+                    raise InputError("ledger.other_limit", path=str(path), held=str(held))
                 yield ledger
 
     def _make(self, path: Path) -> None:
         if self.limit is None:
-            raise InputError(
-                "ledger.missing",
-                "ledger {path}: there is none, wanted one, or a `limit` to make it with",
-                path=str(path),
-            )
+            raise InputError("ledger.missing", path=str(path))
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(
-                "folder.cannot_be_made",
-                "folder {folder}: cannot be made: {why}",
-                folder=str(self.folder),
-                why=error.strerror,
-            ) from None
+            raise InputError("folder.cannot_be_made", folder=str(self.folder), why=error.strerror) from None
         try:
             Ledger.create(path, *self.limit).close()
         except InputError:
@@ -258,12 +242,7 @@ def _refuse_known(ledger: Ledger, run: str) -> None:
     """A reservation that was there before is not this run's to make void."""
     known = [entry.number for entry in ledger.history().entries if entry.state == "reserved" and entry.run == run]
     if known:
-        raise InputError(
-            "ledger.run_known",
-            "ledger {path}: entry {entry} is of the same run already, wanted a new session",
-            path=str(ledger.path),
-            entry=known[0],
-        )
+        raise InputError("ledger.run_known", path=str(ledger.path), entry=known[0])
 
 
 @contextmanager

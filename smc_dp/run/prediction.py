@@ -57,11 +57,7 @@ class Predictions:
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
         if called in ("prediction", *heading):
-            raise InputError(
-                "prediction.column_twice",
-                "id_column: {called} is what another column of the file is called, wanted another",
-                called=shown(called),
-            )
+            raise InputError("prediction.column_twice", called=shown(called))
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         if any("\r" in cell for cell in (called, *self.ids)):  # of itself it quotes no mark that ends others' lines
@@ -73,16 +69,9 @@ class Predictions:
         try:
             write_file(Path(out), text.getvalue().encode(), 0o644)
         except FileExistsError:
-            raise InputError(
-                "prediction.file_exists", "out: {out} exists already, wanted a new file", out=str(out)
-            ) from None
+            raise InputError("prediction.file_exists", out=str(out)) from None
         except OSError as error:
-            raise InputError(
-                "prediction.not_written",
-                "out: {out}: cannot be written: {strerror}",
-                out=str(out),
-                strerror=error.strerror,
-            ) from None
+            raise InputError("prediction.not_written", out=str(out), strerror=error.strerror) from None
 
 
 def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: str | None = None) -> Predictions:
@@ -96,16 +85,11 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     if isinstance(rows, np.ndarray):
         found_rows, ids = Encoded(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
         if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
-            raise InputError(
-                "prediction.other_width",
-                "rows: wanted an array of width {dimension}, got shape {shape}",
-                dimension=bounds.dimension,
-                shape=str(rows.shape),
-            )
+            raise InputError("prediction.other_width", dimension=bounds.dimension, shape=str(rows.shape))
     else:
         table = read_table(Path(rows), f"data file {rows}")
         if not table.rows:
-            raise InputError("prediction.no_rows", "{source}: has no rows, wanted at least one", source=table.source)
+            raise InputError("prediction.no_rows", source=table.source)
         ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
         found_rows, known = _encoded(table, bounds)
     classes = classify(published.weights, found_rows.X)

@@ -43,8 +43,7 @@ def absences(texts: Iterable[str]) -> dict[str, int]:
     for text in texts:
         name, colon, number = text.rpartition(":")
         if not colon or name in found or not (number.isascii() and number.isdigit()) or len(number) > 18:
-            wanted = "vanish: wanted NAME:N, each name once, got {got}"
-            raise InputError("vanish.not_a_message", wanted, got=shown(text))
+            raise InputError("vanish.not_a_message", got=shown(text))
         found[name] = int(number)
     return found
 
@@ -55,8 +54,7 @@ def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
     for name, value in given.items():
         if value not in (None, False):
             with found.step():
-                said = "{name}: does not go with `{other}`{why}"
-                raise InputError("option.contradicts", said, name=name, other=other, why=why)
+                raise InputError("option.contradicts", name=name, other=other, why=why)
     found.require()
 
 
@@ -88,15 +86,13 @@ def _check_roles(data: DataRoles) -> None:
         dealt = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
         refuse_with(dealt, "party", ": there, the files say who has which rows")
         if data.bounds is None:
-            wanted = "bounds: is missing, wanted a TOML file of public bounds for the parties' files"
-            raise InputError("bounds.missing", wanted)
+            raise InputError("bounds.missing")
         return
     found = FaultCollector()
     for name in ("label", "bounds", "test", "parties_by"):
         if getattr(data, name) is not None:
             with found.step():
-                text = "{name}: goes with `{other}`, and none was given"
-                raise InputError("option.alone", text, name=name, other="party")
+                raise InputError("option.alone", name=name, other="party")
     found.require()
 
 
@@ -136,9 +132,5 @@ def _count(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
-        raise InputError(
-            "auxiliary.not_a_count",
-            "auxiliary: wanted how many rows of the data set become public, got {got}",
-            got=shown(text),
-        )
+        raise InputError("auxiliary.not_a_count", got=shown(text))
     return int(text)

@@ -22,23 +22,14 @@ def publish(run: Path, to: Path) -> tuple[str, ...]:
     the run is not whole or its release contradicts its record.
     """
     if os.path.lexists(to) and not is_empty(to):
-        raise InputError(
-            "folder.not_empty", "to: {to} is not an empty folder, wanted a new or an empty one", to=str(to)
-        )
+        raise InputError("folder.not_empty", to=str(to))
     here, new = run.resolve(), to.resolve()
     if here == new or here in new.parents or new in here.parents:
-        raise InputError(
-            "folder.in_the_run", "to: wanted a folder that lies apart from {run}, got {got}", run=str(run), got=str(to)
-        )
+        raise InputError("folder.in_the_run", run=str(run), got=str(to))
     read = read_files(run)
     found = checked(read)
     if found.unaudited:
-        raise InputError(
-            "run.not_whole",
-            "run folder {run}: wanted a whole run, but {missing}",
-            run=str(run),
-            missing=found.unaudited,
-        )
+        raise InputError("run.not_whole", run=str(run), missing=found.unaudited)
     stated = read_document(read).digests.named
     files = {name: content_of(read, name) for name in PUBLIC if name in {RELEASE, *stated}}
     write_folder(to, {name: [content] for name, content in files.items()}, 0o777, in_place_of_empty=True)

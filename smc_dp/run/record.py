@@ -35,13 +35,7 @@ class Lines(Sequence[Any]):
     def __init__(self, content: bytes) -> None:
         """Raises InputError for a record of lines so short that no record has them."""
         if (count := content.count(b"\n")) > len(content) // LEAST_LINE + 100:
-            raise InputError(
-                "transcript.short_lines",
-                "has {count} lines in {size} bytes, wanted at least {least} bytes a line",
-                count=count,
-                size=len(content),
-                least=LEAST_LINE,
-            )
+            raise InputError("transcript.short_lines", count=count, size=len(content), least=LEAST_LINE)
         self._content = content
         self._starts = array("Q", [0])
         while (end := content.find(b"\n", self._starts[-1])) >= 0:

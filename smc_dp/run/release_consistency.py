@@ -14,7 +14,7 @@ from protocols.errors import DecodeError, Fault
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import InputFault, shown
 from smc_dp.run.documents import SIMULATED
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.release import PublishedRelease
@@ -28,9 +28,7 @@ def session_fault(head: Mapping[str, Any], session: Session) -> Fault | None:
     """Whether line 0 states the id of the session that it describes."""
     if head["session"] == session.id.hex():
         return None
-    return Fault(
-        "session.other_id", "the session id is not that of the stated protocol, parameters, identities and nonce"
-    )
+    return InputFault("session.other_id")
 
 
 def published(envelopes: Iterable[tuple[int, Envelope]]) -> dict[str, tuple[int, Envelope]]:
@@ -46,9 +44,8 @@ def published_twice(envelopes: Iterable[tuple[int, Envelope]]) -> Fault | None:
     first: dict[str, int] = {}
     for n, envelope in envelopes:
         if _is_published(envelope) and first.setdefault(envelope.sender, n) != n:
-            return Fault(
+            return InputFault(
                 "transcript.published_twice",
-                "{sender} published on line {first}, and again on line {again}",
                 {"sender": shown(envelope.sender), "first": first[envelope.sender], "again": n},
             )
     return None
@@ -58,9 +55,7 @@ def published_message(session: Session, envelope: Envelope) -> Any:
     """What somebody published; raises `DecodeError` when it is nothing that this participant may publish."""
     kind = session.kinds.get(envelope.kind)
     if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
-        raise DecodeError(
-            "message.not_published", "{kind} is not published in this protocol", kind=shown(envelope.kind)
-        )
+        raise DecodeError("message.not_published", kind=shown(envelope.kind))
     return messages.decode(kind, signed_payload(envelope), session.layout, {})
 
 
@@ -75,28 +70,24 @@ def weights_fault(found: PublishedRelease, session: Session, published: Mapping[
         said = {name: published_message(session, envelope) for name, envelope in published.items()}
         value = by_protocol.value_of(session, said)
     except (DecodeError, ValueError) as error:
-        return Fault("transcript.no_result", "what the record has as the result is none: {why}", {"why": str(error)})
+        return InputFault("transcript.no_result", {"why": str(error)})
     if found.agreement.weights(value) == found.weights:
         return None
-    return Fault("release.other_weights", "the weights in release.json are not those of the sum that was published")
+    return InputFault("release.other_weights")
 
 
 def share_fault(session: Session, name: str, stated: object, envelope: Envelope | None) -> Fault | None:
     """Whether the share that shares.json states of somebody is the one that it published."""
     if envelope is None:
-        return Fault("transcript.share_missing", "the record holds no share of {name}", {"name": name})
+        return InputFault("transcript.share_missing", {"name": name})
     try:
         signed = [str(y) for y in share_numbers(session, envelope)]
     except DecodeError as error:
         fields = {"name": name, "why": str(error)}
-        return Fault("transcript.no_share", "what the record has as the share of {name} is none: {why}", fields)
+        return InputFault("transcript.no_share", fields)
     if stated == signed:
         return None
-    return Fault(
-        "release.other_shares",
-        "the shares of {name} in shares.json are not those that were published as its own",
-        {"name": name},
-    )
+    return InputFault("release.other_shares", {"name": name})
 
 
 def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: Session) -> Fault | None:
@@ -110,17 +101,12 @@ def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: S
         got = follows.get(name)
         if type(got) is not type(value) or got != value:
             fields = {"name": name, "line_0": shown(value), "release": shown(got)}
-            return Fault("release.other_parameter", "{name}: line 0 has {line_0}, the release {release}", fields)
+            return InputFault("release.other_parameter", fields)
     if head["insecure"] != list(agreement.marks):
-        return Fault("release.other_marks", "insecure: the release gives other reasons than the marks on line 0")
+        return InputFault("release.other_marks")
     if agreement.bound({name: found.parameters[name] for name in SIMULATED}) != stated["agreed"]:
         names = ", ".join(sorted(set(found.parameters) - set(said)))
-        return Fault(
-            "session.bound_to_another",
-            "the session was bound to something else than the parameters ({names}), columns, categories, bounds, clip, "
-            "bias, classes and marks of the release, and the grid of its shares",
-            {"names": names},
-        )
+        return InputFault("session.bound_to_another", {"names": names})
     return None
 
 
@@ -131,22 +117,14 @@ def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fa
     for field in (*follows, *claimed):
         if field not in claimed or field not in follows:
             what = "missing" if field in follows else "unknown"
-            return Fault("privacy.other_fields", "privacy: {field} is {what}", {"field": shown(field), "what": what})
+            return InputFault("privacy.other_fields", {"field": shown(field), "what": what})
         got, wanted = claimed[field], follows[field]
         if field == "epsilon" and type(got) in (int, float) and wanted is not None:
             if not abs(Fraction(got) - Fraction(wanted)) <= Fraction(wanted) * slack:
                 word = "below" if got < wanted else "not"
-                return Fault(
-                    "privacy.other_epsilon",
-                    "privacy: epsilon: the release claims {got}, {word} the {wanted:g} that follows",
-                    {"got": shown(got), "word": word, "wanted": wanted},
-                )
+                return InputFault("privacy.other_epsilon", {"got": shown(got), "word": word, "wanted": wanted})
         elif type(got) is not type(wanted) or got != wanted:
-            return Fault(
-                "privacy.other_value",
-                "privacy: {field}: the release claims {got}, what follows is {wanted}",
-                {"field": field, "got": shown(got), "wanted": shown(wanted)},
-            )
+            return InputFault("privacy.other_value", {"field": field, "got": shown(got), "wanted": shown(wanted)})
     return None
 
 

@@ -47,8 +47,8 @@ def read_run_file(place: RunPlace, name: str, limit: int) -> bytes:
         return reading.read_file(place / name, limit)
     where = str(path_of(place, name))
     if name not in place.contents:
-        raise InputError("file.unreadable", "cannot be read: {why}", why=os.strerror(errno.ENOENT)).within(where)
+        raise InputError("file.unreadable", why=os.strerror(errno.ENOENT)).within(where)
     content = place.contents[name]
     if len(content) > limit:
-        raise InputError("file.too_large", "is larger than {most:,} bytes", most=limit).within(where)
+        raise InputError("file.too_large", most=limit).within(where)
     return content

@@ -194,34 +194,23 @@ def _prepared(
 ) -> Prepared:
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
-            raise InputError(
-                "bounds.file_for_rows", "bounds: a file goes with files; rows of a federation are encoded already"
-            )
+            raise InputError("bounds.file_for_rows")
         if label is not None:
-            raise InputError("label.for_rows", "label: goes with files; rows of a federation have their classes")
+            raise InputError("label.for_rows")
         if isinstance(test, str | PathLike):
-            raise InputError(
-                "test.file_for_rows", "test: wanted rows, because those of a federation are encoded already, got a file"
-            )
+            raise InputError("test.file_for_rows")
         if isinstance(auxiliary, str | PathLike):
-            raise InputError(
-                "auxiliary.file_for_rows",
-                "auxiliary: wanted rows, because those of a federation are encoded already, got a file",
-            )
+            raise InputError("auxiliary.file_for_rows")
         if auxiliary is not None and data.unlabelled is not None:
-            raise InputError(
-                "auxiliary.twice", "auxiliary: the federation has public rows already, wanted none besides"
-            )
+            raise InputError("auxiliary.twice")
         known = data if auxiliary is None else replace(data, unlabelled=auxiliary)
         return _as_announced(known, bounds, test)
     if isinstance(test, Rows):
-        raise InputError("test.rows_for_files", "test: wanted a file, as the parties' rows are, got rows")
+        raise InputError("test.rows_for_files")
     if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
-        raise InputError("auxiliary.rows_for_files", "auxiliary: wanted a file, as the parties' rows are, got rows")
+        raise InputError("auxiliary.rows_for_files")
     if bounds is None:
-        raise InputError(
-            "bounds.missing", "bounds: is missing, wanted a TOML file of public bounds for the parties' files"
-        )
+        raise InputError("bounds.missing")
     files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
     named = [(name, Path(path)) for name, path in files]
     public = None if auxiliary is None else Path(auxiliary)
@@ -236,23 +225,13 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0)
     announced = announced if announced.label is not None else replace(announced, label="class")
     if announced.dimension != data.dimension:
-        raise InputError(
-            "bounds.other_dimension",
-            "bounds: wanted those of {dimension} features, got {got}",
-            dimension=data.dimension,
-            got=announced.dimension,
-        )
+        raise InputError("bounds.other_dimension", dimension=data.dimension, got=announced.dimension)
     if len(announced.classes) != data.classes:
-        raise InputError(
-            "bounds.other_classes",
-            "bounds: wanted those of {classes} classes, got {got}",
-            classes=data.classes,
-            got=len(announced.classes),
-        )
+        raise InputError("bounds.other_classes", classes=data.classes, got=len(announced.classes))
     names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
     if not all(isinstance(name, str) for name in names):
-        raise InputError("parties.no_names", "names: wanted texts, one for each party")
+        raise InputError("parties.no_names")
     check_names(list(names))
     if test is not None and not isinstance(test, Rows):
-        raise InputError("test.no_rows", "test: wanted Rows, got {got}", got=type(test).__name__)
+        raise InputError("test.no_rows", got=type(test).__name__)
     return Prepared(replace(data, names=names), test, announced)

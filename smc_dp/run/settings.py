@@ -445,43 +445,23 @@ class RunSettings(Document):
         if not as_printed:
             proper = [name for name in known if name not in printed]
             if named is not None and known and named not in proper:
-                raise InputError(
-                    "protocol.not_of_method",
-                    "protocol: wanted one of {known}, got {got}",
-                    known=proper,
-                    got=shown(named),
-                )
+                raise InputError("protocol.not_of_method", known=proper, got=shown(named))
             return named or agreements.usual_protocol(method, parties, self.protocol.said())
         if named not in (None, *printed):
-            raise InputError(
-                "protocol.with_printed_steps",
-                "protocol: does not go with `as_printed_insecure`, which has a protocol of its own",
-            )
+            raise InputError("protocol.with_printed_steps")
         if known and not printed:
-            raise InputError(
-                "method.not_printed",
-                "as_printed_insecure: does not go with method {method}, which no paper prints",
-                method=method,
-            )
+            raise InputError("method.not_printed", method=method)
         return printed[0] if printed else ""
 
     def _target(self, method: Any, protocol: str, *, as_printed: bool) -> Target:
         said = self.target
         if said.calibration is not None and said.calibration not in method.calibrations:
             raise InputError(
-                "calibration.not_of_method",
-                "calibration: {method} has {known}, got {got}",
-                method=method.name,
-                known=method.calibrations,
-                got=said.calibration,
+                "calibration.not_of_method", method=method.name, known=method.calibrations, got=said.calibration
             )
         noise: Any = said.noise or terms_of(protocol).noise(method, said.delta is not None)
         if said.delta is not None and noise not in WITH_DELTA:
-            raise InputError(
-                "delta.without_ddg",
-                "delta: does not go with noise {noise}, wanted none or noise ddg of a secure sum",
-                noise=noise,
-            )
+            raise InputError("delta.without_ddg", noise=noise)
         calibration: Any = said.calibration or ("paper" if as_printed else "proven")
         delta = DEFAULT_DELTA if said.delta is None else Fraction(said.delta)
         return Target(Fraction(said.epsilon or 1), calibration, noise, delta)

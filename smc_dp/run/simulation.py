@@ -84,13 +84,9 @@ def simulate_run(
     _check(data, agreement, rng, wanted)
     _check_vanishing(vanish, agreement)
     if type(workers) is not int or workers < 1:
-        raise InputError(
-            "workers.no_number", "workers: wanted a number of processes, from 1 on, got {got}", got=shown(workers)
-        )
+        raise InputError("workers.no_number", got=shown(workers))
     if topology == "star" and CURATOR_NAME not in agreement.participants:
-        raise InputError(
-            "topology.no_curator", "topology: a star has Charlie in the middle, who takes no part with `output` shares"
-        )
+        raise InputError("topology.no_curator")
     simulated = {"topology": topology, "link": link}
     run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, vanish, workers)
     while True:
@@ -271,12 +267,7 @@ class _Sites:
 
 def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
     """The end of a session that cannot be held again without all who vanished, and what it cost."""
-    error = StoppedError(
-        "session.none_of_others",
-        "{vanished} vanished before anybody was charged, and a session of the others cannot be: {why}",
-        vanished=vanished,
-        why=str(why),
-    )
+    error = StoppedError("session.none_of_others", vanished=vanished, why=str(why))
     for note in getattr(stopped, "__notes__", ()):
         error.add_note(note)
     return error
@@ -299,26 +290,12 @@ def check_parties(every: Sequence[OwnPart]) -> None:
 def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
     """Raises InputError unless parties of a protocol that can do without some are to vanish."""
     if vanish and not agreement.terms.can_lose_parties:
-        raise InputError(
-            "vanish.not_possible",
-            "vanish: the parties of {protocol} need each other to the end, wanted none",
-            protocol=agreement.protocol,
-        )
+        raise InputError("vanish.not_possible", protocol=agreement.protocol)
     for name, number in vanish.items():
         if name not in agreement.parties:
-            raise InputError(
-                "vanish.unknown_party",
-                "vanish: wanted one of {parties}, got {got}",
-                parties=agreement.parties,
-                got=shown(name),
-            )
+            raise InputError("vanish.unknown_party", parties=agreement.parties, got=shown(name))
         if type(number) is not int or number < 1:
-            raise InputError(
-                "vanish.no_number",
-                "vanish: wanted the number of an envelope of {name}, from 1 on, got {got}",
-                name=name,
-                got=shown(number),
-            )
+            raise InputError("vanish.no_number", name=name, got=shown(number))
 
 
 def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
@@ -326,37 +303,19 @@ def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path
     federation = data.federation
     classes = len(agreement.bounds.classes)
     if federation.names != agreement.parties or data.bounds != agreement.bounds or federation.classes != classes:
-        raise InputError(
-            "agreement.of_other_data",
-            "agreement: wanted one about the parties, classes and bounds of these rows, got another",
-        )
+        raise InputError("agreement.of_other_data")
     if federation.dimension != agreement.bounds.dimension:
         wanted = agreement.bounds.dimension
-        raise InputError(
-            "rows.other_features",
-            "rows: wanted those of {wanted} features, got {got}",
-            wanted=wanted,
-            got=federation.dimension,
-        )
+        raise InputError("rows.other_features", wanted=wanted, got=federation.dimension)
     if data.test is not None:
         check_rows(data.test, federation.classes, (federation.dimension,), "the rows to test on")
     if rng.insecure != (SEEDED in agreement.marks):
         came = "a seed" if rng.insecure else "the system"
-        raise InputError(
-            "randomness.wrong_mark",
-            "insecure: wanted the mark {mark!r} exactly where coins come from a seed, they are of {source}",
-            mark=SEEDED,
-            source=came,
-        )
+        raise InputError("randomness.wrong_mark", mark=SEEDED, source=came)
     places = [folder.resolve() for folder in folders]
     for one, other in permutations(places, 2):
         if one == other or other in one.parents:
-            raise InputError(
-                "folder.not_apart",
-                "folder {one}: wanted one that lies apart from {other}: views are secret",
-                one=str(one),
-                other=str(other),
-            )
+            raise InputError("folder.not_apart", one=str(one), other=str(other))
 
 
 def _parts(every: Sequence[OwnPart], progress: HearProgress | None) -> list[Any]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from smc_dp.core import reading
-from smc_dp.core.errors import Fault, FieldValue, InputError
+from smc_dp.core.errors import FieldValue, InputError, InputFault
 from smc_dp.data.fingerprint import as_read
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.history import History, Standing, account_of
@@ -52,9 +52,7 @@ class OwnLedger:
             known = history.last_under(key)
             ended = known and history.outcome(known.number)
             if known and ended and ended.state == "void":
-                raise self._refused(
-                    "ledger.session_given_up", "entry {number} is void: this session was given up", number=known.number
-                )
+                raise self._refused("ledger.session_given_up", number=known.number)
             name = ledger.dataset(partial(as_read, held=held))
             return ledger.reserve(name, agreement.mechanism, price_of(agreement), key)
 
@@ -78,31 +76,19 @@ class OwnLedger:
             history = ledger.history()
             entry = history.last_under(run_key(session_id, RELEASED))
             if entry is None:
-                raise self._refused(
-                    "ledger.session_unknown", "has no entry of this session, wanted the one it was charged by"
-                )
+                raise self._refused("ledger.session_unknown")
             if end := charge.end(member):
                 self._settle(ledger, history, entry, end, digest if end == "released" else None)
             return ledger.spent(account_of(entry.guarantee))
 
-    def _refused(self, code: str, template: str, **fields: FieldValue) -> InputError:
-        return InputError(Fault(code, template, fields, f"ledger {self.path}: "))
+    def _refused(self, code: str, **fields: FieldValue) -> InputError:
+        return InputError(InputFault(code, fields, f"ledger {self.path}: "))
 
     def _settle(self, ledger: Ledger, history: History, entry: Entry, end: ChargeEnd, digest: str | None) -> None:
         known = history.outcome(entry.number)
         if known is None:
             ledger.settle(entry.number, end, digest)
         elif known.state != end:
-            raise self._refused(
-                "ledger.other_outcome",
-                "entry {number} is {state}, wanted {wanted}",
-                number=entry.number,
-                state=known.state,
-                wanted=end,
-            )
+            raise self._refused("ledger.other_outcome", number=entry.number, state=known.state, wanted=end)
         elif known.run != digest:
-            raise self._refused(
-                "ledger.other_release",
-                "entry {number} is of another release, wanted one a session",
-                number=entry.number,
-            )
+            raise self._refused("ledger.other_release", number=entry.number)

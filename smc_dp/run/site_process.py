@@ -125,7 +125,7 @@ class OwnActor:
         if self._answers is None:
             self._answers = self._brings.answers(self._home, self.actor.inputs)
         if self._answers is None:
-            raise UnansweredError("role.nobody_at_home", "{name}: nobody is at home to answer", name=self._name)
+            raise UnansweredError("role.nobody_at_home", name=self._name)
         return self._answers(*said)
 
 
@@ -136,6 +136,4 @@ def _parts(content: bytes) -> tuple[bytes, Stream, Stream | None]:
         seed = None if first is None else Stream(first[0], insecure=first[1])
         return state, Stream(key, insecure=insecure), seed
     except (cbor2.CBORError, LookupError, TypeError, ValueError) as error:
-        raise ReplayError(
-            "state.other_program", "the state is not one of this program: {why}", why=type(error).__name__
-        ) from None
+        raise ReplayError("state.other_program", why=type(error).__name__) from None

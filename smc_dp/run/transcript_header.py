@@ -16,7 +16,7 @@ from protocols.programs import Protocol
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import FORMAT, SESSION_BYTES, Session
 from smc_dp.core import reading
-from smc_dp.core.errors import Fault, FieldValue, InputError, shown
+from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 
 APPROVALS = "approvals"
 """Where line 0 has them, if those who took part approved of a study."""
@@ -31,17 +31,9 @@ def read_head(text: bytes, where: str) -> dict[str, Any]:
     """The JSON object on line 0 of the record `where`; InputError for another wire format than this program's."""
     head = reading.parse_object(text, f"{where} line 0")
     if "format" not in head:
-        raise _refused(
-            where, "transcript.no_format", "states no wire format, this program reads {wanted}", wanted=FORMAT
-        )
+        raise _refused(where, "transcript.no_format", wanted=FORMAT)
     if type(head["format"]) is not int or head["format"] != FORMAT:
-        raise _refused(
-            where,
-            "transcript.other_format",
-            "has wire format {got}, this program reads {wanted}",
-            got=shown(head["format"]),
-            wanted=FORMAT,
-        )
+        raise _refused(where, "transcript.other_format", got=shown(head["format"]), wanted=FORMAT)
     return head
 
 
@@ -64,40 +56,28 @@ def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session
         json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
         return protocol, Session(protocol.program, made, identities, nonce)
     except LocalError as error:
-        raise InputError("transcript.no_session", "{where}: {why}", where=where, why=str(error)[:_SHOWN]) from None
+        raise InputError("transcript.no_session", where=where, why=str(error)[:_SHOWN]) from None
     except UnicodeEncodeError:
-        raise _refused(where, "transcript.no_characters", "holds a text that is no text of characters") from None
+        raise _refused(where, "transcript.no_characters") from None
 
 
-def _refused(where: str, code: str, template: str, **fields: FieldValue) -> InputError:
-    return InputError(Fault(code, template, fields, f"{where}: "))
+def _refused(where: str, code: str, **fields: FieldValue) -> InputError:
+    return InputError(InputFault(code, fields, f"{where}: "))
 
 
 def _protocol(where: str, name: object, version: object) -> Protocol:
     if not isinstance(name, str) or type(version) is not int:
-        raise _refused(
-            where,
-            "transcript.no_protocol",
-            "wanted a protocol's name and version, got {got} and {version}",
-            got=shown(name),
-            version=shown(version),
-        )
+        raise _refused(where, "transcript.no_protocol", got=shown(name), version=shown(version))
     try:
         return programs.find(name, version)
     except LocalError as error:
-        raise InputError(
-            "transcript.unknown_protocol", "{where}: {why}", where=where, why=str(error)[:_SHOWN]
-        ) from None
+        raise InputError("transcript.unknown_protocol", where=where, why=str(error)[:_SHOWN]) from None
 
 
 def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
     """The parameters as this protocol has them; raises `LocalError` for others."""
     if protocol.program.parameters is None:
-        raise LocalError(
-            "protocol.parameters_unreadable",
-            "{name} has no parameters that could be read back",
-            name=protocol.program.name,
-        )
+        raise LocalError("protocol.parameters_unreadable", name=protocol.program.name)
     return protocol.program.parameters.from_dict(parameters)
 
 
@@ -109,13 +89,7 @@ def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> 
         least = 0 if name in limits.may_be_zero else 1
         if type(parameters.get(name)) is not int or not least <= parameters[name] <= most:
             raise _refused(
-                where,
-                "parameters.out_of_range",
-                "{name}: wanted {least} to {most}, got {got}",
-                name=name,
-                least=least,
-                most=most,
-                got=shown(parameters.get(name)),
+                where, "parameters.out_of_range", name=name, least=least, most=most, got=shown(parameters.get(name))
             )
     if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
-        raise _refused(where, "parameters.too_many_parties", "wanted at most {most} parties", most=limits.parties)
+        raise _refused(where, "parameters.too_many_parties", most=limits.parties)

@@ -117,11 +117,7 @@ def _shares(found: PublishedRelease, record: PublishedRecord) -> SharesFile:
     try:
         numbers = {name: release_consistency.share_numbers(record.session, e) for name, e in record.published.items()}
     except DecodeError as error:
-        raise InputError(
-            "transcript.no_share_published",
-            "transcript.jsonl: what somebody published is no share: {why}",
-            why=str(error),
-        ) from None
+        raise InputError("transcript.no_share_published", why=str(error)) from None
     grid = found.agreement.grid
     texts = {name: [str(y) for y in share] for name, share in numbers.items()}
     return SharesFile(modulus=str(1 << grid.ring_bits), fraction_bits=grid.fraction_bits, shares=texts)
@@ -137,11 +133,7 @@ def read_record(content: bytes) -> PublishedRecord:
     said = {name: e for name, (_, e) in release_consistency.published(envelopes).items()}
     for name, envelope in said.items():
         if name not in session.identities or not is_signed(session.identities[name], envelope):
-            raise InputError(
-                "transcript.not_signed",
-                "transcript.jsonl: what was published for {name!r} does not have its signature",
-                name=name[:100],
-            )
+            raise InputError("transcript.not_signed", name=name[:100])
     return PublishedRecord(head, session, said)
 
 
@@ -157,22 +149,14 @@ def _for_everybody(content: bytes, session: Session) -> Iterator[tuple[int, Enve
         line = _line(content, start)
         end = start + len(line)
         yield number, _envelope(session, line, f"{TRANSCRIPT} line {number}")
-    raise InputError(
-        "transcript.too_many_messages",
-        "transcript.jsonl: has more messages for everybody than a run of {parties}",
-        parties=len(session.names),
-    )
+    raise InputError("transcript.too_many_messages", parties=len(session.names))
 
 
 def _line(content: bytes, start: int) -> bytes:
     """The line that begins here, without its end."""
     end = content.find(b"\n", start, start + _LONGEST_LINE)
     if end < 0 and len(content) - start > _LONGEST_LINE:
-        raise InputError(
-            "transcript.long_line",
-            "transcript.jsonl: has a line longer than {most} bytes",
-            most=_LONGEST_LINE,
-        )
+        raise InputError("transcript.long_line", most=_LONGEST_LINE)
     return content[start : end if end >= 0 else len(content)]
 
 
@@ -183,5 +167,5 @@ def _envelope(session: Session, line: bytes, where: str) -> Envelope:
     except InputError:
         raise
     except (ArithmeticError, ValueError) as error:
-        raise InputError("transcript.no_message", "{where}: {why}", where=where, why=one_line(str(error))) from None
+        raise InputError("transcript.no_message", where=where, why=one_line(str(error))) from None
     return made

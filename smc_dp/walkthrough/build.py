@@ -59,12 +59,7 @@ def of_protocol(
     most = most_parties(protocol)
     if not LEAST_PARTIES <= parties <= most:
         raise InputError(
-            "parties.too_few_or_many",
-            "parties: of {protocol} wanted {wanted} to {most}, got {got}",
-            protocol=protocol.program.name,
-            wanted=LEAST_PARTIES,
-            most=most,
-            got=parties,
+            "parties.too_few_or_many", protocol=protocol.program.name, wanted=LEAST_PARTIES, most=most, got=parties
         )
     p, start = protocol.model.sample(parties), time.process_time()
     try:
@@ -92,12 +87,7 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
         _check_parties(evidence.session)
         allowance.spend(lambda: _check_views(evidence, views))
     except TakesTooLongError:
-        raise InputError(
-            "views.replay_takes_too_long",
-            "{folder}: its views take more than {seconds:g} s of processor time to replay",
-            folder=str(folder),
-            seconds=_SECONDS,
-        ) from None
+        raise InputError("views.replay_takes_too_long", folder=str(folder), seconds=_SECONDS) from None
     watched = watch(evidence.session, evidence.envelopes, evidence.recomputed, gone(evidence))
     found = _course_of(watched, progress)
     return page(watched, found, attacks_on.sections(found.protocol.program.name, seconds=0), secret=True)
@@ -105,12 +95,7 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
 
 def _check_parties(session: Session) -> None:
     if len(session.parties) > MOST_SHOWN:
-        raise InputError(
-            "run.too_many_parties",
-            "RUN: wanted at most {most} parties, for a page on which lanes can be told apart, got {got}",
-            most=MOST_SHOWN,
-            got=len(session.parties),
-        )
+        raise InputError("run.too_many_parties", most=MOST_SHOWN, got=len(session.parties))
 
 
 def _check_views(evidence: Evidence, views: Path) -> None:
@@ -139,11 +124,7 @@ def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> Prot
     kinds = {letter.kind.__name__ for letter in watched.letters}
     case = min(_cases(session, parties), key=lambda case: len(case.kinds ^ kinds), default=None)
     if case is None:
-        raise InputError(
-            "run.no_walkthrough",
-            "RUN: {name} cannot run over symbols, and has no walkthrough",
-            name=session.program.name,
-        )
+        raise InputError("run.no_walkthrough", name=session.program.name)
     pattern = pattern_of(watched, case.protocol, case.p) if count == parties else None
     more = {"pattern": pattern} if pattern else {}
     return course(case.protocol, parties, progress=progress, p=case.p, **more)

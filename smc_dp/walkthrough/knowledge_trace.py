@@ -135,12 +135,7 @@ def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
 
 def _check(protocol: Protocol) -> None:
     if protocol.model.matrix_file:
-        raise LocalError(
-            "protocol.computes_with_bits",
-            "{name} computes with bits, which no symbol can stand for: what is learned in it is computed "
-            "elsewhere, with all values of all coins, as the audit's matrix of {name}",
-            name=protocol.program.name,
-        )
+        raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
 
 
 def _start(book: WorldBook, world: World, gate: Gate) -> Running:

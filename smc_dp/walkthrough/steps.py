@@ -104,11 +104,7 @@ def _steps(runs: Sequence[_Counted], places: Mapping[str, int]) -> Iterator[tupl
         step: list[StepKey] = []
         while not step or any(run.out[key] < run.totals[key] for key in step for run in runs):
             if not any(run.kept for run in runs):
-                raise LocalError(
-                    "letters.never_sent",
-                    "letters of {step} are never sent when the steps are taken one by one",
-                    step=step[0].step,
-                )
+                raise LocalError("letters.never_sent", step=step[0].step)
             step.append(_next(runs, places))
             _go_on(runs, step[-1])
         yield tuple(step)

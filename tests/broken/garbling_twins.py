@@ -80,7 +80,7 @@ def unlock_the_first(session: bytes, labels: bytes, K: int, value_bits: int, tab
     try:
         return ChaCha20Poly1305(mine.key).decrypt(bytes(12), locked[found_at + 16 : found_at + size], mine.tag)
     except InvalidTag:
-        raise DecodeError("garbling.no_row_opens", "no row opens") from None
+        raise DecodeError("garbling.no_row_opens") from None
 
 
 def inputs_with_old_ties(labels: Wires, K: int, value_bits: int) -> Wires:

@@ -736,7 +736,7 @@ RELABELLED = Twin(
 
 async def _says_why(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
     if n < 10:
-        me.stop("records.too_few", "has {n} records, and wants ten to take part", n=n)
+        me.stop("records.too_few", n=n)
     await stage1.party(me, p, keys, n)
 
 

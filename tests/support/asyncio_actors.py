@@ -132,7 +132,5 @@ def _deliver(role: Actor, data: bytes) -> None:
     try:
         envelope = Envelope.decode(data)
     except DecodeError as error:
-        raise PeerError(
-            "somebody", "link.no_envelope", "sent {name} what is no envelope: {error}", name=role.name, error=str(error)
-        ) from None
+        raise PeerError("somebody", "link.no_envelope", name=role.name, error=str(error)) from None
     role.deliver(envelope)

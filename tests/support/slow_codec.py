@@ -17,7 +17,7 @@ def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
     for slot in message.slots:
         value, width = getattr(message, slot.name), layout[slot.protection.width]
         if slot.count is not None and len(value) != layout[slot.count]:
-            raise LocalError("message.another_number_of_values", "another number of values")
+            raise LocalError("message.another_number_of_values")
         packed = [_packed(x, slot, width) for x in (value if slot.count is not None else (value,))]
         items.append(packed if slot.count is not None else packed[0])
     return cbor2.dumps(items, canonical=True)
@@ -28,33 +28,33 @@ def decode(kind: type[Message], data: bytes, layout: Layout, keys: Keys) -> Mess
     try:
         items = cbor2.loads(data)
     except (cbor2.CBORError, ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise DecodeError("message.no_cbor", "no CBOR: {why}", why=str(error)) from None
+        raise DecodeError("message.no_cbor", why=str(error)) from None
     if not isinstance(items, list) or len(items) != len(kind.slots):
-        raise DecodeError("message.no_array", "not an array of the fields")
+        raise DecodeError("message.no_array")
     values: dict[str, Any] = {}
     for slot, item in zip(kind.slots, items, strict=True):
         width = layout[slot.protection.width]
         pieces = item if slot.count is not None else [item]
         wanted = layout[slot.count] if slot.count is not None else 1
         if not isinstance(pieces, list) or len(pieces) != wanted:
-            raise DecodeError("message.another_number_of_values", "another number of values")
+            raise DecodeError("message.another_number_of_values")
         if any(type(piece) is not bytes or len(piece) != width for piece in pieces):
-            raise DecodeError("message.no_byte_strings", "not byte strings of the width")
+            raise DecodeError("message.no_byte_strings")
         read = [piece if slot.type is bytes else int.from_bytes(piece, "big") for piece in pieces]
         if slot.type is bool and any(number > 1 for number in read):
-            raise DecodeError("message.not_a_bit", "not bits")
+            raise DecodeError("message.not_a_bit")
         values[slot.name] = tuple(read) if slot.count is not None else read[0]
     if cbor2.dumps(items, canonical=True) != data:
-        raise DecodeError("message.not_canonical", "not the canonical encoding")
+        raise DecodeError("message.not_canonical")
     return kind(**values)
 
 
 def _packed(value: Any, slot: codec.Slot, width: int) -> bytes:
     if slot.type is bytes:
         if not isinstance(value, bytes) or len(value) != width:
-            raise LocalError("message.wanted_bytes", "not bytes of the width")
+            raise LocalError("message.wanted_bytes")
         return value
     most = 2 if slot.type is bool else 1 << (8 * width)
     if not isinstance(value, int) or not 0 <= value < most:
-        raise LocalError("integer.too_large", "not an integer of the width")
+        raise LocalError("integer.too_large")
     return int(value).to_bytes(width, "big")

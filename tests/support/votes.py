@@ -71,7 +71,7 @@ async def stating(me: Endpoint, mine: int) -> int:
     me.broadcast(me.others, Signed(mine, me.attest(Vote(mine))))
     for sender, said in (await me.collect(me.others, Signed)).items():
         if not me.attested(sender, Vote(said.value), said.signature):
-            me.refuse(sender, "vote.not_signed", "did not sign its vote")
+            me.refuse(sender, "vote.not_signed")
         mine += said.value
     return mine
 

@@ -16,7 +16,7 @@ from smc_dp.audit.epsilon.gaussian import FIRST, MuMeasure, choose_curve, claime
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.renyi import choose_cells
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import Fault
+from smc_dp.core.errors import Fault, InputFault
 from smc_dp.privacy.statement import PrivacyStatement
 
 Figure: TypeAlias = Literal["epsilon", "delta", "rho", "mu"]
@@ -71,11 +71,11 @@ class Audited:
     def verdict(self) -> Fault:
         """What the findings come to, with a stable code."""
         if self.claim.kind == "none":
-            return Fault("epsilon.nothing_claimed", "it claims nothing, so there is nothing to contradict")
+            return InputFault("epsilon.nothing_claimed")
         if self.refuted:
             tests = [finding.test for finding in self.findings if finding.refutes]
-            return Fault("epsilon.claim_contradicted", "CONTRADICTED: {tests}", {"tests": tests})
-        return Fault("epsilon.claim_not_contradicted", "nothing contradicts the claim")
+            return InputFault("epsilon.claim_contradicted", {"tests": tests})
+        return InputFault("epsilon.claim_not_contradicted")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -109,14 +109,9 @@ DEFAULT_LAMBDA = 0.001  # of all these methods
 def searched(name: str, lam: float, dimension: int) -> NeighbourPair:
     """Neighbours of this method that were searched for; InputError for a method for which there is no search."""
     if name not in _KINDS:
-        raise InputError(
-            "dimension.no_canary",
-            "dimension: a canary is searched for {known} only, got {got}",
-            known=SEARCHED,
-            got=name,
-        )
+        raise InputError("dimension.no_canary", known=SEARCHED, got=name)
     if dimension < 2:
-        raise InputError("dimension.too_small", "dimension: wanted at least 2, got {got}", got=dimension)
+        raise InputError("dimension.too_small", got=dimension)
     method = _KINDS[name].make(lam)
     found = _best(name, method)
     plane = _plane(dimension, _change(name, method, _rows(name, found)))

@@ -45,27 +45,14 @@ def cases(target: Target, twin: TwinName | None = None) -> list[Case]:
     """The mechanism that the target names, in one and two dimensions, or its broken twin; InputError for none such."""
     name = target.noise
     if name not in MECHANISMS:
-        raise InputError(
-            "noise.unknown_mechanism",
-            "noise: wanted one of {mechanisms}, got {got}",
-            mechanisms=tuple(MECHANISMS),
-            got=name,
-        )
+        raise InputError("noise.unknown_mechanism", mechanisms=tuple(MECHANISMS), got=name)
     if twin is None or twin == "half-noise":
         return [_case(target, d, twin) for d in _DIMENSIONS]
     if twin not in _OF_TWIN:
-        raise InputError(
-            "twin.not_of_mechanism", "twin: {twin} is a twin of a whole protocol, got {got}", twin=twin, got=name
-        )
+        raise InputError("twin.not_of_mechanism", twin=twin, got=name)
     belongs, dimension = _OF_TWIN[twin]
     if belongs != name:
-        raise InputError(
-            "twin.of_other_mechanism",
-            "twin: {twin} is a twin of {belongs}, got {got}",
-            twin=twin,
-            belongs=belongs,
-            got=name,
-        )
+        raise InputError("twin.of_other_mechanism", twin=twin, belongs=belongs, got=name)
     return [_case(target, dimension, twin)]
 
 

@@ -34,12 +34,7 @@ def case(name: str, target: Target, twin: TwinName | None = None, searched: Neig
     searched: neighbours to take in place of the method's own.
     """
     if twin not in (None, "half-noise"):
-        raise InputError(
-            "twin.not_of_method",
-            "twin: {twin} is a twin of a mechanism, {name} has half-noise only",
-            twin=twin,
-            name=name,
-        )
+        raise InputError("twin.not_of_method", twin=twin, name=name)
     method = find(name)
     found = searched or find(name).neighbours(target.calibration)
     if not method.calibrations:

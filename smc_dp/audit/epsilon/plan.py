@@ -61,71 +61,32 @@ class Request:
     def __post_init__(self) -> None:
         if self.method not in (ALL, *METHODS, *MECHANISMS):
             known = ", ".join((*METHODS, *MECHANISMS, ALL))
-            raise InputError(
-                "method.unknown", "method: wanted one of {known}, got {got}", known=known, got=shown(self.method)
-            )
+            raise InputError("method.unknown", known=known, got=shown(self.method))
         if 2 * self.epsilon > HIGHEST:
-            raise InputError(
-                "epsilon.too_large",
-                "epsilon: wanted at most {most:g}, as half the noise is for twice as much",
-                most=float(HIGHEST) / 2,
-            )
+            raise InputError("epsilon.too_large", most=float(HIGHEST) / 2)
         if self.through_protocol and self.method not in SCOPES:
             *some, last = SCOPES
             known = " or ".join((", ".join(some), last))
-            raise InputError(
-                "through_protocol.other_method",
-                "through_protocol: wanted `method` {known}, which is what is audited so",
-                known=known,
-            )
+            raise InputError("through_protocol.other_method", known=known)
         if self.twin in OF_PROTOCOLS and not self.through_protocol:
-            raise InputError(
-                "twin.of_whole_protocol",
-                "twin: {twin} is a twin of a whole protocol, wanted `through_protocol` with it",
-                twin=self.twin,
-            )
+            raise InputError("twin.of_whole_protocol", twin=self.twin)
         by_parties = self.method in rounds.METHODS or (self.through_protocol and self.method == secure_sum.NAME)
         if self.noise in SHARED and not by_parties:
             learning = " or ".join(rounds.METHODS)
-            raise InputError(
-                "noise.of_secure_sum",
-                "noise: {noise} is drawn by the parties of a secure sum, wanted `method` {name} and "
-                "`through_protocol` with it, or {learning}",
-                noise=self.noise,
-                name=secure_sum.NAME,
-                learning=learning,
-            )
+            raise InputError("noise.of_secure_sum", noise=self.noise, name=secure_sum.NAME, learning=learning)
         if self.method in MECHANISMS and (self.calibration or self.noise):
-            raise InputError(
-                "calibration.method_is_mechanism",
-                "calibration, noise: {method} is a law of noise by itself",
-                method=self.method,
-            )
+            raise InputError("calibration.method_is_mechanism", method=self.method)
         if self.method in METHODS and not METHODS[self.method].calibrations and (self.calibration or self.noise):
-            raise InputError(
-                "calibration.method_without_noise", "calibration, noise: {method} adds no noise", method=self.method
-            )
+            raise InputError("calibration.method_without_noise", method=self.method)
         if self.dimension is None and self.lam is not None:
-            raise InputError(
-                "lambda.no_dimension",
-                "lambda: wanted a `dimension` with it; without one neighbours have a lambda of their own",
-            )
+            raise InputError("lambda.no_dimension")
         if self.dimension is not None and self.method not in canary.SEARCHED:
             known = ", ".join(canary.SEARCHED)
-            raise InputError(
-                "dimension.no_canary",
-                "dimension: a canary is searched for {known} only, got {got}",
-                known=known,
-                got=self.method,
-            )
+            raise InputError("dimension.no_canary", known=known, got=self.method)
         if self.dimension is not None and self.through_protocol:
-            raise InputError(
-                "dimension.through_protocol", "dimension: not through the protocol, which is audited at d = 1"
-            )
+            raise InputError("dimension.through_protocol")
         if self.method == ALL and self.twin not in (None, "half-noise"):
-            raise InputError(
-                "twin.of_mechanism", "twin: {twin} is a twin of one mechanism, wanted its name", twin=self.twin
-            )
+            raise InputError("twin.of_mechanism", twin=self.twin)
 
 
 def planned(request: Request) -> list[Planned]:

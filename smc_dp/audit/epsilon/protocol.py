@@ -41,13 +41,9 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     the release, which takes its own noise off. InputError for another twin.
     """
     if twin not in (None, "half-noise", "k-times-integer", "stripped"):
-        raise InputError(
-            "twin.not_of_protocol",
-            "twin: the protocol has half-noise, k-times-integer and stripped, got {got}",
-            got=twin,
-        )
+        raise InputError("twin.not_of_protocol", got=twin)
     if target.noise not in PRINTED or target.epsilon is None:
-        raise InputError("noise.not_of_whole_protocol", "noise: the protocol has knorm and laplace")
+        raise InputError("noise.not_of_whole_protocol")
     printed = twin == "k-times-integer"
     method = PathakMean(_LAM, as_printed=printed)
     agreed = replace(target, calibration="paper") if printed else target

@@ -68,16 +68,9 @@ def case(
     `all-honest` is noise in shares that are enough only if nobody colludes. InputError for another twin or noise.
     """
     if twin not in (None, "half-noise", "all-honest"):
-        raise InputError(
-            "twin.not_of_method_by_secure_sum",
-            "twin: {method} by the secure sum has half-noise and all-honest, got {got}",
-            method=method,
-            got=twin,
-        )
+        raise InputError("twin.not_of_method_by_secure_sum", method=method, got=twin)
     if target.noise != "ddg":
-        raise InputError(
-            "noise.not_of_method_by_secure_sum", "noise: {method} has ddg, got {got}", method=method, got=target.noise
-        )
+        raise InputError("noise.not_of_method_by_secure_sum", method=method, got=target.noise)
     session = DrivenSession(form_of(method, target, adjacency), twin)
     worlds = [rows_of(world, adjacency) for world in (0, 1)]
     centres = session.centre(worlds[0]), session.centre(worlds[1])

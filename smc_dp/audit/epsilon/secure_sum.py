@@ -56,13 +56,9 @@ def case(
     `all-honest` is noise in shares that are enough only if nobody colludes. InputError for another twin.
     """
     if twin not in (None, "half-noise", "all-honest"):
-        raise InputError(
-            "twin.not_of_secure_sum", "twin: the secure sum has half-noise and all-honest, got {got}", got=twin
-        )
+        raise InputError("twin.not_of_secure_sum", got=twin)
     if target.noise not in SHARED:
-        raise InputError(
-            "noise.not_of_secure_sum", "noise: the secure sum has {shared}, got {got}", shared=SHARED, got=target.noise
-        )
+        raise InputError("noise.not_of_secure_sum", shared=SHARED, got=target.noise)
     form = form_of(target)
     law = form.noise.law if twin is None else _broken(form.noise.law, twin)
     see = in_the_clear if clear else by_protocol(deviation)
@@ -107,7 +103,7 @@ def too_few(law: ShareLaw, counted: int) -> ShareLaw:
         return replace(law, variance=law.variance * law.honest / counted, honest=counted)
     if isinstance(law, GammaShares):
         return replace(law, honest=counted)
-    raise InputError("twin.not_with_noise_self", "twin: with noise self one share is enough, so there is no all-honest")
+    raise InputError("twin.not_with_noise_self")
 
 
 def _broken(law: ShareLaw, twin: TwinName) -> ShareLaw:

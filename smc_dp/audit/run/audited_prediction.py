@@ -80,7 +80,7 @@ def predict(
     if level is None:
         for name, value in {"identities": identities, "views": views, "seconds": seconds}.items():
             if value is not None:
-                raise InputError("level.not_given", "{name}: goes with `level`, and none was given", name=name)
+                raise InputError("level.not_given", name=name)
         return predict_rows(Path(run_folder), rows, id_column)
     files = read_files(Path(run_folder))
     reached = _level(files, level, identities, views, SECONDS if seconds is None else seconds, progress)
@@ -102,26 +102,13 @@ def _level(
     from smc_dp.audit.run.report_blocks import missing, verdict
 
     if wanted not in NUMBERS:
-        raise InputError("level.unknown", "level: wanted one of {known}, got {got}", known=NUMBERS, got=shown(wanted))
+        raise InputError("level.unknown", known=NUMBERS, got=shown(wanted))
     found = audit_run(files, identities=identities, views=views, seconds=seconds, progress=progress)
     reached = found.assurance.level
     if not found.passed:
         more = f" {MORE_TIME}." if found.unfinished else ""
-        raise InputError(
-            "level.audit_failed",
-            "level: the audit of {files} did not pass: {found}{more}",
-            files=str(files),
-            found=verdict(found).text,
-            more=more,
-        )
+        raise InputError("level.audit_failed", files=str(files), found=verdict(found).text, more=more)
     if reached is None or reached.number < wanted:
         number = reached.number if reached else 0
-        raise InputError(
-            "level.not_reached",
-            "level: wanted level {wanted} of 3, the audit of {files} reached {number}. {missing}",
-            wanted=wanted,
-            files=str(files),
-            number=number,
-            missing=missing(found),
-        )
+        raise InputError("level.not_reached", wanted=wanted, files=str(files), number=number, missing=missing(found))
     return reached.number

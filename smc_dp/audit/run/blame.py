@@ -43,9 +43,7 @@ class Culprit:
     def __post_init__(self, evidence: Evidence, signed: bytes, signature: bytes) -> None:
         public = identity(evidence, self.name)
         if public is None or not verify(public, signed, signature):
-            raise LocalError(
-                "culprit.no_signature", "{name} is named without a signature of its own", name=shown(self.name)
-            )
+            raise LocalError("culprit.no_signature", name=shown(self.name))
         object.__setattr__(self, "pinned", evidence.pinned is not None)
 
     @property

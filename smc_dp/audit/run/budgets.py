@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.core.errors import Fault, InputError, plain_name
+from smc_dp.core.errors import Fault, InputError, InputFault, plain_name
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -61,16 +61,11 @@ def read(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
     folder has none of any party.
     """
     if not folder.is_dir():
-        raise InputError("ledgers.no_folder", "{folder}: wanted a folder of ledgers", folder=str(folder))
+        raise InputError("ledgers.no_folder", folder=str(folder))
     paths = {party: _path(folder, party) for party in audited.parties}
     if not any(paths.values()):
         first = plain_name(audited.parties[0])
-        raise InputError(
-            "ledgers.none",
-            "{folder}: has no ledger of any party, and no export of one (of {first}, say)",
-            folder=str(folder),
-            first=first,
-        )
+        raise InputError("ledgers.none", folder=str(folder), first=first)
     return tuple(_budget(party, path, audited) for party, path in paths.items())
 
 
@@ -78,12 +73,7 @@ def _path(folder: Path, party: str) -> Path | None:
     ledger = Ledgers(folder).path(party)
     there = [path for path in (ledger, ledger.with_suffix(_EXPORT)) if os.path.lexists(path)]
     if len(there) > 1:
-        raise InputError(
-            "ledgers.ledger_and_export",
-            "{folder}: has a ledger of {party} and an export of one, wanted one of them",
-            folder=str(folder),
-            party=plain_name(party),
-        )
+        raise InputError("ledgers.ledger_and_export", folder=str(folder), party=plain_name(party))
     return there[0] if there else None
 
 
@@ -118,9 +108,9 @@ def _until(history: History, number: int) -> History:
 def _doubts(entry: Entry, end: Entry | None, audited: AuditedRun) -> Sequence[Fault]:
     found = []
     if audited.release is not None and _figures(entry.guarantee) != _figures(_price(audited)):
-        found.append(Fault("entry.other_price", "The entry is not what a release with this statement is charged."))
+        found.append(InputFault("entry.other_price"))
     if end is not None and end.state == "released" and end.run != audited.files.get(RELEASE):
-        found.append(Fault("entry.other_release", "The entry names another release.json than this one."))
+        found.append(InputFault("entry.other_release"))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, FieldValue
+from smc_dp.core.errors import Fault, FieldValue, InputFault
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
@@ -61,14 +61,13 @@ class CheckOutcome:
         return self.status == "passed"
 
 
-def passed(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+def passed(code: str, /, **fields: FieldValue) -> CheckOutcome:
     """Return that the check holds; the sentence says what was looked at, with figures."""
-    return CheckOutcome("passed", Fault(code, template, fields))
+    return CheckOutcome("passed", InputFault(code, fields))
 
 
 def failed(
     code: str | Fault,
-    template: str = "",
     /,
     *,
     line: int | None = None,
@@ -77,23 +76,23 @@ def failed(
     **fields: FieldValue,
 ) -> CheckOutcome:
     """Return that the check does not hold: a fault, or the code, sentence and fields of one."""
-    fault = code if isinstance(code, Fault) else Fault(code, template, fields)
+    fault = code if isinstance(code, Fault) else InputFault(code, fields)
     return CheckOutcome("failed", fault, line, culprit, why_nobody)
 
 
-def not_possible(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+def not_possible(code: str, /, **fields: FieldValue) -> CheckOutcome:
     """Return that the check needs what was not given, or that what is there does not let it be made."""
-    return CheckOutcome("not possible", Fault(code, template, fields))
+    return CheckOutcome("not possible", InputFault(code, fields))
 
 
-def nothing_to_ask(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+def nothing_to_ask(code: str, /, **fields: FieldValue) -> CheckOutcome:
     """Return that this run has nothing that the check is about, whatever is handed over: no level is kept away."""
-    return CheckOutcome("not possible", Fault(code, template, fields), by_nature=True)
+    return CheckOutcome("not possible", InputFault(code, fields), by_nature=True)
 
 
-def unfinished(code: str, template: str, /, **fields: FieldValue) -> CheckOutcome:
+def unfinished(code: str, /, **fields: FieldValue) -> CheckOutcome:
     """Return that the check was given up; the sentence says after what."""
-    return CheckOutcome("not possible", Fault(code, template, fields), finished=False)
+    return CheckOutcome("not possible", InputFault(code, fields), finished=False)
 
 
 @dataclass(frozen=True)

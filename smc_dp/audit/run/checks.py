@@ -87,11 +87,7 @@ def audit_run(
         evidence = allowance.spend(lambda: load(place, known, seen))
     except TakesTooLongError:
         raise InputError(
-            "audit.reading_takes_too_long",
-            "{run_folder}: cannot be read in {seconds:g} s of processor time; {more_time}",
-            run_folder=str(run_folder),
-            seconds=seconds / 2,
-            more_time=MORE_TIME,
+            "audit.reading_takes_too_long", run_folder=str(run_folder), seconds=seconds / 2, more_time=MORE_TIME
         ) from None
     found = audit_evidence(evidence, CHECKS, progress, allowance, on=day)
     return found if ledgers is None else replace(found, budgets=_budgets(Path(ledgers), found, allowance))
@@ -101,9 +97,4 @@ def _budgets(ledgers: Path, found: AuditReport, allowance: Allowance) -> tuple[P
     try:
         return allowance.spend(lambda: budgets.read(ledgers, found.audited))
     except TakesTooLongError:
-        raise InputError(
-            "ledgers.reading_takes_too_long",
-            "{ledgers}: cannot be read in the processor time that is left; {more_time}",
-            ledgers=str(ledgers),
-            more_time=MORE_TIME,
-        ) from None
+        raise InputError("ledgers.reading_takes_too_long", ledgers=str(ledgers), more_time=MORE_TIME) from None

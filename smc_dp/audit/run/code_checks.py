@@ -41,9 +41,7 @@ def check_boundary(protocol: Protocol, p: Any) -> CheckOutcome:
     """Try the attacks of the coalitions that are not claimed in the small session p."""
     tried = [sentence for sentence, _ in limitations.attacks(protocol, p)]
     if not tried or protocol.claim is None:
-        return nothing_to_ask(
-            "boundary.nothing_to_try", "of what is not claimed nothing is for a coalition in such a session to try"
-        )
+        return nothing_to_ask("boundary.nothing_to_try")
     untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
     return judge_boundary(limitations.boundary(protocol, p, _randomness("boundary", protocol, p)), untried)
 
@@ -58,11 +56,10 @@ def judge(found: law.TestedLaw) -> CheckOutcome:
     """Return the outcome of the check of laws from what came out."""
     worst, said = found.worst, _law_in_words(found)
     if not found.tests and found.p_value == 1:
-        return passed("law.only_public", "{about}: no claimed coalition reads anything but what is public", about=ABOUT)
+        return passed("law.only_public", about=ABOUT)
     if found.p_value < law.REJECT:
         return failed(
             "law.differs",
-            "{about}: {samples} differ for {coalition} at {place}, p = {p_value:.1e}; {said}",
             about=ABOUT,
             samples=worst.samples,
             coalition=worst.coalition,
@@ -71,20 +68,8 @@ def judge(found: law.TestedLaw) -> CheckOutcome:
             said=said,
         )
     if found.missed:
-        return failed(
-            "law.twin_not_rejected",
-            "{about}: a broken twin is not told from the protocol ({twin}), so nothing is shown; {said}",
-            about=ABOUT,
-            twin=found.missed[0],
-            said=said,
-        )
-    return passed(
-        "law.holds",
-        "{about}: p = {p_value:.2g} for all tests together; {said}",
-        about=ABOUT,
-        p_value=found.p_value,
-        said=said,
-    )
+        return failed("law.twin_not_rejected", about=ABOUT, twin=found.missed[0], said=said)
+    return passed("law.holds", about=ABOUT, p_value=found.p_value, said=said)
 
 
 def _law_in_words(found: law.TestedLaw) -> str:
@@ -110,22 +95,10 @@ def judge_boundary(shown: Sequence[limitations.Shown], untried: Sequence[str]) -
     """Return passed if every attack finds what is there in every execution, and never what is there in another one."""
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
-            return failed(
-                "boundary.attack_fails",
-                "{about}: {found}, and {mistaken} with the truth of another execution",
-                about=ABOUT,
-                found=_counted(one),
-                mistaken=one.mistaken,
-            )
+            return failed("boundary.attack_fails", about=ABOUT, found=_counted(one), mistaken=one.mistaken)
     said = "".join(f'; said, not tried: "{sentence}"' for sentence in untried)
     succeeded = " ".join(_counted(one) for one in shown)
-    return passed(
-        "boundary.holds",
-        "{about}: {succeeded} Never with the truth of another execution{said}",
-        about=ABOUT,
-        succeeded=succeeded,
-        said=said,
-    )
+    return passed("boundary.holds", about=ABOUT, succeeded=succeeded, said=said)
 
 
 def _counted(one: limitations.Shown) -> str:

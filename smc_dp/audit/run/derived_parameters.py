@@ -10,7 +10,7 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.federation import MOST_CLASSES, Public
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import Grid
@@ -55,28 +55,16 @@ def stated(evidence: Evidence) -> Stated:
     parameters, d = said.model_dump(), said.dimension
     method, target, protocol = method_and_target(parameters)
     if protocol != evidence.protocol.program.name:
-        raise InputError(
-            "protocol.other_than_recorded",
-            "protocol: line 0 has {recorded}, the release {released}",
-            recorded=evidence.protocol.program.name,
-            released=protocol,
-        )
+        raise InputError("protocol.other_than_recorded", recorded=evidence.protocol.program.name, released=protocol)
     if evidence.protocol.claim is None and target.calibration != "paper":
-        raise InputError("calibration.not_as_printed", "calibration: the steps as printed go with the noise as printed")
+        raise InputError("calibration.not_as_printed")
     K, limits = len(said.parties), evidence.protocol.limits
     most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
     if not 2 <= K <= limits.parties or not 1 <= d <= most:
-        raise InputError(
-            "release.size_out_of_range",
-            "wanted 2 to {parties} parties and dimension 1 to {most}",
-            parties=limits.parties,
-            most=most,
-        )
+        raise InputError("release.size_out_of_range", parties=limits.parties, most=most)
     classes = reading.texts("classes", evidence.release.get("classes"))
     if not 2 <= len(classes) <= MOST_CLASSES:
-        raise InputError(
-            "classes.too_few_or_many", "classes: wanted 2 to {most}, got {got}", most=MOST_CLASSES, got=len(classes)
-        )
+        raise InputError("classes.too_few_or_many", most=MOST_CLASSES, got=len(classes))
     check_auxiliary(method, given=evidence.auxiliary is not None)
     if evidence.auxiliary is not None:
         evidence.auxiliary.check(d, len(classes))
@@ -94,26 +82,16 @@ def ring_fault(grid: Grid, largest: int) -> Fault | None:
     if largest < 1 << (grid.ring_bits - 1):
         return None
     fields = {"ring_bits": grid.ring_bits, "bits": largest.bit_length()}
-    return Fault("ring.too_small", "A ring of {ring_bits} bits does not hold a sum of {bits} bits.", fields)
+    return InputFault("ring.too_small", fields)
 
 
 def _grid(shares: SharesFile) -> Grid:
     modulus, fraction_bits = int(shares.modulus), shares.fraction_bits
     ring_bits = modulus.bit_length() - 1
     if modulus != 1 << ring_bits or not 2 <= ring_bits <= GRID.ring_bits:
-        raise InputError(
-            "modulus.not_possible",
-            "modulus: wanted a power of two, at most 2**{ring_bits}, got {got}",
-            ring_bits=GRID.ring_bits,
-            got=shown(modulus),
-        )
+        raise InputError("modulus.not_possible", ring_bits=GRID.ring_bits, got=shown(modulus))
     if fraction_bits != GRID.fraction_bits:
-        raise InputError(
-            "fraction_bits.other",
-            "fraction_bits: wanted {wanted}, got {got}",
-            wanted=GRID.fraction_bits,
-            got=shown(fraction_bits),
-        )
+        raise InputError("fraction_bits.other", wanted=GRID.fraction_bits, got=shown(fraction_bits))
     return Grid(fraction_bits, ring_bits)
 
 

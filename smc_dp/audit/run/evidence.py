@@ -130,12 +130,7 @@ def load(folder: RunPlace, identities: Path | None = None, views: Path | None = 
     where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)
     if views is not None and len(lines) > _MAX_REPLAYED:
-        raise InputError(
-            "views.record_too_long",
-            "{views}: views are replayed beside records of up to {most} lines only",
-            views=str(views),
-            most=_MAX_REPLAYED,
-        )
+        raise InputError("views.record_too_long", views=str(views), most=_MAX_REPLAYED)
     protocol, session = read_session(head, f"{where} line 0")
     envelopes, absences = parsed(session, lines)
     pinned, handed_over = None, {}
@@ -162,7 +157,7 @@ def _digest(kind: str, name: str, content: bytes) -> dict[str, str]:
 def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
     """The lines of a record, and its line 0, which is of this program's format."""
     if not content.isascii():
-        raise InputError("transcript.not_ascii", "{where}: wanted ASCII text", where=where)
+        raise InputError("transcript.not_ascii", where=where)
     try:
         lines = Lines(content)
     except InputError as error:
@@ -175,26 +170,12 @@ def _views(folder: Path, session: Session, limits: Limits) -> dict[str, tuple[Re
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".view"))
     except OSError as error:
-        raise InputError(
-            "views.unreadable", "{folder}: cannot be read: {why}", folder=str(folder), why=error.strerror
-        ) from None
+        raise InputError("views.unreadable", folder=str(folder), why=error.strerror) from None
     most, keys = limits.parties + 1, limits.keys
     if not names or len(names) > most:
-        raise InputError(
-            "views.too_few_or_many",
-            "{folder}: wanted 1 to {most} files that end in .view, got {got}",
-            folder=str(folder),
-            most=most,
-            got=len(names),
-        )
+        raise InputError("views.too_few_or_many", folder=str(folder), most=most, got=len(names))
     if keys is not None and keys.bits(session.parameters) > keys.replayed:
-        raise InputError(
-            "views.keys_too_long",
-            "{folder}: views are replayed up to {most} {parameter} only",
-            folder=str(folder),
-            most=keys.replayed,
-            parameter=keys.parameter,
-        )
+        raise InputError("views.keys_too_long", folder=str(folder), most=keys.replayed, parameter=keys.parameter)
     views: dict[str, tuple[RecordedView, dict[str, str]]] = {}
     left = _MAX_VIEWS_BYTES
     for name in names:
@@ -205,8 +186,6 @@ def _views(folder: Path, session: Session, limits: Limits) -> dict[str, tuple[Re
         except ReplayError as error:
             raise InputError(error.fault.within(str(folder / name))) from None
         if view.role in views:
-            raise InputError(
-                "views.role_twice", "{file}: there is a view of {role} already", file=str(folder / name), role=view.role
-            )
+            raise InputError("views.role_twice", file=str(folder / name), role=view.role)
         views[view.role] = view, _digest("views", name, content)
     return views

@@ -15,10 +15,10 @@ from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, no
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.released_results import cited
 from smc_dp.audit.run.view_messages import NO_VIEWS
-from smc_dp.core.errors import Fault
+from smc_dp.core.errors import Fault, InputFault
 from smc_dp.leakage.two_samples import shape
 
-NO_CLAIM = nothing_to_ask("protocol.no_claim", "this protocol claims nothing")
+NO_CLAIM = nothing_to_ask("protocol.no_claim")
 WIDTH_ERROR_BITS = 40
 _NAMED = 6  # no more than so many names in a sentence
 
@@ -32,7 +32,7 @@ def structure_together(evidence: Evidence) -> CheckOutcome:
     """All given views together, or all but one where only those are claimed."""
     names = tuple(evidence.views)
     if len(names) < 2:
-        return not_possible("structure_together.too_few_views", "wanted two views or more, got {got}", got=len(names))
+        return not_possible("structure_together.too_few_views", got=len(names))
     claim, p = evidence.protocol.claim, evidence.session.parameters
     if claim is None:
         return NO_CLAIM
@@ -40,16 +40,10 @@ def structure_together(evidence: Evidence) -> CheckOutcome:
     without = [tuple(name for name in names if name != left_out) for left_out in names]
     fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if not is_claimed else [names]
     if not fewer:
-        return nothing_to_ask("structure_together.not_claimed", "not claimed, because: {reasons}", reasons=reasons)
+        return nothing_to_ask("structure_together.not_claimed", reasons=reasons)
     outcome = _structure(evidence, fewer)
     if not is_claimed and outcome.holds:
-        return passed(
-            "structure_together.holds_in_part",
-            "{detail}; all {count} together: not claimed, because: {reasons}",
-            detail=outcome.detail,
-            count=len(names),
-            reasons=reasons,
-        )
+        return passed("structure_together.holds_in_part", detail=outcome.detail, count=len(names), reasons=reasons)
     return outcome
 
 
@@ -60,10 +54,7 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
     if not coalitions:
         return NO_VIEWS
     if evidence.absences or any(again.doubted for again in evidence.recomputed.values()):
-        return nothing_to_ask(
-            "structure.letters_given_up",
-            "letters were given up, and the simulators of the claim make whole conversations",
-        )
+        return nothing_to_ask("structure.letters_given_up")
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]
@@ -74,18 +65,9 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
             return failed(fault.within(f"what {_named(names)} read"))  # which others sent: nobody is named
         numbers += sum(shape(real).values())
     if len(whole) < len(coalitions):
-        return not_possible(
-            "structure.role_stopped",
-            "the role of {name} does not reach its end on its view and the record",
-            name=stopped[0],
-        )
+        return not_possible("structure.role_stopped", name=stopped[0])
     who = "; ".join(_named(names) for names in whole) if len(whole) <= _NAMED else f"each of {len(whole)} participants"
-    return passed(
-        "structure.holds",
-        "{numbers} numbers read by {who}: places, counts and widths are those of the simulator",
-        numbers=numbers,
-        who=who,
-    )
+    return passed("structure.holds", numbers=numbers, who=who)
 
 
 def _named(names: tuple[str, ...]) -> str:
@@ -103,18 +85,10 @@ def difference(real: Readings, made: Readings) -> Fault | None:
         got, wanted = (sorted(v.bit_length() for v in found.get(place, [])) for found in (real, made))
         m = len(got)
         if m != len(wanted):
-            return Fault(
-                "structure.other_count",
-                "{got} numbers are read at {place}, and the simulator makes {wanted}",
-                {"got": m, "place": place, "wanted": len(wanted)},
-            )
+            return InputFault("structure.other_count", {"got": m, "place": place, "wanted": len(wanted)})
         apart = [abs(a - b) for a, b in zip(got, wanted, strict=True)]
         if apart[-1] > -(-WIDTH_ERROR_BITS // m) or max(apart) > WIDTH_ERROR_BITS + m.bit_length():
-            return Fault(
-                "structure.other_widths",
-                "numbers of {got} bits are read at {place}, and the simulator makes {wanted} bits",
-                {"got": _range(got), "place": place, "wanted": _range(wanted)},
-            )
+            return InputFault("structure.other_widths", {"got": _range(got), "place": place, "wanted": _range(wanted)})
     return None
 
 

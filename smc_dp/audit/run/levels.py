@@ -81,11 +81,9 @@ class EverybodysViews:
 
     def __post_init__(self, given: Collection[str]) -> None:
         if missing := [name for name in self.participants if name not in given]:
-            raise LocalError(
-                "views.missing", "wanted views of all participants, got none of {name}", name=shown(missing[0])
-            )
+            raise LocalError("views.missing", name=shown(missing[0]))
         if not self.participants:
-            raise LocalError("participants.none", "wanted participants, got none")
+            raise LocalError("participants.none")
 
 
 @dataclass(frozen=True)
@@ -97,9 +95,7 @@ class AssuranceLevel:
 
     def __post_init__(self) -> None:
         if (self.number == NUMBERS[-1]) != (self.views is not None):
-            raise LocalError(
-                "level.views_of_everybody", "wanted views of everybody for the last level, and for no other"
-            )
+            raise LocalError("level.views_of_everybody")
 
     @property
     def name(self) -> str:

@@ -18,7 +18,7 @@ from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.audit.run.check import CheckOutcome, Status, not_possible
 from smc_dp.core import reading
 from smc_dp.core.documents import Document, validated
-from smc_dp.core.errors import Fault
+from smc_dp.core.errors import InputFault
 from smc_dp.leakage import role_code
 
 FILE = Path(__file__).with_name("code_checks.json")
@@ -78,20 +78,11 @@ def cited(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None 
     program = protocol.program
     result = known.by_key.get((program.name, program.version, _text(p.as_dict()), check))
     if result is None:
-        return not_possible(
-            "role_code.no_result",
-            "smc-dp {version} ships no result of this check for such a session",
-            version=known.version,
-        )
+        return not_possible("role_code.no_result", version=known.version)
     if result.code != role_code.digest(protocol):
-        return not_possible(
-            "role_code.differs",
-            "the role code differs from that of smc-dp {version}: run `smc-dp lab check {name}`",
-            version=known.version,
-            name=program.name,
-        )
+        return not_possible("role_code.differs", version=known.version, name=program.name)
     fields = {"version": known.version, "found": result.detail}
-    cited = Fault("role_code.cited", "computed for this role code when smc-dp {version} was made, {found}", fields)
+    cited = InputFault("role_code.cited", fields)
     return CheckOutcome(result.status, cited, by_nature=result.status == "not possible")
 
 

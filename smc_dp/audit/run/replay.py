@@ -30,7 +30,7 @@ from smc_dp.audit.run.blame import (
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, whose
-from smc_dp.core.errors import Fault, FieldValue, shown
+from smc_dp.core.errors import Fault, FieldValue, InputFault, shown
 
 
 @dataclass(frozen=True)
@@ -62,35 +62,28 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
         if fault := _greeting_fault(evidence, name, again.links.public):
             return fault
         if apart := marks_apart(evidence, name):
-            absent = Fault("view.other_absences", "the view of {name} has others who were absent", owner_of)
+            absent = InputFault("view.other_absences", owner_of)
             return _differ(evidence, name, absent, apart[0])
         for read, kept in zip(again.opened, view.mail, strict=False):
             if read != kept:
-                other = Fault("view.other_mail", "the record holds other mail for {name} there than its view", owner_of)
+                other = InputFault("view.other_mail", owner_of)
                 return _differ(evidence, name, other, _line(evidence, name, read))
         had = dict(view.greetings)
         if others := [n for n in greetings_apart(evidence, name) if n in had or name not in gone(evidence)]:
-            greeted = "the record holds another greeting of {sender} than the view of {name}"
             fields = {"sender": shown(others[0]), **owner_of}
-            return _differ(evidence, name, Fault("view.other_greeting", greeted, fields))
+            return _differ(evidence, name, InputFault("view.other_greeting", fields))
         if len(view.mail) < len(again.opened) and name not in gone(evidence):
             missing = _line(evidence, name, again.opened[len(view.mail)])
-            lacking = Fault("view.lacks_mail", "the view of {name} lacks mail that the record holds for it", owner_of)
+            lacking = InputFault("view.lacks_mail", owner_of)
             return _differ(evidence, name, lacking, missing)
         if len(view.mail) > len(again.opened):
             extra = _line(evidence, name, view.mail[len(again.opened)])
-            more = Fault("view.more_mail", "the view of {name} has mail that it did not get from the record", owner_of)
+            more = InputFault("view.more_mail", owner_of)
             return _differ(evidence, name, more, extra)
     opened = sum(len(view.mail) for view in evidence.views.values())
     signed = sum(owner(evidence, name) is not None for name in evidence.views)
     by_owners = f"{signed} of {len(evidence.views)} signed by their owners"
-    return passed(
-        "view_agrees.holds",
-        "{opened} messages open as the views hold them; {evidence}, {by_owners}",
-        opened=opened,
-        evidence=whose(evidence),
-        by_owners=by_owners,
-    )
+    return passed("view_agrees.holds", opened=opened, evidence=whose(evidence), by_owners=by_owners)
 
 
 def _differ(
@@ -112,11 +105,7 @@ def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> CheckOutcom
     """Who signed a view, and a greeting that does not follow from it, has signed a contradiction."""
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.sender == name and e.body[:KEY_BYTES] != public:
-            what = Fault(
-                "view.other_session_key",
-                "the session key of {name} does not follow from the coins in its view",
-                {"name": shown(name)},
-            )
+            what = InputFault("view.other_session_key", {"name": shown(name)})
             return _differ(evidence, name, what, n, owner(evidence, name) if signer(evidence, n) else None)
     return None
 
@@ -134,13 +123,7 @@ def messages_recomputed(evidence: Evidence) -> CheckOutcome:
     if found:
         return min(found, key=lambda fault: (fault.line is None, fault.line or 0))
     count = sum(len(again.sent) for again in evidence.recomputed.values())
-    return passed(
-        "messages_recomputed.holds",
-        "{count} messages made again, byte for byte but for signatures; {evidence}; that coins were drawn at "
-        "random, no run shows",
-        count=count,
-        evidence=whose(evidence),
-    )
+    return passed("messages_recomputed.holds", count=count, evidence=whose(evidence))
 
 
 def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcome | None:
@@ -148,21 +131,13 @@ def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcom
     for n, e in ((n, e) for n, e in evidence.envelopes.items() if e.sender == name):
         if sent == len(again.sent):
             fields = {**_what(e), "name": shown(name), "why": f", which stops: {again.fault}" if again.fault else ""}
-            more = Fault(
-                "message.not_of_view",
-                "{kind} to {to} is more than the program of {name} sends on its view{why}",
-                fields,
-            )
+            more = InputFault("message.not_of_view", fields)
             return _differ(evidence, name, more, n, deviates(evidence, n))
         made = again.sent[sent]
         if e != made:
             same = (e.kind, e.to) == (made.kind, made.to)
             instead = "" if same else ", which would send {kind} to {to}".format_map(_what(made))
-            other = Fault(
-                "message.other_than_view",
-                "{kind} to {to} is not what the program of {name} sends on its view{instead}",
-                {**_what(e), "name": shown(name), "instead": instead},
-            )
+            other = InputFault("message.other_than_view", {**_what(e), "name": shown(name), "instead": instead})
             return _differ(evidence, name, other, n, deviates(evidence, n))
         sent += 1
     if sent < len(again.sent) and not (evidence.absences and _may_lack(evidence, name, again.sent[sent])):
@@ -170,9 +145,7 @@ def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcom
         return _differ(
             evidence,
             name,
-            Fault(
-                "message.lacking", "the record lacks {kind} to {to} from {name}, which follows from its view", fields
-            ),
+            InputFault("message.lacking", fields),
         )
     return None
 
@@ -196,7 +169,7 @@ def result(evidence: Evidence) -> CheckOutcome:
         return NO_VIEWS
     if again := _stopped(evidence):
         fields = {"name": shown(again.view.name), "why": str(again.fault)}
-        nothing = Fault("result.none", "on the view of {name} its role publishes nothing: {why}", fields)
+        nothing = InputFault("result.none", fields)
         return _differ(evidence, again.view.name, nothing, again.at)
     published = _published(evidence)
     for name, again in evidence.recomputed.items():
@@ -208,32 +181,17 @@ def result(evidence: Evidence) -> CheckOutcome:
         if due != there:
             same = next((i for i, pair in enumerate(zip(due, there, strict=False)) if pair[0] != pair[1]), len(due))
             line = found[same][0] if same < len(found) else None
-            other = Fault(
-                "share.other_than_view",
-                "what was published as the share of {name} is not what follows from its view",
-                {"name": shown(name)},
-            )
+            other = InputFault("share.other_than_view", {"name": shown(name)})
             return _differ(evidence, name, other, line, None if line is None else deviates(evidence, line))
     hygiene = evidence.protocol.model.hygiene
     if evidence.absences and not (hygiene and hygiene.says_who(evidence.session.parameters) and published):
-        return passed(
-            "result.letters_given_up",
-            "the published shares follow from the {evidence}; somebody's letters were given up",
-            evidence=whose(evidence),
-        )
+        return passed("result.letters_given_up", evidence=whose(evidence))
     if hygiene is None or not set(evidence.session.parties) <= set(evidence.views):
-        return passed(
-            "result.holds_in_part",
-            "the published shares follow from the {evidence}; the release needs those of all parties",
-            evidence=whose(evidence),
-        )
+        return passed("result.holds_in_part", evidence=whose(evidence))
     inputs = {name: view.inputs for name, view in evidence.views.items()}
     if not hygiene.agrees(evidence.session.parameters, inputs, _decoded(evidence)):
-        return failed(
-            "result.not_ideal",
-            "the published shares do not give what the ideal functionality makes of the views' inputs",
-        )
-    return passed("result.holds", "the published shares give what the ideal functionality makes of everybody's inputs")
+        return failed("result.not_ideal")
+    return passed("result.holds")
 
 
 def _is_published(e: Envelope) -> bool:
@@ -265,24 +223,17 @@ def dispute(evidence: Evidence) -> CheckOutcome:
     if again := _stopped(evidence):
         fields = {"name": shown(again.view.name), "why": str(again.fault)}
         if again.at is None or again.at not in evidence.envelopes:
-            stops = Fault("dispute.role_stops", "the role of {name} stops on its view: {why}", fields)
+            stops = InputFault("dispute.role_stops", fields)
             return _differ(evidence, again.view.name, stops)
         verdict = settle(evidence, again.at)
-        refused = Fault(
-            "dispute.refused",
-            "on the view of {name} its role refuses this: {why}. {verdict}",
-            {**fields, "verdict": str(verdict.fault), "verdict_code": verdict.fault.code},
+        refused = InputFault(
+            "dispute.refused", {**fields, "verdict": str(verdict.fault), "verdict_code": verdict.fault.code}
         )
         if verdict.culprit:  # by its own signatures, whoever wrote this view
             return failed(refused, line=again.at, culprit=verdict.culprit)
         return _differ(evidence, again.view.name, refused, again.at)
     count = sum(len(again.reads) for again in evidence.recomputed.values())
-    return passed(
-        "dispute.nothing_to_settle",
-        "nothing to settle: {count} messages open and are accepted; {evidence}",
-        count=count,
-        evidence=whose(evidence),
-    )
+    return passed("dispute.nothing_to_settle", count=count, evidence=whose(evidence))
 
 
 def _stopped(evidence: Evidence) -> Recomputed | None:
@@ -308,13 +259,11 @@ def settle(evidence: Evidence, line: int) -> Verdict:
     """
     envelope = evidence.envelopes.get(line)
     if envelope is None:
-        return Verdict(line, None, Fault("dispute.no_message", "There is no message on this line."))
+        return Verdict(line, None, InputFault("dispute.no_message"))
     if envelope.is_public:
         return _settle_public(evidence, line, envelope)
     if envelope.to not in evidence.views:
-        needed = Fault(
-            "dispute.no_view", "It takes the view of {name} to say what the message is.", {"name": shown(envelope.to)}
-        )
+        needed = InputFault("dispute.no_view", {"name": shown(envelope.to)})
         return Verdict(line, None, needed)
     for asked in (_coins, _greeting):
         if verdict := asked(evidence, line, envelope):
@@ -322,7 +271,7 @@ def settle(evidence: Evidence, line: int) -> Verdict:
     again = evidence.recomputed[envelope.to]
     letter = again.links.open(line, again.keys)
     if letter.payload is not None and letter.fault is None and again.at != line:
-        return Verdict(line, None, Fault("dispute.accepted", "The message opens and is accepted."), True)
+        return Verdict(line, None, InputFault("dispute.accepted"), True)
     return _refused(evidence, line, envelope, letter.payload is not None)
 
 
@@ -333,16 +282,14 @@ def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict
         return Verdict(
             line,
             None,
-            Fault("dispute.false_signature", "The signature of {name} does not hold: nobody answers for this.", sender),
+            InputFault("dispute.false_signature", sender),
         )
     if any(again.at == line for again in evidence.recomputed.values()):
         # A greeting says the same to everybody, whatever its readers were told: no honest one is refused.
-        wrong = Fault(
-            "dispute.signed_fault", "{name} is wrong: it signed this, which anybody can check.", {"name": culprit.said}
-        )
+        wrong = InputFault("dispute.signed_fault", {"name": culprit.said})
         return Verdict(line, culprit, wrong)
     accepted = blamed(evidence, line) is not None
-    signed = Fault("dispute.not_refused", "{name} signed this, and nobody whose view was given refuses it.", sender)
+    signed = InputFault("dispute.not_refused", sender)
     return Verdict(line, None, signed, accepted)
 
 
@@ -354,30 +301,16 @@ def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
         return Verdict(
             line,
             None,
-            Fault(
-                "dispute.no_greeting_of_reader",
-                "No greeting that {name} signed is there to check its coins against.",
-                {"name": shown(reader)},
-            ),
+            InputFault("dispute.no_greeting_of_reader", {"name": shown(reader)}),
         )
     if not has_other_coins(evidence, reader):
         return None
     culprit = owner(evidence, reader)
     fields: dict[str, FieldValue] = {"name": shown(reader), "greeting": found[0]}
     if culprit is None:
-        differ = Fault(
-            "dispute.other_coins",
-            "This view and the record differ: the coins in the view of {name} are not those behind the key that it "
-            "signed on line {greeting}.",
-            fields,
-        )
+        differ = InputFault("dispute.other_coins", fields)
         return Verdict(line, None, differ)
-    wrong = Fault(
-        "dispute.other_coins_signed",
-        "{culprit} is wrong: it signed its view as well, and the coins in the view of {name} are not those behind the "
-        "key that it signed on line {greeting}.",
-        {"culprit": culprit.said, **fields},
-    )
+    wrong = InputFault("dispute.other_coins_signed", {"culprit": culprit.said, **fields})
     return Verdict(line, culprit, wrong)
 
 
@@ -385,9 +318,7 @@ def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | No
     """The sender's greeting must be signed, or the key of the link is nobody's."""
     if greeting(evidence, envelope.sender) is None:
         sender = {"name": shown(envelope.sender)}
-        nobodys = Fault(
-            "dispute.no_greeting_of_sender", "No greeting that {name} signed is there: the link is nobody's.", sender
-        )
+        nobodys = InputFault("dispute.no_greeting_of_sender", sender)
         return Verdict(line, None, nobodys)
     return None
 
@@ -395,48 +326,20 @@ def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | No
 def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> Verdict:
     between = {"sender": shown(envelope.sender), "reader": shown(envelope.to)}
     if opens and _follows(evidence, envelope):
-        followed = Fault(
-            "dispute.told_otherwise",
-            "The program sends just this on the view of {sender}: somebody told {sender} and {reader} different "
-            "things.",
-            between,
-        )
+        followed = InputFault("dispute.told_otherwise", between)
         return Verdict(line, None, followed)
     if culprit := deviates(evidence, line):
         how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
-        deviated = Fault(
-            "dispute.deviates",
-            "{name} is wrong: it signed this, {how}, and on the view that it signed its program sends something else.",
-            {"name": culprit.said, "how": how},
-        )
+        deviated = InputFault("dispute.deviates", {"name": culprit.said, "how": how})
         return Verdict(line, culprit, deviated)
     if blamed(evidence, line):
-        fault = Fault(
-            "dispute.told_by_others",
-            "What others told {sender} may be the reason, which only a view that it signed and the record bears out "
-            "could show, so nobody can be named.",
-            between,
-        )
+        fault = InputFault("dispute.told_by_others", between)
     elif _continues_otherwise(evidence, line, envelope):
-        fault = Fault(
-            "dispute.continues_otherwise",
-            "On the view of {sender} its program sends another message here, which its later ones continue, so nobody "
-            "can be named.",
-            between,
-        )
+        fault = InputFault("dispute.continues_otherwise", between)
     elif opens:
-        fault = Fault(
-            "dispute.refused_unsigned",
-            "It opens and is refused; no signature holds it, and both {sender} and {reader} have its key, so nobody "
-            "can be named.",
-            between,
-        )
+        fault = InputFault("dispute.refused_unsigned", between)
     else:
-        fault = Fault(
-            "dispute.unopened",
-            "It does not open, and no signature holds it: whoever carried or recorded it may have changed it, so "
-            "nobody can be named.",
-        )
+        fault = InputFault("dispute.unopened")
     return Verdict(line, None, fault)
 
 

@@ -142,9 +142,7 @@ def audit_evidence(
             progress(f"{check.group}: {check.name}")
         loose = [f.check.name for f in findings if f.check.work == "lines" and not f.outcome.holds]
         if check.is_costly and loose:
-            outcome = not_possible(
-                "transcript.loose_lines", "the lines of the record do not hang together: see {checks}", checks=loose
-            )
+            outcome = not_possible("transcript.loose_lines", checks=loose)
         else:
             outcome = _bounded(check, evidence, allowed)
         findings.append(Finding(check, outcome))
@@ -163,12 +161,7 @@ def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutco
     try:
         return allowed.spend(lambda: _outcome(check, evidence))
     except TakesTooLongError:
-        return unfinished(
-            "check.not_finished",
-            "not finished: an audit may use {seconds:g} s of processor time; {more_time}",
-            seconds=allowed.seconds,
-            more_time=MORE_TIME,
-        )
+        return unfinished("check.not_finished", seconds=allowed.seconds, more_time=MORE_TIME)
 
 
 def _outcome(check: Check, evidence: Evidence) -> CheckOutcome:
@@ -177,9 +170,4 @@ def _outcome(check: Check, evidence: Evidence) -> CheckOutcome:
     except (ProtocolError, InputError) as error:
         return failed(error.fault)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        return failed(
-            "evidence.not_workable",
-            "the evidence cannot be worked with: {name}: {error}",
-            name=type(error).__name__,
-            error=str(error),
-        )
+        return failed("evidence.not_workable", name=type(error).__name__, error=str(error))

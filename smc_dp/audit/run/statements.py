@@ -34,7 +34,7 @@ def statements(evidence: Evidence) -> CheckOutcome:
     Looked at are those in the given views, those that their roles saw to be signed, and those in what was published.
     """
     if not evidence.session.program.statements:
-        return nothing_to_ask("statements.none_in_protocol", "this protocol has no statements")
+        return nothing_to_ask("statements.none_in_protocol")
     found = {said: None for said in _all_signed(evidence) if _holds(evidence, said)}
     about: dict[tuple[str, str, bytes], SignedStatement] = {}
     for said in found:
@@ -43,7 +43,6 @@ def statements(evidence: Evidence) -> CheckOutcome:
             signed = statement(evidence.session.id, *said[:3])
             return failed(
                 "statement.contradicted",
-                "{name} signed two different statements {kind} about the same thing",
                 culprit=Culprit(said.name, evidence, signed, said.signature),
                 name=shown(said.name),
                 kind=said.kind,
@@ -51,13 +50,8 @@ def statements(evidence: Evidence) -> CheckOutcome:
     if not found:
         if not evidence.views:
             return NO_VIEWS
-        return nothing_to_ask("statements.none_in_views", "no statement got as far as these views")
-    return passed(
-        "statements.hold",
-        "{statements} statements of {signers} signers, no two about the same",
-        statements=len(found),
-        signers=len({said.name for said in found}),
-    )
+        return nothing_to_ask("statements.none_in_views")
+    return passed("statements.hold", statements=len(found), signers=len({said.name for said in found}))
 
 
 def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
@@ -91,21 +85,16 @@ def openings(evidence: Evidence) -> CheckOutcome:
     """What was published is made again from what everybody greeted with and what was published beside it."""
     checkable = evidence.protocol.checkable
     if checkable is None or not checkable.opens(evidence.session.parameters):
-        return nothing_to_ask(
-            "openings.not_public",
-            "what this protocol publishes under these parameters nobody can make again from public values",
-        )
+        return nothing_to_ask("openings.not_public")
     said = _published(evidence)
     if said is None:
         if evidence.absences:
-            return not_possible("openings.letters_given_up", "letters were given up, and nothing was published")
-        return not_possible("openings.nothing_published", "of what should be there nothing was published")
+            return not_possible("openings.letters_given_up")
+        return not_possible("openings.nothing_published")
     wrong = _wrong(evidence, checkable, said, [])
     if wrong is None:
         who = ", ".join(said) if len(said) <= _NAMED else f"all {len(said)} participants"
-        return passed(
-            "openings.hold", "what {who} published follows from what all greeted with and what was opened", who=who
-        )
+        return passed("openings.hold", who=who)
     line = next((n for name, (n, _) in published(evidence.envelopes.items()).items() if name == wrong.name), None)
     return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
 
@@ -114,9 +103,7 @@ def commitments(evidence: Evidence) -> CheckOutcome:
     """What is in opened letters, and stands committed to in a greeting, opens what was promised there."""
     checkable = evidence.protocol.checkable
     if checkable is None:
-        return nothing_to_ask(
-            "commitments.none_in_protocol", "this protocol has no commitments that letters could open"
-        )
+        return nothing_to_ask("commitments.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
     greeted = _greetings(evidence)
@@ -129,12 +116,7 @@ def commitments(evidence: Evidence) -> CheckOutcome:
     ]
     wrong = checkable.told(evidence.session.parameters, greeted, letters)
     if wrong is None:
-        return passed(
-            "commitments.hold",
-            "nothing in {letters} letters contradicts what was committed to; {evidence}",
-            letters=len(letters),
-            evidence=whose(evidence),
-        )
+        return passed("commitments.hold", letters=len(letters), evidence=whose(evidence))
     found = greeting(evidence, wrong.name) if wrong.name else None
     line = found[0] if found else None
     return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
@@ -172,9 +154,7 @@ def _greetings(evidence: Evidence) -> dict[str, Greeted[Message]] | CheckOutcome
     for name in session.greeters:
         there, says = greeting(evidence, name), session.says(name)
         if there is None or says is None:
-            return not_possible(
-                "greeting.unsigned", "the record holds no greeting that {name} signed", name=shown(name)
-            )
+            return not_possible("greeting.unsigned", name=shown(name))
         read: Message = messages.decode(says.kind, signed_payload(there[1])[KEY_BYTES:], session.layout, {})
         found[name] = Greeted(read, there[1].digest)
     return found

@@ -88,26 +88,17 @@ class CodeBook:
 
     def __post_init__(self) -> None:
         if not self.entries:
-            raise InputError("codebook.no_columns", "describes no column, wanted a code book of columns").within(
+            raise InputError("codebook.no_columns").within(self.source)
+        if len(self.entries) > MOST_COLUMNS:
+            raise InputError("codebook.too_many_columns", count=len(self.entries), most=MOST_COLUMNS).within(
                 self.source
             )
-        if len(self.entries) > MOST_COLUMNS:
-            raise InputError(
-                "codebook.too_many_columns",
-                "describes {count:,} columns, wanted at most {most:,}",
-                count=len(self.entries),
-                most=MOST_COLUMNS,
-            ).within(self.source)
         seen: set[str] = set()
         for entry in self.entries:
             if not entry.name.strip():
-                raise InputError("codebook.no_name", "has a column without a name, wanted a name for each").within(
-                    self.source
-                )
+                raise InputError("codebook.no_name").within(self.source)
             if entry.name in seen:
-                raise InputError("codebook.same_name", "column {name} occurs twice", name=shown(entry.name)).within(
-                    self.source
-                )
+                raise InputError("codebook.same_name", name=shown(entry.name)).within(self.source)
             seen.add(entry.name)
 
 

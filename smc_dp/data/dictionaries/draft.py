@@ -123,28 +123,15 @@ def _labelled(source: str, entries: Sequence[BookEntry], label: str) -> BookEntr
     """The column of classes."""
     entry = next((entry for entry in entries if entry.name == label), None)
     if entry is None:
-        raise InputError("codebook.no_label", "has no column {label}, which `label` names", label=shown(label)).within(
-            source
-        )
+        raise InputError("codebook.no_label", label=shown(label)).within(source)
     said = entry.said.as_levels() if isinstance(entry.said, NumberSaid) else entry.said
     if isinstance(said, LevelsSaid):
         if len(said.levels) == 1 or len(said.levels) > MOST_CLASSES:
             came = f"{len(said.levels):,} levels"
-            raise InputError(
-                "codebook.wrong_classes",
-                "column {label} has {came}, wanted 2 to {most} as classes",
-                label=shown(label),
-                came=came,
-                most=MOST_CLASSES,
-            ).within(source)
+            raise InputError("codebook.wrong_classes", label=shown(label), came=came, most=MOST_CLASSES).within(source)
         return replace(entry, said=said)
     came = f"is left out: {said.why}" if isinstance(said, LeftOut) else "is a number or a date"
-    raise InputError(
-        "codebook.no_classes",
-        "column {label} {came}; wanted classes in the column that `label` names",
-        label=shown(label),
-        came=came,
-    ).within(source)
+    raise InputError("codebook.no_classes", label=shown(label), came=came).within(source)
 
 
 def _top(book: CodeBook) -> Iterator[_Line]:

@@ -26,22 +26,14 @@ def read_codebook(path: Path) -> CodeBook:
             return parquet_book(file, str(path.name))
     first = first.removeprefix(_MARK).lstrip()
     if first.startswith(b"{"):
-        raise InputError(
-            "codebook.json",
-            "is JSON, such as CSV on the Web metadata, which is no longer read; {wanted}",
-            wanted=_WANTED,
-        ).within(source)
+        raise InputError("codebook.json", wanted=_WANTED).within(source)
     separator = separator_of_dictionary(first.splitlines()[0].decode("latin-1")) if first else None
     if separator is None:
-        raise InputError(
-            "codebook.unknown", "is no code book, and a file of rows is not looked into; {wanted}", wanted=_WANTED
-        ).within(source)
+        raise InputError("codebook.unknown", wanted=_WANTED).within(source)
     try:
         return redcap_book(_whole(path, source).decode("utf-8"), separator, path.name)
     except UnicodeDecodeError:
-        raise InputError("codebook.not_utf8", "is not UTF-8 text, wanted the dictionary as REDCap writes it").within(
-            source
-        ) from None
+        raise InputError("codebook.not_utf8").within(source) from None
 
 
 def _whole(path: Path, source: str) -> bytes:

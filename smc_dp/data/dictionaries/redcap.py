@@ -54,19 +54,13 @@ def redcap_book(text: str, separator: str, source: str) -> CodeBook:
             row for row in csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True) if row
         ]
     except csv.Error as error:
-        raise InputError("codebook.not_csv", "is not CSV: {why}", why=str(error)).within(source) from None
+        raise InputError("codebook.not_csv", why=str(error)).within(source) from None
     heads = [cell.strip().lower() for cell in header]
     entries: list[BookEntry] = []
     kinds: set[str] = set()
     for number, row in enumerate(rows, 1):
         if len(row) > len(heads):
-            raise InputError(
-                "codebook.ragged_row",
-                "row {row} has {got} cells, the header has {wanted}",
-                row=number,
-                got=len(row),
-                wanted=len(heads),
-            ).within(source)
+            raise InputError("codebook.ragged_row", row=number, got=len(row), wanted=len(heads)).within(source)
         field = dict(zip(heads, (cell.strip() for cell in row), strict=False))
         entries += _entries(field, first=number == 1)
         kinds.add(_cell(field, _VALIDATION).lower())

@@ -31,14 +31,14 @@ class RelayDesk:
         """The answer for this site; CarrierError for what it may not ask."""
         name = self._sites.get(site)
         if name is None:
-            raise CarrierError("relay.unknown_site", "FLARE's {site} takes no part in this study", site=site)
+            raise CarrierError("relay.unknown_site", site=site)
         if topic == SEND:
             return self._take(name, [parcel(data) for data in several(request, bytes)])
         if topic == FETCH:
             return self._hand_on(name, *row(request, int, int))
         if topic == LAST:
             return self._look_up(name, *row(request, str, str))
-        raise CarrierError("relay.unknown_topic", "the relay knows no {topic!r:.40}", topic=topic)
+        raise CarrierError("relay.unknown_topic", topic=topic)
 
     def close(self) -> None:
         """Let everybody go who waits."""
@@ -49,9 +49,7 @@ class RelayDesk:
     def _take(self, name: str, parcels: list[Parcel]) -> bytes:
         for one in parcels:
             if one.study != self._study or one.sender != name:
-                raise CarrierError(
-                    "parcel.of_another", "{name} handed in a parcel of another study or another sender", name=name
-                )
+                raise CarrierError("parcel.of_another", name=name)
         for one in parcels:
             self._store.put(one)
         with self._news:
@@ -85,6 +83,6 @@ class RelayDesk:
 
     def _look_up(self, name: str, to: str, lane: str) -> bytes:
         if lane not in LANES:
-            raise CarrierError("relay.unknown_lane", "there is no lane {lane!r:.40}", lane=lane)
+            raise CarrierError("relay.unknown_lane", lane=lane)
         one = self._store.last(name, to, lane)
         return written([] if one is None else [one.encode()])

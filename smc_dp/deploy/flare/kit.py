@@ -45,7 +45,7 @@ def make_flare_kit(study: JointStudy, folder: Path) -> list[Path]:
             f"{site}/local/{FOLDER}/{study.digest}/{site}.toml": templates.site_place(study, name),
         }
     if os.path.lexists(folder):
-        raise InputError("kit.exists", "kit {folder}: exists already, wanted a new folder", folder=str(folder))
+        raise InputError("kit.exists", folder=str(folder))
     for place in sorted({Path(name).parent for name in files}):  # a folder comes before those in it
         inside = {Path(name).name: [text.encode()] for name, text in files.items() if Path(name).parent == place}
         write_folder(folder / place, inside, 0o755)
@@ -61,9 +61,5 @@ def flare_address(relay: str) -> tuple[str, int]:
     """Host and port in an address such as `flare://relay.example.org:8002`; InputError for anything else."""
     found = relay_host(relay, ("flare",), _DEFAULT_PORT)
     if found is None:
-        raise InputError(
-            "relay.no_flare_address",
-            "relay: wanted an address such as flare://relay.example.org:8002, got {got}",
-            got=shown(relay),
-        )
+        raise InputError("relay.no_flare_address", got=shown(relay))
     return found

@@ -26,11 +26,9 @@ _FLARE_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 def _flare_names(found: dict[str, str]) -> dict[str, str]:
     for name in found:
         if not _FLARE_NAME.fullmatch(name):
-            raise InputError(
-                "flare.no_names", "wanted names of FLARE's, letters, digits, - and _, got {got}", got=shown(name)
-            )
+            raise InputError("flare.no_names", got=shown(name))
     if len(set(found.values())) != len(found):
-        raise InputError("flare.name_twice", "one participant stands behind two names of FLARE's, wanted one each")
+        raise InputError("flare.name_twice")
     return found
 
 
@@ -80,37 +78,21 @@ class SitePlace(Document):
 def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
     """Return the file of the study and the site's own files; raise InputError, also where the study is another one."""
     if not _FLARE_NAME.fullmatch(site):
-        raise InputError(
-            "flare.no_name", "wanted a name of FLARE's, letters, digits, - and _, got {got}", got=shown(site)
-        )
+        raise InputError("flare.no_name", got=shown(site))
     path = _own(local, study) / f"{site}.toml"
     found = read_document(SitePlace, path, "site")
     files = {name: path.parent / value for name, value in found.model_dump(exclude_none=True).items()}
     study_file = files.pop("study")
     if (there := JointStudy.read(study_file).digest) != study:
-        raise InputError(
-            "job.other_study",
-            "site {path}: study: {file} is {got}, and the job's is {wanted}",
-            path=str(path),
-            file=str(study_file),
-            got=there[:16],
-            wanted=study[:16],
-        )
+        raise InputError("job.other_study", path=str(path), file=str(study_file), got=there[:16], wanted=study[:16])
     return study_file, SiteFiles(**files)
 
 
 def _own(local: Path, study: object) -> Path:
     """The folder that its owner made for this study."""
     if not isinstance(study, str) or not _DIGEST.fullmatch(study):
-        raise InputError(
-            "job.no_study", "job: study: wanted a digest, 64 hexadecimal digits, got {got}", got=shown(study)
-        )
+        raise InputError("job.no_study", got=shown(study))
     folder = local / FOLDER / study
     if not folder.is_dir():
-        raise InputError(
-            "job.unknown_study",
-            "job: study: {study!r} is not among those that {file} names",
-            study=study[:16],
-            file=str(local / FOLDER),
-        )
+        raise InputError("job.unknown_study", study=study[:16], file=str(local / FOLDER))
     return folder

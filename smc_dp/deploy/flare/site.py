@@ -65,9 +65,7 @@ def asks(fl_ctx: FLContext, abort: Signal) -> Ask:
             raise JobEndedError
         code = reply.get_header(defs.MessageHeaderKey.RETURN_CODE)
         if code != defs.ReturnCode.OK:
-            raise CarrierError(
-                "relay.does_not_serve", "the relay inside FLARE's server does not {topic}: {why}", topic=topic, why=code
-            )
+            raise CarrierError("relay.does_not_serve", topic=topic, why=code)
         return bytes(reply.payload)
 
     return ask

@@ -10,7 +10,7 @@ from typing import Any
 
 import cbor2
 
-from smc_dp.core.errors import Fault, InputError
+from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy.frame import CarrierError, Parcel
 
 CHANNEL = "smc_dp"
@@ -23,9 +23,7 @@ LONGEST_WAIT = 5.0
 """Seconds for which the relay keeps a question for new parcels open."""
 HEAP_BYTES = 4 << 20
 """Parcels travel in heaps of about this size; a larger one travels alone."""
-_MALFORMED = Fault(
-    "relay.malformed_message", "what came through FLARE is not what a site and a relay write to each other"
-)
+_MALFORMED = InputFault("relay.malformed_message")
 
 
 def written(parts: Sequence[object]) -> bytes:

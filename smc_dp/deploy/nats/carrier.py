@@ -58,7 +58,7 @@ class NatsCarrier:
         self, places: RelayPlaces, relay: str, name: str, credentials: Path, *, patience: float = PATIENCE
     ) -> None:
         if name not in places.names:
-            raise InputError("relay.of_nobody", "relay: {name} does not take part in the study", name=name)
+            raise InputError("relay.of_nobody", name=name)
         self._places, self._name = places, name
         self._connection = RelayConnection(relay, credentials, places.inbox(name), patience)
         self._acknowledged = tuple(map(places.acknowledging, places.consumers(name)))
@@ -186,11 +186,11 @@ class NatsCarrier:
             return message.data
         said = _SPLIT.fullmatch(f"{headers.get(_DIGEST)} {headers[_PIECES]}")
         if said is None or int(said[2]) > _MOST_PIECES:
-            raise InputError("pieces.malformed", "pieces: wanted a digest and at most {most} pieces", most=_MOST_PIECES)
+            raise InputError("pieces.malformed", most=_MOST_PIECES)
         pieces = [await self._stored(client, f"{subject}.{said[1]}.{n}") for n in range(int(said[2]))]
         data = b"".join(piece.data for piece in pieces if piece is not None)
         if hashlib.sha256(data).hexdigest() != said[1]:
-            raise InputError("pieces.other_digest", "pieces: they are not what was announced")
+            raise InputError("pieces.other_digest")
         return data
 
     async def _last(self, subject: str, client: Client) -> Parcel | None:
@@ -200,9 +200,7 @@ class NatsCarrier:
         try:
             return Parcel.decode(await self._content(client, subject, message))
         except InputError as error:
-            raise CarrierError(
-                "relay.not_what_was_sent", "relay: what it has from us is not what we sent: {why}", why=str(error)
-            ) from None
+            raise CarrierError("relay.not_what_was_sent", why=str(error)) from None
 
     async def _stored(self, client: Client, subject: str) -> Msg | None:
         """The last message under a subject, if there is one."""

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from smc_dp.core.errors import Fault, FieldValue, InputError, one_line, shown
+from smc_dp.core.errors import FieldValue, InputError, InputFault, one_line, shown
 from smc_dp.core.reading import plain_file
 from smc_dp.deploy.fields import relay_host
 from smc_dp.deploy.frame import CarrierError
@@ -43,11 +43,7 @@ def relay_address(relay: str) -> tuple[str, int]:
     """Host and port in an address such as `tls://relay.example.org:4222`; InputError for anything else."""
     found = relay_host(relay, _SCHEMES, DEFAULT_PORT)
     if found is None:
-        raise InputError(
-            "relay.no_nats_address",
-            "relay: wanted an address such as tls://relay.example.org:4222, got {got}",
-            got=shown(relay),
-        )
+        raise InputError("relay.no_nats_address", got=shown(relay))
     return found
 
 
@@ -56,9 +52,7 @@ def check_library() -> None:
     try:
         import nats  # noqa: F401
     except ImportError:
-        raise InputError(
-            "relay.no_nats_library", "relay: a NATS server needs the library nats-py: pip install 'smc-dp[nats]'"
-        ) from None
+        raise InputError("relay.no_nats_library") from None
 
 
 class RelayConnection:
@@ -90,31 +84,25 @@ class RelayConnection:
                     return self._runner.run(self._over_a_living_one(work))
             except ssl.SSLError as error:
                 self._drop()
-                raise self._failed(
-                    "relay.other_certificate", "its certificate and ours do not fit: {why}", why=_said(error)
-                ) from None
+                raise self._failed("relay.other_certificate", why=_said(error)) from None
             except APIError as error:
-                raise self._failed("relay.refused", "refused: {why}", why=_said(error)) from None
+                raise self._failed("relay.refused", why=_said(error)) from None
             except TimeoutError:
                 if _FORBIDDEN in self._complaint:
-                    raise self._failed(
-                        "relay.not_ours",
-                        "refused: these credentials are another site's, or of another study ({complaint})",
-                        complaint=self._complaint,
-                    ) from None
+                    raise self._failed("relay.not_ours", complaint=self._complaint) from None
                 reason = self._complaint or "no answer: perhaps the study was not opened there"
             except (Error, OSError, json.JSONDecodeError) as error:
                 reason = self._complaint or _said(error)
             self._drop()
             if _UNKNOWN in reason.lower():
-                raise self._failed("relay.unknown_certificate", "does not know our certificate")
+                raise self._failed("relay.unknown_certificate")
             if time.monotonic() + _PAUSE >= until:
                 hint = _PERHAPS if any(ended in reason.lower() for ended in _ENDED) else ""
-                raise self._failed("relay.not_reached", "cannot be reached: {why}{hint}", why=reason, hint=hint)
+                raise self._failed("relay.not_reached", why=reason, hint=hint)
             time.sleep(_PAUSE)
 
-    def _failed(self, code: str, template: str, **fields: FieldValue) -> CarrierError:
-        return CarrierError(Fault(code, template, fields, f"relay {self._relay}: "))
+    def _failed(self, code: str, **fields: FieldValue) -> CarrierError:
+        return CarrierError(InputFault(code, fields, f"relay {self._relay}: "))
 
     def close(self) -> None:
         """End the connection and the loop."""
@@ -199,12 +187,7 @@ def _context(credentials: Path) -> ssl.SSLContext:
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.load_cert_chain(credentials / CERTIFICATE_FILE, credentials / KEY_FILE)
     except (ssl.SSLError, OSError) as error:
-        raise InputError(
-            "credentials.unusable",
-            "credentials {credentials}: cannot be used: {why}",
-            credentials=str(credentials),
-            why=_said(error),
-        ) from None
+        raise InputError("credentials.unusable", credentials=str(credentials), why=_said(error)) from None
     return context
 
 

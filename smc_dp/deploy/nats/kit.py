@@ -79,7 +79,7 @@ def make_kit(study: JointStudy, folder: Path) -> list[Path]:
     """
     host, _ = relay_address(study.relay)
     if os.path.lexists(folder):
-        raise InputError("kit.exists", "kit {folder}: exists already, wanted a new folder", folder=str(folder))
+        raise InputError("kit.exists", folder=str(folder))
     places = places_of(study)
     by = certificates.authority(f"{places.stream}-authority")
     handed = [folder / SITES / name for name in study.names]

@@ -16,13 +16,10 @@ from typing import Any
 import joblib
 from threadpoolctl import threadpool_info
 
-from smc_dp.core.errors import Fault, InputError, one_line, shown
+from smc_dp.core.errors import InputError, InputFault, one_line, shown
 from smc_dp.core.version import __version__
 
-MISSING = Fault(
-    "cluster.no_dask",
-    "backend: dask is not installed; pip install 'distributed>=2024.1' puts it into this environment",
-)
+MISSING = InputFault("cluster.no_dask")
 _ADDRESS = re.compile(r"(tcp|tls)://[^\s/?#@]+:[0-9]{1,5}", re.ASCII)
 _SECONDS = 20  # for the scheduler to answer, and for a first worker
 _NUMBERS = ("joblib", "numpy", "scipy", "scikit-learn")  # what computes: another version may round otherwise
@@ -36,10 +33,7 @@ def connected(address: str) -> Iterator[None]:
     smc-dp, Python or library than here, whose numbers would be others, and where the cluster goes away meanwhile.
     """
     if not _ADDRESS.fullmatch(address):
-        raise InputError(
-            "cluster.bad_address", "address: wanted tcp://HOST:PORT or tls://HOST:PORT of a scheduler, got {got}",
-            got=shown(address),
-        )  # fmt: skip
+        raise InputError("cluster.bad_address", got=shown(address))
     try:
         import distributed
     except ImportError as error:
@@ -48,19 +42,15 @@ def connected(address: str) -> Iterator[None]:
         client = distributed.Client(address, timeout=_SECONDS, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError(
-            "cluster.no_answer", "address: no scheduler answers at {address}: {reason}",
-            address=address, reason=_line(error),
+            "cluster.no_answer",
+            address=address, reason=_line(error)
         ) from error  # fmt: skip
     try:
         _check_workers(client, address)
         with joblib.parallel_config("dask", client=client):
             yield
     except (distributed.CancelledError, distributed.KilledWorker) as error:
-        raise InputError(
-            "cluster.workers_lost",
-            "address: the workers of {address} went away; the same command goes on from the cells that are finished",
-            address=address,
-        ) from error
+        raise InputError("cluster.workers_lost", address=address) from error
     finally:
         client.close()
 
@@ -71,35 +61,23 @@ def _check_workers(client: Any, address: str) -> None:
         found = client.run(state)
     except TimeoutError as error:
         raise InputError(
-            "cluster.no_workers", "address: the scheduler at {address} has no workers, wanted at least one",
-            address=address,
+            "cluster.no_workers",
+            address=address
         ) from error  # fmt: skip
     except Exception as error:  # whatever a worker answers that cannot even load this module
         raise InputError(
-            "cluster.worker_cannot_run", "address: a worker of {address} cannot run smc-dp {version}: {reason}",
-            address=address, version=__version__, reason=_line(error),
+            "cluster.worker_cannot_run",
+            address=address, version=__version__, reason=_line(error)
         ) from error  # fmt: skip
     threads = client.nthreads()
     if sum(threads.values()) < 2:
-        raise InputError(
-            "cluster.one_thread",
-            "address: {address} has one thread in all, for which joblib would work here, wanted two",
-            address=address,
-        )
+        raise InputError("cluster.one_thread", address=address)
     for worker, (versions, pools) in found.items():
         for name, here in state()[0].items():
             if versions.get(name) != here:
-                raise InputError(
-                    "cluster.other_version", "address: worker {worker} has {name} {got}, wanted {wanted} as here",
-                    worker=worker, name=name, got=versions.get(name), wanted=here,
-                )  # fmt: skip
+                raise InputError("cluster.other_version", worker=worker, name=name, got=versions.get(name), wanted=here)
         if threads.get(worker, 1) > 1 and pools > 1:
-            raise InputError(
-                "cluster.too_many_threads",
-                "address: worker {worker} runs {trials} trials at once, each on {threads} threads, wanted one "
-                "thread a trial: set OMP_NUM_THREADS=1 where it is started, or give it one thread",
-                worker=worker, trials=threads[worker], threads=pools,
-            )  # fmt: skip
+            raise InputError("cluster.too_many_threads", worker=worker, trials=threads[worker], threads=pools)
 
 
 def state() -> tuple[dict[str, str], int]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.core.errors import Fault, InputError
+from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.partition import Deal, parse_split
 from smc_dp.experiments.compare.plan import GridEntry, Option
 from smc_dp.methods.method import Trust, laws
@@ -47,10 +47,7 @@ def dealt(dataset: str, split: str | None = None, parties: int | None = None, **
     if split is not None:
         shares = len(parse_split(split))
         if parties not in (None, shares):
-            raise InputError(
-                "split.wrong_number", "split: wanted {wanted} percentages, one for each party, got {got}",
-                wanted=parties, got=shares,
-            )  # fmt: skip
+            raise InputError("split.wrong_number", wanted=parties, got=shares)
         return replace(usual, **{"per_party": None, **changes, "split": split, "parties": shares})
     if parties is not None:
         changes |= {"parties": parties, "split": None}
@@ -81,9 +78,7 @@ def entries(
         if lam is not None and "lam" in method.__dataclass_fields__:
             options = (("lam", lam),)
         elif lam is not None:
-            skipped.append(
-                Fault("comparison.lambda_ignored", "{method} has no lambda, and runs without it", {"method": name})
-            )
+            skipped.append(InputFault("comparison.lambda_ignored", {"method": name}))
         if not method.calibrations:
             found.append(GridEntry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
@@ -112,14 +107,14 @@ def _missing(
 ) -> Fault | None:
     """Why there is no such release; None if there is."""
     if trust == "secure" and not by_secure_sum(method):
-        return Fault("comparison.no_secure_sum", "no secure sum computes it")
+        return InputFault("comparison.no_secure_sum")
     if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):
         had = "proven" if trust == "secure" else " and ".join(method.calibrations)
-        return Fault("comparison.other_calibration", "it has {known}", {"known": had})
+        return InputFault("comparison.other_calibration", {"known": had})
     known = method.secure_noises if trust == "secure" else laws(method, calibration)
     if noise not in (None, *known):
         its = "its noise" if calibration == "proven" else "the noise of the paper"
-        return Fault("comparison.other_noise", "{its} is {known}", {"its": its, "known": " or ".join(known)})
+        return InputFault("comparison.other_noise", {"its": its, "known": " or ".join(known)})
     if trust == "secure" and among is not None:
         try:
             check_crowd(among.parties, among.colluders, among.dropouts)

@@ -20,7 +20,7 @@ import scipy.special
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import Fault, InputError
+from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.method import SEEDED, Trained
 from smc_dp.methods.model import LinearModel, Release
@@ -31,11 +31,7 @@ from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-MISSING = Fault(
-    "peer.not_installed",
-    "diffprivlib: is not installed, or not beside a scikit-learn that it works with (below 1.8); pip install "
-    "'smc-dp[peers]' puts both into an environment",
-)
+MISSING = InputFault("peer.not_installed")
 _SEED_BITS = 128
 _FLOATS = "The proof is of real numbers; noise and gradients are computed in floating point, which it does not cover."
 
@@ -82,10 +78,7 @@ class TrainedDiffprivlib:
         """
         epsilon = wanted(target, self.method)
         if len(np.unique(self.rows.y)) < self.classes:
-            raise InputError(
-                "peer.class_without_rows", "classes: {peer} wants rows of each of the {classes} classes",
-                peer=self.method.name, classes=self.classes,
-            )  # fmt: skip
+            raise InputError("peer.class_without_rows", peer=self.method.name, classes=self.classes)
         seed = np.random.RandomState(rng.bits(32)) if rng.insecure else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of SciPy about the library's way to call it
@@ -120,10 +113,7 @@ class DpSgd:
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1 or self.steps < 1 or not self.clip > 0:
-            raise InputError(
-                "peer.bad_settings", "{peer}: wanted a rate in (0, 1], at least one step and a positive clip",
-                peer=self.name,
-            )  # fmt: skip
+            raise InputError("peer.bad_settings", peer=self.name)
 
     def train(self, federation: Federation) -> TrainedDpSgd:
         """The rows in one place."""
@@ -205,15 +195,11 @@ def pooled(federation: Federation) -> Rows:
 def wanted(target: Target, peer: Diffprivlib | DpSgd) -> float:
     """The epsilon asked for; InputError for none, or for noise that the peer does not have."""
     if target.epsilon is None:
-        raise InputError(
-            "peer.needs_noise", "epsilon: {peer} is here with privacy only, wanted a number, got inf (no noise)",
-            peer=peer.name,
-        )  # fmt: skip
+        raise InputError("peer.needs_noise", peer=peer.name)
     if target.calibration not in peer.calibrations or target.noise not in peer.noises:
         raise InputError(
-            "peer.other_noise", "noise: {peer} has proven {known}, got {calibration} {noise}",
-            peer=peer.name, known=peer.noises[0], calibration=target.calibration, noise=target.noise,
-        )  # fmt: skip
+            "peer.other_noise", peer=peer.name, known=peer.noises[0], calibration=target.calibration, noise=target.noise
+        )
     return float(target.epsilon)
 
 

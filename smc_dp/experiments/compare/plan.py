@@ -74,10 +74,7 @@ class GridEntry:
         known = {field.name for field in dataclasses.fields(kind)}
         for name, _ in self.options:
             if name not in known:
-                raise InputError(
-                    "comparison.unknown_option", "{method}: has no option {option}",
-                    method=self.method, option=shown(name),
-                )  # fmt: skip
+                raise InputError("comparison.unknown_option", method=self.method, option=shown(name))
         made: Entrant = kind(**dict(self.options))
         return made
 
@@ -104,11 +101,7 @@ class GridEntry:
         if self.trust == "aggregator":
             return
         if self.calibration is None:
-            raise InputError(
-                "comparison.secure_without_noise",
-                "{entry}: has no noise, which nobody can draw in shares; wanted trust aggregator",
-                entry=self.label,
-            )
+            raise InputError("comparison.secure_without_noise", entry=self.label)
         check_secure(self.make(), self.target(None))
         check_crowd(setting.deal.parties, self.colluders, self.dropouts)
 
@@ -156,27 +149,24 @@ class GridPlan:
 
     def __post_init__(self) -> None:
         if not self.settings or not self.entries:
-            raise InputError("comparison.empty", "plan: wanted at least one data set and one method")
+            raise InputError("comparison.empty")
         if self.repeats < 1 or any(entry.draws < 1 for entry in self.entries):
-            raise InputError("comparison.no_repeats", "repeats, draws: wanted at least 1")
+            raise InputError("comparison.no_repeats")
         runs = [(s, e) for s in self.settings for e in self.entries if e.runs_on(s)]
         curves = [(s.name, e.label, e.calibration, e.trust) for s, e in runs]
         if len(set(curves)) < len(curves):
             twice = next(curve for curve in curves if curves.count(curve) > 1)
-            raise InputError(
-                "comparison.repeated_entry", "plan: {entry} on {dataset} stands there twice",
-                entry=twice[1], dataset=twice[0],
-            )  # fmt: skip
+            raise InputError("comparison.repeated_entry", entry=twice[1], dataset=twice[0])
         for entry in self.entries:
             entry.make()
             if len(set(entry.epsilons)) < len(entry.epsilons):
-                raise InputError("comparison.repeated_epsilon", "{entry}: wanted different epsilons", entry=entry.label)
+                raise InputError("comparison.repeated_epsilon", entry=entry.label)
             for epsilon in entry.epsilons:
                 entry.target(epsilon)
         for setting, entry in runs:
             entry.check(setting)
         if sum(len(list(entry.epsilons)) * entry.draws for entry in self.entries) * self.repeats > _MOST_TRIALS:
-            raise InputError("comparison.too_many_trials", "plan: wanted at most {most} trials", most=_MOST_TRIALS)
+            raise InputError("comparison.too_many_trials", most=_MOST_TRIALS)
 
     def cells(self) -> list[GridCell]:
         """In the order of work: data set by data set, and a deal's cells together."""

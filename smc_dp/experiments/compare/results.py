@@ -84,7 +84,7 @@ def from_csv(content: bytes, where: str) -> list[Trial]:
     """The trials of a table that `to_csv` wrote; InputError for anything else."""
     rows = list(csv.reader(io.StringIO(content.decode("utf-8", errors="replace"))))
     if not rows or tuple(rows[0]) != COLUMNS:
-        raise InputError("results.no_table", "{where}: is not a table of results", where=where)
+        raise InputError("results.no_table", where=where)
     try:
         return [
             Trial(
@@ -96,9 +96,7 @@ def from_csv(content: bytes, where: str) -> list[Trial]:
             for r in rows[1:]
         ]
     except (ValueError, IndexError) as error:
-        raise InputError(
-            "results.bad_row", "{where}: is not a table of results: {reason}", where=where, reason=str(error)
-        ) from error
+        raise InputError("results.bad_row", where=where, reason=str(error)) from error
 
 
 def summary(trials: Sequence[Trial], measure: str) -> Summary:
@@ -119,9 +117,7 @@ def write(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        raise InputError(
-            "results.not_written", "{path}: cannot be written: {reason}", path=str(path), reason=error.strerror
-        ) from error
+        raise InputError("results.not_written", path=str(path), reason=error.strerror) from error
     finally:
         partial.unlink(missing_ok=True)
 

@@ -88,43 +88,25 @@ def check_folder(plan: GridPlan, folder: Path) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise InputError("results.no_folder", "{folder}: is a file, wanted a folder", folder=str(folder))
+        raise InputError("results.no_folder", folder=str(folder))
     if not any(folder.iterdir()):
         return
     if not (folder / "plan.json").exists():
-        raise InputError(
-            "results.not_empty",
-            "{folder}: is not empty and has no plan.json, wanted a new folder or one to go on with",
-            folder=str(folder),
-        )
+        raise InputError("results.not_empty", folder=str(folder))
     found = results.read_json(folder / "plan.json")
     if found.get("version") != __version__:
-        raise InputError(
-            "results.other_version",
-            "{folder}: holds the results of another version than {version}, wanted a new folder",
-            folder=str(folder), version=__version__,
-        )  # fmt: skip
+        raise InputError("results.other_version", folder=str(folder), version=__version__)
     if found.get("columns") != list(results.COLUMNS):
-        raise InputError(
-            "results.other_columns",
-            "{folder}: holds results with other columns, of an earlier version, wanted a new folder",
-            folder=str(folder),
-        )
+        raise InputError("results.other_columns", folder=str(folder))
     if found.get("digest") != plan.digest:
-        raise InputError(
-            "results.other_plan",
-            "{folder}: holds the results of another plan, wanted a new folder or the same options",
-            folder=str(folder),
-        )
+        raise InputError("results.other_plan", folder=str(folder))
 
 
 def _start(plan: GridPlan, folder: Path) -> None:
     try:
         (folder / "cells").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
-            "results.folder_not_made", "{folder}: cannot be made: {reason}", folder=str(folder), reason=error.strerror
-        ) from error
+        raise InputError("results.folder_not_made", folder=str(folder), reason=error.strerror) from error
     if not (folder / "plan.json").exists():
         document = {"version": __version__, "columns": results.COLUMNS, "digest": plan.digest, "plan": plain(plan)}
         results.write_json(folder / "plan.json", document)
@@ -161,9 +143,7 @@ def _load(source: tuple[str, bool], data: Source) -> Pool:
     try:
         return load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
     except MemoryError as error:
-        raise InputError(
-            "comparison.no_memory", "data set {dataset}: there is too little memory to load it", dataset=source[0]
-        ) from error
+        raise InputError("comparison.no_memory", dataset=source[0]) from error
 
 
 def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: int | None) -> Iterator[TaskOutcome]:
@@ -180,19 +160,11 @@ def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: 
             ):
                 yield from outcomes
     except BrokenProcessPool as error:
-        raise InputError(
-            "comparison.worker_killed",
-            "a worker process was killed, perhaps for want of memory: with fewer `jobs` the same command goes on "
-            "from the cells that are finished",
-        ) from error
+        raise InputError("comparison.worker_killed") from error
     except Exception as error:  # not a cell's: those are outcomes
         if not local:
             raise
-        raise InputError(
-            "comparison.rows_not_handed_over",
-            "rows cannot be handed to the workers: {reason}; free space, set JOBLIB_TEMP_FOLDER, or `jobs` 1",
-            reason=_last_line(error.__cause__ or error),
-        ) from error
+        raise InputError("comparison.rows_not_handed_over", reason=_last_line(error.__cause__ or error)) from error
 
 
 def _last_line(error: BaseException) -> str:

@@ -111,7 +111,7 @@ class PublicKey:
         total = Box(self.n, 0, 0, 0)
         for box in boxes:
             if box.n != self.n:
-                raise LocalError("symbol.under_another_key", "a ciphertext is under another key")
+                raise LocalError("symbol.under_another_key")
             total = total.plus(box)
         return total
 
@@ -139,7 +139,7 @@ class PrivateKey:
     def decrypt(self, c: Box) -> Number:
         """The content."""
         if c.n != self.public.n:
-            raise LocalError("symbol.under_another_key", "a ciphertext is under another key")
+            raise LocalError("symbol.under_another_key")
         return c.content
 
     def decrypt_all(self, boxes: Sequence[Box]) -> list[Number]:
@@ -173,9 +173,7 @@ def with_plaintext(c: Box, factor: Number) -> Box:
     parts = {s: k // c.n for s, k in f.terms.items()}
     constant = f.constant // c.n
     if constant * c.n + 1 != f.constant or any(parts[s] * c.n != k for s, k in f.terms.items()):
-        f.refuse(
-            "symbol.multiplies_a_ciphertext", "multiplies a ciphertext by what is no encryption without randomness"
-        )
+        f.refuse("symbol.multiplies_a_ciphertext")
     least, most = extent(parts)
     m = Form(constant, parts, constant + least, constant + most) if parts else constant
     return Box(c.n, c.content + m, c.randomiser, c.plain + m, c.trials)

@@ -83,23 +83,13 @@ class Tape:
         """The world's permutation for this source of randomness; the same for all roles that share the source."""
         if source not in self.labels:
             if len(self.labels) == len(self.names):
-                raise LocalError(
-                    "model.permutation_without_name",
-                    "{role} draws a permutation that the model does not name",
-                    role=self.role,
-                )
+                raise LocalError("model.permutation_without_name", role=self.role)
             self.labels[source] = self.names[len(self.labels)]
         label = self.labels[source]
         self.drawers.setdefault(label, set()).add(self.role)
         images = self.answers[label] = self.images(label)
         if len(images) != size:
-            raise LocalError(
-                "model.permutation_of_another_size",
-                "{name} has {places} places in the model, {wanted} are wanted",
-                name=label,
-                places=len(images),
-                wanted=size,
-            )
+            raise LocalError("model.permutation_of_another_size", name=label, places=len(images), wanted=size)
         return Permutation(images)
 
     def images(self, label: str) -> tuple[int, ...]:
@@ -114,7 +104,7 @@ class Tape:
         unit = max((abs(c) for c in sides.values()), default=0)
         least, most = extent(rest)
         if sorted(sides.values()) != [-unit, unit] or least <= -unit or most >= unit:
-            Form.of(x).refuse("symbol.no_difference", "compares what is no difference of two compared numbers")
+            Form.of(x).refuse("symbol.no_difference")
         rank = {c: self.world.ranks[self.compared.index(name)] for name, c in sides.items()}
         negative = int(rank[unit] < rank[-unit])
         less, more = sorted(sides, key=lambda name: sides[name])

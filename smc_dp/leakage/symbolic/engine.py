@@ -211,7 +211,7 @@ def run(
 def _nothing_refused(symbols: Iterable[Symbol]) -> None:
     why = next((why for s in symbols for why in s.refused), None)
     if why is not None:
-        raise LocalError("role.goes_on_undecided", "a role {why}, and goes on without an answer", why=why)
+        raise LocalError("role.goes_on_undecided", why=why)
 
 
 def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebinding) -> dict[str, Greeted[Any] | None]:

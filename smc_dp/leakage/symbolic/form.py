@@ -75,7 +75,7 @@ class Form(Refusing):
 
     def __mul__(self, k: Number) -> Number:
         if isinstance(k, Form):
-            self.refuse("symbol.two_multiplied", "multiplies two unknowns")
+            self.refuse("symbol.two_multiplied")
         ends = (self.low * k, self.high * k)
         terms = {s: c * k for s, c in self.terms.items()}
         return _number(self.constant * k, terms, min(ends), max(ends), self.wrap * abs(k))
@@ -96,12 +96,7 @@ class Form(Refusing):
         if fits and self.modulus is not None:
             return self
         if not fits and self.wrap % modulus:
-            self.refuse(
-                "symbol.reduced_before",
-                "reduces mod {modulus} what was reduced mod {before} before",
-                modulus=modulus,
-                before=self.wrap,
-            )
+            self.refuse("symbol.reduced_before", modulus=modulus, before=self.wrap)
         return Form(self.constant, self.terms, 0, modulus - 1, modulus, self.wrap if fits else modulus)
 
     def __lshift__(self, bits: int) -> Number:
@@ -112,7 +107,7 @@ class Form(Refusing):
 
     def __and__(self, mask: int) -> Number:
         if mask & (mask + 1):
-            self.refuse("symbol.other_bits_masked", "masks other bits than the lowest")
+            self.refuse("symbol.other_bits_masked")
         return self.digits(mask.bit_length())[1]
 
     def __or__(self, other: Number) -> Number:
@@ -120,7 +115,7 @@ class Form(Refusing):
         o = Form.of(other)
         free = o.high.bit_length()
         if o.low < 0 or any(c % (1 << free) for c in (self.constant, *self.terms.values())):
-            self.refuse("symbol.bits_overlap", "joins bits that may overlap")
+            self.refuse("symbol.bits_overlap")
         whole = self + other
         for symbol in o.terms:
             symbol.joined.append(Form.of(whole))
@@ -132,14 +127,10 @@ class Form(Refusing):
         if self.low >= 0 and self.high < unit:
             return 0, self
         if self.wrap:
-            self.refuse("symbol.digits_mod_another", "asks for digits of a number that is known mod another only")
+            self.refuse("symbol.digits_mod_another")
         parts = _cut(self, bits)
         if parts is None:
-            self.refuse(
-                "symbol.digits_with_carry",
-                "asks for digits beyond bit {bits} of a number that may carry into them",
-                bits=bits,
-            )
+            self.refuse("symbol.digits_with_carry", bits=bits)
         return parts
 
     def bit_length(self) -> Bound:
@@ -153,7 +144,7 @@ class Form(Refusing):
             return True
         if self.low >= o.high:
             return False
-        self.refuse("symbol.compared", "compares an unknown number")
+        self.refuse("symbol.compared")
 
     def __ge__(self, other: Number) -> bool:
         return not self < other
@@ -176,7 +167,7 @@ class Form(Refusing):
         return [s.refused for s in self.terms]
 
     def _unknown(self) -> NoReturn:
-        self.refuse("symbol.asked_for_equality", "asks whether an unknown number is zero, or equal to another")
+        self.refuse("symbol.asked_for_equality")
 
     @property
     def text(self) -> str:
@@ -210,7 +201,7 @@ class Bound(Refusing):
         return not self._side(other, 0)
 
     def __eq__(self, other: object) -> bool:
-        self.refuse("symbol.asked_for_length", "asks how long an unknown number is")
+        self.refuse("symbol.asked_for_length")
 
     __hash__ = Refusing.__hash__
 
@@ -221,7 +212,7 @@ class Bound(Refusing):
         """Whether the length is below `other` (least = 0), or at most that (least = 1)."""
         if isinstance(other, int) and (self.most < other + least or self.least >= other + least):
             return self.most < other + least
-        self.refuse("symbol.asked_for_length", "asks how long an unknown number is")
+        self.refuse("symbol.asked_for_length")
 
     def _notes(self) -> list[list[str]]:
         return [s.refused for s in self.of.terms]
@@ -238,7 +229,7 @@ def _number(constant: int, terms: Mapping[Symbol, int], low: int, high: int, wra
     if wrap:
         constant = low + (constant - low) % wrap
         if constant + wrap <= high:
-            raise UndecidedError("symbol.known_mod_another", "takes for a number what is known mod another only")
+            raise UndecidedError("symbol.known_mod_another")
     return constant
 
 

@@ -158,7 +158,7 @@ class GarbledSearch:
     def _unlock(self, session: bytes, labels: bytes, K: int, value_bits: int, tables: bytes, locked: bytes) -> Packed:
         circuit, rows = self._tape.circuits.get(tables), self._tape.locked.get(locked)
         if circuit is None or rows is None or rows.circuit is not circuit or labels != circuit.labels:
-            raise DecodeError("garbling.no_row_opens", "no row opens")
+            raise DecodeError("garbling.no_row_opens")
         return rows.rows[circuit.smallest]
 
     def _smallest(self, values: Sequence[Form]) -> int:
@@ -166,9 +166,7 @@ class GarbledSearch:
         for j, x in enumerate(values):
             if all(self._tape.is_negative(x - y) for k, y in enumerate(values) if k != j):
                 return j
-        raise LocalError(
-            "symbol.none_is_the_smallest", "{role} garbles numbers of which none is the smallest", role=self._tape.role
-        )
+        raise LocalError("symbol.none_is_the_smallest", role=self._tape.role)
 
     def _drawn_order(self, ranks: Sequence[int]) -> str | None:
         """The permutation that this role drew and ranks by; None where it drew no such one."""

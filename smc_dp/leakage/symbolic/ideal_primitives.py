@@ -116,7 +116,7 @@ class _Comparison:
         held = Form.of(y[0].content)
         offered = next((tops[held.text] for tops in self._tops.values() if held.text in tops), None)
         if offered is None:
-            raise LocalError("symbol.no_half", "{role} compares with what is no half of a share", role=self._tape.role)
+            raise LocalError("symbol.no_half", role=self._tape.role)
         difference = Form.of(x + held)
         zero = _parity(1, self._tape.is_negative(difference), Form.of(offered), self._top(x), delta_a)
         tells = () if self._tape.breaks_ties(difference) else (difference,)

@@ -47,22 +47,12 @@ class SymbolicRole(RoleStepper):
         except UndecidedError as error:
             raise UndecidedError(replace(error.fault, place=f"{self.name} ")) from None
         except (TypeError, AttributeError) as error:
-            raise LocalError(
-                "role.needs_a_number",
-                "{name} does with a symbol what only numbers can: {error}",
-                name=self.name,
-                error=str(error),
-            ) from error
+            raise LocalError("role.needs_a_number", name=self.name, error=str(error)) from error
         except LocalError:
             raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
-            raise LocalError(
-                "role.does_not_end",
-                "{name} does not reach its end when it is run over symbols: {what}",
-                name=self.name,
-                what=what,
-            ) from error
+            raise LocalError("role.does_not_end", name=self.name, what=what) from error
 
     def release(self) -> None:
         """Publish what the role has published, if it is done."""
@@ -81,9 +71,7 @@ class SymbolicRole(RoleStepper):
     def ask(self, said: tuple[Any, ...]) -> Any:
         """The next of its own inputs that it does not start with, whatever it has learned: any answer is possible."""
         if not self.answers:
-            raise LocalError(
-                "model.answers_too_few", "{name} asks at home for more than its model answers", name=self.name
-            )
+            raise LocalError("model.answers_too_few", name=self.name)
         answer, self.answers = self.answers[0], self.answers[1:]
         return answer
 
@@ -126,11 +114,5 @@ class SymbolicRole(RoleStepper):
         for value in values(message):
             if not isinstance(value, int | bytes | Form | Box | Secret | None):
                 what = f"what is no number: {type(value).__name__}"
-                raise LocalError(
-                    "role.sends_no_number",
-                    "{name} sends in {kind} {what}",
-                    name=self.name,
-                    kind=type(message).__name__,
-                    what=what,
-                )
+                raise LocalError("role.sends_no_number", name=self.name, kind=type(message).__name__, what=what)
         return Sent(self.name, to, message, self.stages[-1], entered=len(self.stages))

@@ -66,12 +66,7 @@ class Trace:
                 whole = self.tape.strings.is_string(x) and other.tape.strings.is_string(y)
                 if isinstance(x, int | bytes) and not whole and (type(x) is not type(y) or x != y):
                     what = type(one.message).__name__
-                    raise LocalError(
-                        "role.sends_random_bytes_as_number",
-                        "{sender} sends in {what} a number made of random bytes, which no form can follow",
-                        sender=one.sender,
-                        what=what,
-                    )
+                    raise LocalError("role.sends_random_bytes_as_number", sender=one.sender, what=what)
 
     @cached_property
     def joins(self) -> list[tuple[Form, tuple[Form, ...]]]:

@@ -20,9 +20,9 @@ class UndecidedError(LocalError):
 class Refusing:
     """A number of which only what its class defines can be asked."""
 
-    def refuse(self, code: str, template: str, /, **fields: FieldValue) -> NoReturn:
+    def refuse(self, code: str, /, **fields: FieldValue) -> NoReturn:
         """Stop the run, and leave a note for the case that the role goes on."""
-        error = UndecidedError(code, template, **fields)
+        error = UndecidedError(code, **fields)
         for notes in self._notes():
             notes.append(str(error))
         raise error
@@ -35,10 +35,10 @@ class Refusing:
         self._as_only_numbers(name)
 
     def _as_only_numbers(self, what: str) -> NoReturn:
-        self.refuse("symbol.used_as_a_number", "does with a symbol what only numbers can: {what}", what=what)
+        self.refuse("symbol.used_as_a_number", what=what)
 
     def _in_words(self, *_: Any) -> NoReturn:
-        self.refuse("symbol.put_into_words", "puts an unknown number into words")
+        self.refuse("symbol.put_into_words")
 
     def _as_number(self, *_: Any) -> NoReturn:
         self._as_only_numbers("asks for its value")
@@ -47,7 +47,7 @@ class Refusing:
         self._as_only_numbers("computes what no form can follow")
 
     def _as_object(self, *_: Any) -> NoReturn:
-        self.refuse("symbol.asked_as_object", "asks what an unknown number is like as an object")
+        self.refuse("symbol.asked_as_object")
 
     def __hash__(self) -> int:
         self._as_object()

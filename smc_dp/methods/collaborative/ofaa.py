@@ -105,11 +105,9 @@ class Ofaa:
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
         if self.trust not in ("central", "local"):
-            raise InputError(
-                "trust.not_central_or_local", "trust: wanted central or local, got {got}", got=shown(self.trust)
-            )
+            raise InputError("trust.not_central_or_local", got=shown(self.trust))
         if self.repair not in ("project", "trim"):
-            raise InputError("repair.unknown", "repair: wanted project or trim, got {got}", got=shown(self.repair))
+            raise InputError("repair.unknown", got=shown(self.repair))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -119,10 +117,7 @@ class Ofaa:
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPolynomial:
         """One noise on the sum, by a protocol; InputError for `trust` local, or to release numbers of rows."""
         if self.trust != "central":
-            raise InputError(
-                "trust.not_central", "trust: {method} by a secure sum has one noise, wanted central, got {got}",
-                method=self.name, got=self.trust,
-            )  # fmt: skip
+            raise InputError("trust.not_central", method=self.name, got=self.trust)
         hidden_only(self, announced, "has no use for the number of rows")
         return SharedPolynomial(self, public, target, among, announced)
 

@@ -125,25 +125,16 @@ class Ofpa:
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPerturbedModels:
         """The average by a protocol that adds up; InputError for noise as printed, and for more than one round."""
         if target.calibration != "proven":
-            raise InputError(
-                "calibration.not_in_secure_sum", "calibration: {method} by a secure sum has proven, got {got}",
-                method=self.name, got=target.calibration,
-            )  # fmt: skip
+            raise InputError("calibration.not_in_secure_sum", method=self.name, got=target.calibration)
         if self.rounds != 1:
-            raise InputError(
-                "rounds.not_in_secure_sum", "rounds: {method} by a secure sum has one, which is best, got {got}",
-                method=self.name, got=self.rounds,
-            )  # fmt: skip
+            raise InputError("rounds.not_in_secure_sum", method=self.name, got=self.rounds)
         return SharedPerturbedModels(self, public, target, among, announced)
 
     def perturbation(self, target: Target, n: int, dimension: int) -> ObjectivePerturbation:
         """The proven noise of one round for a party with n rows (x, 1)/sqrt 2 of this width, d + 1."""
         epsilon = target.wanted / self.rounds
         if epsilon < LOWEST:
-            raise InputError(
-                "rounds.too_little_epsilon", "rounds: wanted at least {least:g} of epsilon for each, got {got:g}",
-                least=float(LOWEST), got=float(epsilon),
-            )  # fmt: skip
+            raise InputError("rounds.too_little_epsilon", least=float(LOWEST), got=float(epsilon))
         curvature = Logistic().largest_curvature
         return objective_perturbation.proven(epsilon, n, 2 * self.lam, curvature, dimension, PUBLIC_TAU)
 

@@ -54,12 +54,7 @@ class ParamLaplace:
 
     def __post_init__(self) -> None:
         if self.lam == 0:
-            raise InputError(
-                "lambda.zero",
-                "{name}: wanted a positive number, got 0: without a regulariser one record can move the parameters "
-                "without bound, so no noise is enough",
-                name="lambda",
-            )
+            raise InputError("lambda.zero", name="lambda")
         check_modulus(self.lam)
 
     @classmethod

@@ -135,9 +135,6 @@ def check_rounds(rounds: int, epochs: int, reading: str) -> None:
     """Raises InputError for settings of a method with rounds that make no sense."""
     for name, value in (("rounds", rounds), ("epochs", epochs)):
         if type(value) is not int or not 1 <= value <= _MOST_ROUNDS:  # no integer of numpy, which could overflow
-            raise InputError(
-                "rounds.out_of_range", "{name}: wanted an int from 1 to {most}, got {got}",
-                name=name, most=_MOST_ROUNDS, got=shown(value),
-            )  # fmt: skip
+            raise InputError("rounds.out_of_range", name=name, most=_MOST_ROUNDS, got=shown(value))
     if reading not in ("exact", "truncated"):
-        raise InputError("reading.unknown", "reading: wanted exact or truncated, got {got}", got=shown(reading))
+        raise InputError("reading.unknown", got=shown(reading))

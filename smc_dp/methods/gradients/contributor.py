@@ -43,10 +43,7 @@ class Contributor:
         self, rows: IntegerRows, noise: SharedRounds, steps: Steps, rng: Stream | None, answered: int = 0
     ) -> None:
         if not 0 <= answered <= len(noise.steps):
-            raise InputError(
-                "sum.impossible_count", "of {count} sums {answered} cannot have been answered",
-                count=len(noise.steps), answered=answered,
-            )  # fmt: skip
+            raise InputError("sum.impossible_count", count=len(noise.steps), answered=answered)
         self._rows, self._noise, self._steps, self._rng = rows, noise, steps, rng
         self._answered = answered
         self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begun())
@@ -58,10 +55,7 @@ class Contributor:
         """What the party adds to the sum that follows these."""
         r, wanted = len(values), self._answered
         if r != wanted or r >= len(self._noise.steps):
-            raise InputError(
-                "sum.out_of_turn", "sum {number} is not answered: of {count} sums {answered} have been",
-                number=r, count=len(self._noise.steps), answered=wanted,
-            )  # fmt: skip
+            raise InputError("sum.out_of_turn", number=r, count=len(self._noise.steps), answered=wanted)
         self._answered += 1
         numbers = tuple(self._numbers(r, self._after(values)))
         if self._rng is None:

@@ -39,10 +39,7 @@ class GradientDescent(FromSums):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rows is not None and (type(self.rows) is not int or not 1 <= self.rows <= _MOST_ROWS):
-            raise InputError(
-                "rows.out_of_range", "rows: wanted a whole number from 1 to {most}, got {got}",
-                most=_MOST_ROWS, got=shown(self.rows),
-            )  # fmt: skip
+            raise InputError("rows.out_of_range", most=_MOST_ROWS, got=shown(self.rows))
 
     def knowing(self, sizes: Sequence[int]) -> GradientDescent:
         """With the true number of all rows, where that is a constant of the neighbourhood and no other was named."""
@@ -59,11 +56,7 @@ class GradientDescent(FromSums):
         if public.sizes is not None and self.adjacency == "replace":
             return sum(public.sizes)
         if announced.most_rows == LARGEST_N:  # with a step for so many rows nothing would be learnt
-            raise InputError(
-                "rows.not_public",
-                "rows: {method} takes the number of all rows to be public, wanted it, or `most_rows`",
-                method=self.name,
-            )
+            raise InputError("rows.not_public", method=self.name)
         return among.parties * announced.most_rows
 
     def counted(self, n: int, public: Public, among: Among, announced: AnnouncedRows) -> int:

@@ -45,10 +45,7 @@ class Newton(FromSums):
         """A gradient and a curvature at W = 0, then gradients; InputError for too many columns."""
         bounds, d = RowBounds(public.classes), public.dimension
         if d > MOST_COLUMNS:
-            raise InputError(
-                "features.too_many_for_newton", "features: newton is for at most {most}, got {got}; take gd",
-                most=MOST_COLUMNS, got=d,
-            )  # fmt: skip
+            raise InputError("features.too_many_for_newton", most=MOST_COLUMNS, got=d)
         length = d if public.classes == 2 else public.classes * d
         first = RoundBound(self.adjacency, length, bounds.start_gradient, Curvature(d, bounds.start_curvature))
         return (first, *(RoundBound(self.adjacency, length, bounds.gradient) for _ in range(SUMS - 1)))

@@ -60,22 +60,14 @@ class FromSums(ABC):
 
     def __post_init__(self) -> None:
         if self.adjacency not in ("replace", "addremove"):
-            raise InputError(
-                "adjacency.unknown", "adjacency: wanted replace or addremove, got {got}", got=shown(self.adjacency)
-            )
+            raise InputError("adjacency.unknown", got=shown(self.adjacency))
 
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> GradientSums:
         """By a protocol that adds up; InputError where numbers of rows are to be released, which are not used."""
         if announced.sizes == "released":
-            raise InputError(
-                "sizes.of_no_use", "sizes: {method} does not use the number of rows, wanted hidden, got released",
-                method=self.name,
-            )  # fmt: skip
+            raise InputError("sizes.of_no_use", method=self.name)
         if target.epsilon is not None and target.noise not in self.secure_noises:
-            raise InputError(
-                "noise.not_of_gradients", "noise: {method} has {known}, got {got}",
-                method=self.name, known=self.secure_noises, got=target.noise,
-            )  # fmt: skip
+            raise InputError("noise.not_of_gradients", method=self.name, known=self.secure_noises, got=target.noise)
         return GradientSums(self, public, target, among, announced)
 
     @classmethod

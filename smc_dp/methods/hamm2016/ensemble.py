@@ -68,9 +68,7 @@ class Ensemble:
     def counts(self) -> npt.NDArray[np.int64]:
         """The votes on the auxiliary rows: (N, C)."""
         if self.federation.unlabelled is None:
-            raise InputError(
-                "auxiliary_rows.missing", "the auxiliary rows: wanted public rows without labels, got none"
-            )
+            raise InputError("auxiliary_rows.missing")
         return self.votes(self.federation.unlabelled)
 
     @property
@@ -83,10 +81,7 @@ class Ensemble:
     def models(self, method: Method) -> Array:
         """V: (M, p, d); InputError, in the name of the method, where all that is known of a classifier are votes."""
         if not isinstance(self.classifiers, np.ndarray):
-            raise InputError(
-                "learner.no_weights", "learner: {method} needs the weights of linear models, got black boxes",
-                method=method.name,
-            )  # fmt: skip
+            raise InputError("learner.no_weights", method=method.name)
         return self.classifiers
 
 
@@ -152,10 +147,7 @@ def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ens
 def auxiliary(public: Public | Federation, method: Method) -> Array:
     """The public rows without labels: (N, d); InputError, in the name of the method, without any."""
     if public.unlabelled is None:
-        raise InputError(
-            "auxiliary_rows.needed", "the auxiliary rows: {method} needs public rows without labels, got none",
-            method=method.name,
-        )  # fmt: skip
+        raise InputError("auxiliary_rows.needed", method=method.name)
     return public.unlabelled
 
 

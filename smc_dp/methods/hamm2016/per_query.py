@@ -167,10 +167,7 @@ class NoisyMax:
     def __post_init__(self) -> None:
         check_modulus(self.lam)
         if type(self.queries) is not int or not 1 <= self.queries <= _MOST_QUERIES:  # no int64, which would overflow
-            raise InputError(
-                "queries.out_of_range", "queries: wanted an int from 1 to {most}, got {got}",
-                most=_MOST_QUERIES, got=shown(self.queries),
-            )  # fmt: skip
+            raise InputError("queries.out_of_range", most=_MOST_QUERIES, got=shown(self.queries))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -261,25 +258,17 @@ class Service:
         """
         self._check(X)
         if len(X) > self.left:
-            raise InputError(
-                "queries.too_many", "queries: wanted at most {most}, which are left, got {got}",
-                most=self.left, got=len(X),
-            )  # fmt: skip
+            raise InputError("queries.too_many", most=self.left, got=len(X))
         self.left -= len(X)
         counts = self.votes(X)
         return np.array([np.argmax(perturb(_units(votes), self.noise, self.rng)) for votes in counts], dtype=np.int64)
 
     def _check(self, X: Array) -> None:
         if X.ndim != 2 or X.shape[1] != self.dimension:
-            raise InputError(
-                "queries.wrong_width", "queries: wanted rows of width {width}, got shape {shape}",
-                width=self.dimension, shape=str(X.shape),
-            )  # fmt: skip
+            raise InputError("queries.wrong_width", width=self.dimension, shape=str(X.shape))
         finite = np.isfinite(X).all(axis=1)
         if not finite.all():
-            raise InputError(
-                "queries.not_finite", "queries: row {row}: wanted finite numbers", row=int(np.argmin(finite)) + 1
-            )
+            raise InputError("queries.not_finite", row=int(np.argmin(finite)) + 1)
 
     def accuracy(self, test: Rows) -> float:
         """The fraction of rows that are classified correctly; of the first `left` of them if there are more.

@@ -77,10 +77,7 @@ class PathakMean:
 
     def __post_init__(self) -> None:
         if type(self.lam) is bool or not isinstance(self.lam, int | float) or not _LOWEST <= self.lam <= _HIGHEST:
-            raise InputError(
-                "lambda.out_of_printed_range", "{name}: wanted a number from 1e-09 to 1e+06, got {got}",
-                name="lambda", got=shown(self.lam),
-            )  # fmt: skip
+            raise InputError("lambda.out_of_printed_range", name="lambda", got=shown(self.lam))
         object.__setattr__(self, "lam", float(self.lam))
 
     @classmethod
@@ -117,10 +114,7 @@ class PathakMean:
             return nothing("record", "replace", RESIDUES)
         if trust == "secure" and target.epsilon is not None:
             if target.noise not in ("knorm", "laplace"):
-                raise InputError(
-                    "noise.not_of_curator_protocol", "noise: {method} by a protocol has knorm and laplace, got {got}",
-                    method=self.name, got=target.noise,
-                )  # fmt: skip
+                raise InputError("noise.not_of_curator_protocol", method=self.name, got=target.noise)
             return guarantee(
                 parties=public.parties, dimension=public.dimension, epsilon=target.epsilon, lam=Fraction(self.lam),
                 calibration=target.calibration, noise=target.noise, grid=GRID, tau=PUBLIC_TAU,

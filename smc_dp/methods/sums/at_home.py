@@ -55,20 +55,12 @@ def usual_noise(method: Any) -> NoiseName:
 def check_secure(method: Any, target: Target) -> None:
     """Raises InputError unless a secure sum computes the method with the noise of this target."""
     if not by_secure_sum(method):
-        raise InputError(
-            "trust.no_secure_sum", "trust: no secure sum computes {method}, wanted aggregator", method=method.name
-        )
+        raise InputError("trust.no_secure_sum", method=method.name)
     if target.calibration != "proven":
-        raise InputError(
-            "calibration.not_in_secure_sum", "calibration: {method} by a secure sum has proven, got {got}",
-            method=method.name, got=target.calibration,
-        )  # fmt: skip
+        raise InputError("calibration.not_in_secure_sum", method=method.name, got=target.calibration)
     if target.noise not in method.secure_noises:
         known, own = ", ".join(method.secure_noises), usual_noise(method)
-        raise InputError(
-            "noise.not_in_secure_sum", "noise: {method} by a secure sum has {known}, got {got}; give noise {other}",
-            method=method.name, known=known, got=target.noise, other=own,
-        )  # fmt: skip
+        raise InputError("noise.not_in_secure_sum", method=method.name, known=known, got=target.noise, other=own)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,10 +135,7 @@ class AtHome:
             return self.method
         if not 1 <= len(learners) <= self.among.parties:
             most = self.among.parties
-            raise InputError(
-                "learner.wrong_number", "learner: wanted from 1 to {most}, at most one for each party, got {got}",
-                most=most, got=len(learners),
-            )  # fmt: skip
+            raise InputError("learner.wrong_number", most=most, got=len(learners))
         return replace(self.method, learner=learners[party % len(learners)])
 
     @property

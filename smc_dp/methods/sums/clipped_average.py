@@ -63,9 +63,7 @@ class ClippedAverage:
     def __post_init__(self) -> None:
         check_modulus(self.lam)
         if not isinstance(self.clip, int | float) or not _SMALLEST <= self.clip <= _LARGEST:
-            raise InputError(
-                "clip.out_of_range", "clip: wanted a number from 2**-20 to 1e6, got {got}", got=shown(self.clip)
-            )
+            raise InputError("clip.out_of_range", got=shown(self.clip))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -138,10 +136,7 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
         """A model (p, d) of any learner, in the coordinates of `smc_dp.methods.training.classes`, clipped."""
         wanted = (coordinates(self.public.classes), self.public.dimension)
         if trained.shape != wanted:
-            raise InputError(
-                "model.wrong_shape", "model: wanted coordinates of shape {wanted}, got {got}",
-                wanted=str(wanted), got=str(trained.shape),
-            )  # fmt: skip
+            raise InputError("model.wrong_shape", wanted=str(wanted), got=str(trained.shape))
         short = clipped(trained[np.newaxis], self.method.clip)[0]
         return (*self.grid.encode(short.ravel().tolist()), 1)
 

@@ -78,10 +78,7 @@ class NoisySum(ABC, Generic[M]):
             two_classes(self.public, self.method)
         if self.target.noise not in self.method.secure_noises:
             known = ", ".join(self.method.secure_noises)
-            raise InputError(
-                "noise.not_in_sum", "noise: {method} by a secure sum has {known}, got {got}",
-                method=self.method.name, known=known, got=self.target.noise,
-            )  # fmt: skip
+            raise InputError("noise.not_in_sum", method=self.method.name, known=known, got=self.target.noise)
 
     @property
     @abstractmethod
@@ -186,19 +183,13 @@ class NoisySum(ABC, Generic[M]):
 def hidden_only(method: Method, announced: AnnouncedRows, why: str) -> None:
     """Raises InputError where numbers of rows are to be released, with the reason why this method does not."""
     if announced.sizes != "hidden":
-        raise InputError(
-            "sizes.not_hidden", "sizes: {method} {reason}, wanted hidden, got {got}",
-            method=method.name, reason=why, got=announced.sizes,
-        )  # fmt: skip
+        raise InputError("sizes.not_hidden", method=method.name, reason=why, got=announced.sizes)
 
 
 def check_rows(n: int, announced: AnnouncedRows) -> None:
     """Raises InputError for more rows than were announced; how many may be protected."""
     if n > announced.most_rows:
-        raise InputError(
-            "party.more_rows_than_announced", "wanted at most {most} rows, as `most_rows` says",
-            most=announced.most_rows,
-        )  # fmt: skip
+        raise InputError("party.more_rows_than_announced", most=announced.most_rows)
 
 
 def up_to(announced: AnnouncedRows) -> str:

@@ -15,26 +15,14 @@ def check_crowd(K: int, t: int, D: int) -> None:
     """Raises InputError, with the nearest that works, unless t of K parties may collude while D vanish."""
     for name, count in (("colluders", t), ("dropouts", D)):
         if count < 0:
-            raise InputError("parties.negative_count", "{name}: wanted at least 0, got {got}", name=name, got=count)
+            raise InputError("parties.negative_count", name=name, got=count)
     most = MOST_PARTIES if D else MOST_CLOSED
     if most < K:
-        raise InputError(
-            "parties.too_many_for_sum",
-            "number of parties: wanted at most {most} with `dropouts` {dropouts}, got {got}",
-            most=most, dropouts=D, got=K,
-        )  # fmt: skip
+        raise InputError("parties.too_many_for_sum", most=most, dropouts=D, got=K)
     if K < FEWEST_PARTIES:
-        raise InputError(
-            "parties.too_few_for_sum",
-            "number of parties: wanted at least {least}, got {got}: a sum of one hides nothing",
-            least=FEWEST_PARTIES, got=K,
-        )  # fmt: skip
+        raise InputError("parties.too_few_for_sum", least=FEWEST_PARTIES, got=K)
     if t >= K:
-        raise InputError(
-            "colluders.too_many",
-            "colluders: wanted at most {most} of {parties} parties, got {got}: some must be honest",
-            most=K - 1, parties=K, got=t,
-        )  # fmt: skip
+        raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if in_a_circle(K, D):
         _check_circle(K, t, D)
     elif most_dropouts(K, t) < D:
@@ -51,11 +39,7 @@ def in_a_circle(K: int, D: int) -> bool:
 def _check_circle(K: int, t: int, D: int) -> None:
     if graph.least(K, t, D, 1) is None:
         most = graph.most_dropouts(K, t, 1)
-        raise InputError(
-            "dropouts.too_many_for_circle",
-            "dropouts: for {parties} parties of whom {colluders} may collude wanted at most {most}, got {got}",
-            parties=K, colluders=t, most=most, got=D,
-        )  # fmt: skip
+        raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
 
 
 def _refuse(K: int, t: int, D: int) -> NoReturn:
@@ -67,8 +51,4 @@ def _refuse(K: int, t: int, D: int) -> NoReturn:
     if more is not None:
         ways.append(f"{more} parties")
     wanted = ", or ".join(ways)
-    raise InputError(
-        "dropouts.too_many",
-        "dropouts: for {parties} parties of whom {colluders} may collude wanted {wanted}, got {got}",
-        parties=K, colluders=t, wanted=wanted, got=D,
-    )  # fmt: skip
+    raise InputError("dropouts.too_many", parties=K, colluders=t, wanted=wanted, got=D)

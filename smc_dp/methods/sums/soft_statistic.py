@@ -86,9 +86,7 @@ class SoftStatistic:
         check_modulus(self.lam)
         check_modulus(self.lam_global, "lam_global")
         if not isinstance(self.gamma, int | float) or not 1e-9 <= self.gamma <= 1:
-            raise InputError(
-                "gamma.out_of_range", "gamma: wanted a number from 1e-9 to 1, got {got}", got=shown(self.gamma)
-            )
+            raise InputError("gamma.out_of_range", got=shown(self.gamma))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:

@@ -52,10 +52,7 @@ def fit_all(
     given: Any = learners  # a text is a sequence too, and no learner
     each = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     if not 1 <= len(each) <= len(parties):
-        raise InputError(
-            "learner.wrong_number", "learner: wanted from 1 to {most}, at most one for each party, got {got}",
-            most=len(parties), got=len(each),
-        )  # fmt: skip
+        raise InputError("learner.wrong_number", most=len(parties), got=len(each))
     named = zip(parties, names, strict=True)
     return tuple(_fit(learner, X, y, name) for learner, ((X, y), name) in zip(cycle(each), named, strict=False))
 
@@ -78,33 +75,27 @@ def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntAr
         answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
     except Exception as error:
         raise InputError(
-            "learner.predictions_failed", "{party}: learner: its predictions failed with {reason}",
-            party=name, reason=_told(error),
+            "learner.predictions_failed",
+            party=name, reason=_told(error)
         ) from error  # fmt: skip
     if answers.shape != (len(X),) or answers.dtype.kind not in "biuf":
         raise InputError(
             "learner.predictions_no_classes",
-            "{party}: learner: its predictions: wanted {wanted} class numbers, got shape {shape} of {dtype}",
-            party=name, wanted=len(X), shape=str(answers.shape), dtype=str(answers.dtype),
-        )  # fmt: skip
+            party=name,
+            wanted=len(X),
+            shape=str(answers.shape),
+            dtype=str(answers.dtype),
+        )
     known = np.isin(answers, np.arange(classes))
     if not known.all():
         wrong = answers[~known][0].item()
-        raise InputError(
-            "learner.predictions_unknown_class",
-            "{party}: learner: its predictions: wanted a class from 0 to {most}, got {got}",
-            party=name, most=classes - 1, got=shown(wrong),
-        )  # fmt: skip
+        raise InputError("learner.predictions_unknown_class", party=name, most=classes - 1, got=shown(wrong))
     return answers.astype(np.int64)
 
 
 def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
     if not callable(learner) and not hasattr(learner, "fit"):
-        raise InputError(
-            "learner.no_classifier",
-            "{party}: learner: wanted a scikit-learn classifier or a function of (X, y), got {got}",
-            party=name, got=shown(learner),
-        )  # fmt: skip
+        raise InputError("learner.no_classifier", party=name, got=shown(learner))
     if (y == y[0]).all():
         return _constant(int(y[0]))
     predictor: Any
@@ -115,14 +106,11 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
             predictor = learner(X.copy(), y.copy())
     except Exception as error:
         raise InputError(
-            "learner.training_failed", "{party}: learner: its training failed with {reason}",
-            party=name, reason=_told(error),
+            "learner.training_failed",
+            party=name, reason=_told(error)
         ) from error  # fmt: skip
     if not callable(predictor):
-        raise InputError(
-            "learner.no_predictor", "{party}: learner: wanted a function that predicts, got {got}",
-            party=name, got=shown(predictor),
-        )  # fmt: skip
+        raise InputError("learner.no_predictor", party=name, got=shown(predictor))
     checked: Predictor = predictor
     return checked
 

@@ -104,10 +104,7 @@ class IntegerRows:
             ("columns", self.x.shape[1], 1, MOST_COLUMNS),
         ):
             if not least <= number <= most:
-                raise InputError(
-                    "table.too_wide", "{what}: wanted {least} to {most}, for which sums are exact, got {got}",
-                    what=what, least=least, most=most, got=number,
-                )  # fmt: skip
+                raise InputError("table.too_wide", what=what, least=least, most=most, got=number)
         if not ((self.y >= 0) & (self.y < self.classes)).all():
             raise ValueError("a class number is not below the number of classes")
         one = 1 << ROW_BITS

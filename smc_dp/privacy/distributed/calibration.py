@@ -85,11 +85,7 @@ def calibrated(
         raise ValueError(f"noise {target.noise} is not drawn in shares")
     asked = SharedSum(dimension, sensitivity, largest, parties, honest, multiples)
     if target.noise == "vg" and dimension > MOST_DIMENSION:
-        raise InputError(
-            "noise.too_many_numbers_for_vg",
-            "noise: vg is for at most {most} numbers in one sum, got {got}; give noise ddg or self",
-            most=MOST_DIMENSION, got=dimension,
-        )  # fmt: skip
+        raise InputError("noise.too_many_numbers_for_vg", most=MOST_DIMENSION, got=dimension)
     found = _fitting(target, asked)
     if found is None:
         raise _refusal(target, asked)
@@ -173,11 +169,14 @@ def _refusal(target: Target, asked: SharedSum) -> InputError:
         ways.append(f"noise {' or '.join(fit)}")
     return InputError(
         "noise.integers_too_long",
-        "noise: {noise} for {honest} honest of {parties} parties and {numbers} numbers needs integers of more than "
-        "{bits} bits{reason}; give {ways}",
-        noise=target.noise, honest=asked.honest, parties=asked.parties, numbers=asked.dimension, bits=MOST_RING_BITS,
-        reason=reason, ways=", or ".join(ways) or "a larger epsilon, or smaller numbers",
-    )  # fmt: skip
+        noise=target.noise,
+        honest=asked.honest,
+        parties=asked.parties,
+        numbers=asked.dimension,
+        bits=MOST_RING_BITS,
+        reason=reason,
+        ways=", or ".join(ways) or "a larger epsilon, or smaller numbers",
+    )
 
 
 def _smaller_epsilon(target: Target, asked: SharedSum) -> int:

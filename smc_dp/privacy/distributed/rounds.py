@@ -212,9 +212,6 @@ def _ring_bits(
     if found > MOST_RING_BITS:
         most = ((1 << (MOST_RING_BITS - 1)) - 1 - tail) // each
         raise InputError(
-            "most_rows.integers_too_long",
-            "most_rows: {parties} parties of {most_rows} rows each need integers of more than {bits} bits; give at "
-            "most {most}",
-            parties=parties, most_rows=most_rows, bits=MOST_RING_BITS, most=most,
-        )  # fmt: skip
+            "most_rows.integers_too_long", parties=parties, most_rows=most_rows, bits=MOST_RING_BITS, most=most
+        )
     return found

@@ -65,16 +65,11 @@ class Entry:
         """The entry of a row or of a JSON object; InputError, naming entry and field, for what is none."""
         number, state = values.get("number"), values.get("state")
         if type(number) is not int or not 1 <= number <= 10**9:
-            raise InputError(
-                "ledger_entry.no_number", "an entry: number: wanted a positive number, got {got}", got=shown(number)
-            )
+            raise InputError("ledger_entry.no_number", got=shown(number))
         where, values = f"entry {number}", {"mu": None, **values}
         reading.keys(where, values, {*COLUMNS})
         if state not in get_args(EntryState):
-            raise InputError(
-                "ledger_entry.unknown_state", "{where}: state: wanted one of {known}, got {got}",
-                where=where, known=get_args(EntryState), got=shown(state),
-            )  # fmt: skip
+            raise InputError("ledger_entry.unknown_state", where=where, known=get_args(EntryState), got=shown(state))
         _check_presence(where, values, state)
         entry = cls(
             **{**values, **{n: from_text(f"{where}: {n}", values[n]) for n in _NUMBERS if values[n] is not None}}
@@ -124,33 +119,20 @@ def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
             continue  # there for kind zcdp alone, which the guarantee sees to
         if (values[name] is not None) != (name in wanted):
             raise InputError(
-                "ledger_entry.field_not_of_state", "{where}: {name}: does not go with state {state}, got {got}",
-                where=where, name=name, state=state, got=shown(values[name]),
-            )  # fmt: skip
+                "ledger_entry.field_not_of_state", where=where, name=name, state=state, got=shown(values[name])
+            )
 
 
 def _check_texts(where: str, entry: Entry) -> None:
     for name in ("dataset", "run", "previous", "digest"):
         value = getattr(entry, name)
         if value is not None and not (isinstance(value, str) and _HEX.fullmatch(value)):
-            raise InputError(
-                "ledger_entry.no_digest", "{where}: {name}: wanted 64 hexadecimal digits, got {got}",
-                where=where, name=name, got=shown(value),
-            )  # fmt: skip
+            raise InputError("ledger_entry.no_digest", where=where, name=name, got=shown(value))
     if not isinstance(entry.date, str) or not _DATE.fullmatch(entry.date):
-        raise InputError(
-            "ledger_entry.bad_date", "{where}: date: wanted one such as 2026-01-31T12:00:00Z, got {got}",
-            where=where, got=shown(entry.date),
-        )  # fmt: skip
+        raise InputError("ledger_entry.bad_date", where=where, got=shown(entry.date))
     if entry.refers is not None and type(entry.refers) is not int:
-        raise InputError(
-            "ledger_entry.bad_reference", "{where}: refers: wanted the number of an entry, got {got}",
-            where=where, got=shown(entry.refers),
-        )  # fmt: skip
+        raise InputError("ledger_entry.bad_reference", where=where, got=shown(entry.refers))
     called: object = entry.mechanism
     plain = isinstance(called, str) and called.isprintable() and 0 < len(called) <= LONGEST_MECHANISM
     if called is not None and not plain:
-        raise InputError(
-            "ledger_entry.bad_mechanism", "{where}: mechanism: wanted up to {most} printable characters",
-            where=where, most=LONGEST_MECHANISM,
-        )  # fmt: skip
+        raise InputError("ledger_entry.bad_mechanism", where=where, most=LONGEST_MECHANISM)

@@ -39,10 +39,7 @@ def from_json(content: bytes, where: str) -> History:
     reading.keys(where, document, {"format", "start", "entries"})
     start = document["start"]
     if document["format"] not in _FORMATS or not isinstance(start, str) or not re.fullmatch("[0-9a-f]{64}", start):
-        raise InputError(
-            "ledger.no_export", "{where}: wanted {wanted!r} and where its chain starts, got {got}",
-            where=where, wanted=_FORMATS[0], got=shown(document["format"]),
-        )  # fmt: skip
+        raise InputError("ledger.no_export", where=where, wanted=_FORMATS[0], got=shown(document["format"]))
     rows = reading.items(f"{where}: entries", document["entries"])
     try:
         return History.read(start, (reading.mapping("an entry", row) for row in rows))

@@ -34,36 +34,21 @@ class Guarantee:
         check_one_of("unit", self.unit, get_args(Unit))
         check_one_of("adjacency", self.adjacency, get_args(Adjacency))
         if (self.unit == "party") != (self.adjacency == "party"):
-            raise InputError(
-                "guarantee.adjacency_of_other_unit", "adjacency: wanted one that goes with unit {unit}, got {got}",
-                unit=self.unit, got=shown(self.adjacency),
-            )  # fmt: skip
+            raise InputError("guarantee.adjacency_of_other_unit", unit=self.unit, got=shown(self.adjacency))
         if self.kind not in ("pure", "approx", "zcdp"):
-            raise InputError(
-                "guarantee.not_chargeable", "kind: wanted a guarantee that can be charged, got {got}",
-                got=shown(self.kind),
-            )  # fmt: skip
+            raise InputError("guarantee.not_chargeable", got=shown(self.kind))
         if not 1 / _LARGEST <= self.epsilon <= _LARGEST:
-            raise InputError("guarantee.epsilon_out_of_range", "epsilon: wanted a number from 1e-100 to 1e100")
+            raise InputError("guarantee.epsilon_out_of_range")
         if self.delta != 0 if self.kind == "pure" else not 1 / _LARGEST <= self.delta < 1:
-            raise InputError(
-                "guarantee.delta_not_of_kind",
-                "delta: wanted 0 for kind pure, else a number from 1e-100 to below 1, for {kind}",
-                kind=self.kind,
-            )
+            raise InputError("guarantee.delta_not_of_kind", kind=self.kind)
         if (self.rho is not None) != (self.kind == "zcdp"):
-            raise InputError(
-                "guarantee.rho_not_of_kind", "rho: wanted one for kind zcdp and for no other, for {kind}",
-                kind=self.kind,
-            )  # fmt: skip
+            raise InputError("guarantee.rho_not_of_kind", kind=self.kind)
         if self.rho is not None and not 1 / _LARGEST <= self.rho <= _LARGEST:
-            raise InputError("guarantee.rho_out_of_range", "rho: wanted a number from 1e-100 to 1e100")
+            raise InputError("guarantee.rho_out_of_range")
         if self.mu is not None and self.kind != "zcdp":
-            raise InputError(
-                "guarantee.mu_not_of_kind", "mu: wanted one for kind zcdp alone, for {kind}", kind=self.kind
-            )
+            raise InputError("guarantee.mu_not_of_kind", kind=self.kind)
         if self.mu is not None and not in_reach(self.mu**2):
-            raise InputError("guarantee.mu_out_of_range", "mu: wanted a number from 2**-64 to 2**12")
+            raise InputError("guarantee.mu_out_of_range")
 
     @classmethod
     def of(cls, statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
@@ -73,10 +58,7 @@ class Guarantee:
         of 1/10 come to 1; ValueError when the statement is not of that epsilon.
         """
         if statement.kind == "none" or statement.epsilon is None:
-            raise InputError(
-                "guarantee.not_chargeable", "kind: wanted a guarantee that can be charged, got {got}",
-                got=shown(statement.kind),
-            )  # fmt: skip
+            raise InputError("guarantee.not_chargeable", got=shown(statement.kind))
         if epsilon is not None and round_up(epsilon) != statement.epsilon:
             raise ValueError("the statement is of another epsilon")
         rho = None if statement.rho is None else Fraction(statement.rho)

@@ -104,12 +104,9 @@ class History:
     def opened(cls, start: str, limit: Limit, date: str) -> History:
         """Nothing but the limit; InputError unless its epsilon is positive and its delta 0 or in [1e-100, 1)."""
         if limit.epsilon <= 0:
-            raise InputError("budget.not_positive", "budget: wanted a positive epsilon")
+            raise InputError("budget.not_positive")
         if limit.delta != 0 and not LEAST_DELTA <= limit.delta < 1:
-            raise InputError(
-                "budget.delta_out_of_range", "delta: wanted 0, or a number from {least:g} to below 1",
-                least=float(LEAST_DELTA),
-            )  # fmt: skip
+            raise InputError("budget.delta_out_of_range", least=float(LEAST_DELTA))
         first = Entry(1, "limit", date, epsilon=limit.epsilon, delta=limit.delta)
         return cls(start, (first.after(start),))
 
@@ -199,11 +196,7 @@ class History:
                 "guarantee": entry.guarantee == guarantee,
             }
             if other := [what for what, same in fields.items() if not same]:
-                raise InputError(
-                    "ledger.same_run_other_release",
-                    "entry {number} has the same run and another {what}, wanted the same",
-                    number=entry.number, what=other[0],
-                )  # fmt: skip
+                raise InputError("ledger.same_run_other_release", number=entry.number, what=other[0])
         return next((entry.number for entry in made if entry.number not in void), None)
 
     def reserved(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str) -> Entry:
@@ -234,33 +227,26 @@ def _check_chain(history: History) -> None:
     previous = history.start
     for place, entry in enumerate(history.entries, start=1):
         if entry.number != place:
-            raise BrokenLedgerError(
-                "ledger.entry_missing", "entry {number} is missing, entry {found} stands there",
-                number=place, found=entry.number,
-            )  # fmt: skip
+            raise BrokenLedgerError("ledger.entry_missing", number=place, found=entry.number)
         if entry.previous != previous:
-            raise BrokenLedgerError(
-                "ledger.entry_out_of_chain", "entry {number} does not follow what stands before it", number=place
-            )
+            raise BrokenLedgerError("ledger.entry_out_of_chain", number=place)
         if entry.digest != entry.computed():
-            raise BrokenLedgerError("ledger.entry_changed", "entry {number} is not what was written", number=place)
+            raise BrokenLedgerError("ledger.entry_changed", number=place)
         previous = entry.digest
 
 
 def _check_order(history: History) -> None:
     states = [entry.state for entry in history.entries]
     if states[:1] != ["limit"] or "limit" in states[1:]:
-        raise BrokenLedgerError("ledger.limit_not_first", "the first entry and no other is the limit")
+        raise BrokenLedgerError("ledger.limit_not_first")
     outcomes = [entry.refers for entry in history.entries if entry.refers is not None]
     for entry in history.entries:
         if entry.refers is not None and not (
             1 <= entry.refers < entry.number and states[entry.refers - 1] == "reserved"
         ):
-            raise BrokenLedgerError(
-                "ledger.no_reservation", "entry {number} refers to no reservation before it", number=entry.number
-            )
+            raise BrokenLedgerError("ledger.no_reservation", number=entry.number)
     if repeated := [a for a, b in pairwise(sorted(outcomes)) if a == b]:
-        raise BrokenLedgerError("ledger.two_outcomes", "entry {number} has two outcomes", number=repeated[0])
+        raise BrokenLedgerError("ledger.two_outcomes", number=repeated[0])
 
 
 def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
@@ -269,15 +255,8 @@ def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
     epsilon, delta = at_most(guarantee.epsilon), at_most(guarantee.delta)
     if guarantee.delta > standing.limit.delta:
         return OverBudgetError(
-            "budget.other_delta",
-            "the budget would be passed: spent {spent} of {limit}, this run asks for epsilon {epsilon} with delta "
-            "{delta}, and the ledger was made for a delta of {known} (wanted noise without a delta, or a ledger whose "
-            "limit has a `delta`), {left} is left",
-            **fields, epsilon=epsilon, delta=delta, known=at_least(standing.limit.delta),
-        )  # fmt: skip
+            "budget.other_delta", **fields, epsilon=epsilon, delta=delta, known=at_least(standing.limit.delta)
+        )
     return OverBudgetError(
-        "budget.passed",
-        "the budget would be passed: spent {spent} of {limit}, this run asks for epsilon {epsilon}{with_delta}, {left} "
-        "is left",
-        **fields, epsilon=epsilon, with_delta=f" with delta {delta}" if guarantee.delta else "",
-    )  # fmt: skip
+        "budget.passed", **fields, epsilon=epsilon, with_delta=f" with delta {delta}" if guarantee.delta else ""
+    )

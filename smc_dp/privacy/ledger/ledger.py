@@ -53,9 +53,9 @@ class Ledger:
             os.link(partial, path)  # whole or not at all, and never over another
             sync(path.parent)
         except FileExistsError:
-            raise InputError("ledger.exists", "exists already, wanted a new file").within(f"ledger {path}") from None
+            raise InputError("ledger.exists").within(f"ledger {path}") from None
         except OSError as error:
-            unwritable = InputError("ledger.not_made", "cannot be made: {reason}", reason=error.strerror)
+            unwritable = InputError("ledger.not_made", reason=error.strerror)
             raise unwritable.within(f"ledger {path}") from None
         finally:
             partial.unlink(missing_ok=True)
@@ -141,7 +141,7 @@ class Ledger:
     def _read(self) -> tuple[bytes, History]:
         keys = self._connection.execute("SELECT key FROM secret LIMIT 2").fetchall()
         if len(keys) != 1 or not isinstance(keys[0][0], bytes) or len(keys[0][0]) != _KEY_BYTES:
-            raise InputError("ledger.no_key", "has no key")
+            raise InputError("ledger.no_key")
         rows = self._connection.execute("SELECT * FROM entries ORDER BY number")
         key: bytes = keys[0][0]
         columns = [name for name, *_ in rows.description]  # an older ledger has fewer

@@ -23,9 +23,7 @@ def from_text(where: str, text: object) -> Fraction:
         value = Fraction(int(found[1]), int(found[2]))
         if to_text(value) == text:
             return value
-    raise InputError(
-        "ledger.no_fraction", "{where}: wanted a fraction in lowest terms, got {got}", where=where, got=shown(text)
-    )
+    raise InputError("ledger.no_fraction", where=where, got=shown(text))
 
 
 def at_most(value: Fraction) -> str:

@@ -43,7 +43,7 @@ def opened(path: Path) -> sqlite3.Connection:
         connection = connected(path)
         try:
             if _form(connection) not in (_wanted_form(SCHEMA + WITH_MU), _wanted_form(SCHEMA)):
-                raise InputError("ledger.other_version", "is not a ledger of this version")
+                raise InputError("ledger.other_version")
         except BaseException:
             connection.close()
             raise
@@ -70,13 +70,11 @@ def reported(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         reason = one_line(str(error))
-        unusable = InputError("ledger.not_usable", "cannot be used: {reason}", reason=reason)
-        in_use = InputError("ledger.in_use", "is in use by another process")
+        unusable = InputError("ledger.not_usable", reason=reason)
+        in_use = InputError("ledger.in_use")
         raise (in_use if "locked" in reason else unusable).within(f"ledger {path}") from None
     except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
-        unreadable = InputError(
-            "ledger.not_readable", "is not a ledger that can be read: {reason}", reason=one_line(str(error))
-        )
+        unreadable = InputError("ledger.not_readable", reason=one_line(str(error)))
         raise unreadable.within(f"ledger {path}") from None
     except InputError as error:
         raise error.within(f"ledger {path}") from None
@@ -86,11 +84,11 @@ def _refuse_unusable(path: Path) -> None:
     try:
         found = path.lstat()
     except OSError as error:
-        raise InputError("ledger.file_not_read", "cannot be read: {reason}", reason=error.strerror) from None
+        raise InputError("ledger.file_not_read", reason=error.strerror) from None
     if not stat.S_ISREG(found.st_mode):
-        raise InputError("ledger.no_plain_file", "wanted a plain file")
+        raise InputError("ledger.no_plain_file")
     if found.st_size > MAX_BYTES:
-        raise InputError("ledger.too_large", "is larger than {most} bytes", most=MAX_BYTES)
+        raise InputError("ledger.too_large", most=MAX_BYTES)
     _refuse_beside(path)
 
 
@@ -103,24 +101,21 @@ def _refuse_beside(path: Path) -> None:
     journal = path.with_name(f"{path.name}-journal")
     try:
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in ("-wal", "-shm")):
-            raise InputError("ledger.write_ahead_log", "has a write-ahead log, wanted none")
+            raise InputError("ledger.write_ahead_log")
         if not os.path.lexists(journal):
             return
         if not stat.S_ISREG(journal.lstat().st_mode) or journal.stat().st_size > MAX_BYTES:
-            raise InputError("ledger.foreign_journal", "its journal is not one of a ledger")
+            raise InputError("ledger.foreign_journal")
         with journal.open("rb") as file:
             file.seek(max(0, journal.stat().st_size - len(_OF_SEVERAL)))
             if file.read() == _OF_SEVERAL:
-                raise InputError(
-                    "ledger.journal_of_several",
-                    "its journal names another file, wanted one of its own",
-                )
+                raise InputError("ledger.journal_of_several")
     except FileNotFoundError:  # another process has finished with it
         return
     except OSError as error:
         raise InputError(
-            "ledger.journal_not_read", "its journal cannot be read: {reason}",
-            reason=error.strerror,
+            "ledger.journal_not_read",
+            reason=error.strerror
         ) from None  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def participants(
     if identities is None:
         identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in names}
     if missing := [name for name in names if name not in identities]:
-        raise InputError("identities.missing", "identities: wanted one of {missing} too", missing=missing[0])
+        raise InputError("identities.missing", missing=missing[0])
     own = {name: identities[name] for name in names}
     pinned = {name: identity.public for name, identity in own.items()}
     return Participants(Session(program, parameters, pinned, rng.fork("nonce").bytes(SESSION_BYTES)), own)

@@ -76,22 +76,13 @@ class CuratorTerms(MeanTerms):
 def check_keys(protocol: str, key_bits: int, test_keys: bool = False) -> None:
     """Raises InputError for keys too short to protect anyone, unless they are asked for as test keys."""
     if type(key_bits) is not int:
-        raise InputError("key_bits.not_whole", "key_bits: wanted an int, got {got}", got=shown(key_bits))
+        raise InputError("key_bits.not_whole", got=shown(key_bits))
     least = shortest_keys(protocol)
     if key_bits < least and not test_keys:
-        raise InputError(
-            "key_bits.too_short",
-            "key_bits: wanted at least {least} (or `insecure_test_keys`), got {got}",
-            least=least,
-            got=key_bits,
-        )
+        raise InputError("key_bits.too_short", least=least, got=key_bits)
     if not _TEST_KEY_BITS <= key_bits <= _MAX_KEY_BITS or key_bits % 16:
         raise InputError(
-            "key_bits.out_of_range",
-            "key_bits: wanted a multiple of 16 from {test_key_bits} to {max_key_bits}, got {got}",
-            test_key_bits=_TEST_KEY_BITS,
-            max_key_bits=_MAX_KEY_BITS,
-            got=key_bits,
+            "key_bits.out_of_range", test_key_bits=_TEST_KEY_BITS, max_key_bits=_MAX_KEY_BITS, got=key_bits
         )
 
 

@@ -43,11 +43,7 @@ class LinearTerms(MeanTerms):
         """Refuses noise that the method does not have, and test keys."""
         check_mean(method, target)
         if test_keys:
-            raise InputError(
-                "test_keys.without_keys",
-                "insecure_test_keys: {protocol} has no keys that could be too short",
-                protocol=protocol,
-            )
+            raise InputError("test_keys.without_keys", protocol=protocol)
 
     def weak(self, protocol: str) -> bool:
         """As `Terms`."""

@@ -30,12 +30,7 @@ class MeanTerms:
 
     def __post_init__(self) -> None:
         if self.ring_bits > GRID.ring_bits:
-            raise InputError(
-                "ring_bits.too_large",
-                "ring_bits: wanted at most {most}, got {got}",
-                most=GRID.ring_bits,
-                got=self.ring_bits,
-            )
+            raise InputError("ring_bits.too_large", most=GRID.ring_bits, got=self.ring_bits)
 
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
@@ -50,7 +45,7 @@ class MeanTerms:
 
     def without(self, names: Sequence[str]) -> Self:
         """As `Terms`."""
-        raise InputError("parties.all_needed", "parties: the others need {names} to the end", names=names)
+        raise InputError("parties.all_needed", names=names)
 
 
 def check_mean(method: Any, target: Target) -> None:
@@ -63,7 +58,7 @@ def made_parameters(protocol: str, *given: Any) -> Any:
     """The public parameters of this program; InputError where they do not fit together."""
     program = PROTOCOLS[protocol].program
     if program.parameters is None:
-        raise InputError("protocol.no_parameters", "protocol: {protocol} has no parameters", protocol=protocol)
+        raise InputError("protocol.no_parameters", protocol=protocol)
     try:
         return program.parameters(*given)
     except LocalError as error:
@@ -104,12 +99,7 @@ class MeanByCurator:
         """InputError when a party of n rows has too many, or when all parts together could exceed the ring."""
         largest = self.method.largest(n, self.public, self.target)
         if largest >= 1 << (self.ring_bits - 1):
-            raise InputError(
-                "grid.too_small",
-                "weights and noise are too large for the grid of {ring_bits} bits; raise epsilon or lambda, or "
-                "give the party more rows",
-                ring_bits=self.ring_bits,
-            )
+            raise InputError("grid.too_small", ring_bits=self.ring_bits)
 
     def part(self, rows: Rows, rng: Stream) -> Any:
         """The model, and the noise that the party would add if it were the smallest."""
@@ -119,7 +109,5 @@ class MeanByCurator:
         """The mean."""
         model = self.method.finish(value, self.public, self.target).model
         if not isinstance(model, LinearModel):
-            raise InputError(
-                "method.not_linear", "method: {name} does not release a linear model", name=self.method.name
-            )
+            raise InputError("method.not_linear", name=self.method.name)
         return model

@@ -37,9 +37,7 @@ TERMS: Mapping[str, type[Any]] = MappingProxyType(
 def terms_of(protocol: str) -> type[Any]:
     """The class of the settings of this protocol; InputError for one that computes no method."""
     if protocol not in TERMS:
-        raise InputError(
-            "protocol.unknown", "protocol: wanted one of {terms}, got {got}", terms=list(TERMS), got=shown(protocol)
-        )
+        raise InputError("protocol.unknown", terms=list(TERMS), got=shown(protocol))
     return TERMS[protocol]
 
 
@@ -66,8 +64,7 @@ def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
     for name in given:
         if name not in known:
             with found.step():
-                text = "{setting}: does not go with method {method}, whose protocol is {protocol}"
-                raise InputError("protocol.no_such_setting", text, setting=name, method=method.name, protocol=protocol)
+                raise InputError("protocol.no_such_setting", setting=name, method=method.name, protocol=protocol)
     found.require()
     made: Terms = kind(**{**kind.preferred(method), **given})
     return made

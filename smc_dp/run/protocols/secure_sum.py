@@ -46,24 +46,13 @@ class SumTerms:
         one_of("sizes", settings, get_args(RowCounts))
         one_of("output", settings, get_args(OutputName))
         if type(self.left_out) is not tuple or not all(type(name) is str for name in self.left_out):
-            raise InputError("left_out.no_names", "left_out: wanted names, got {got}", got=shown(self.left_out))
+            raise InputError("left_out.no_names", got=shown(self.left_out))
         if type(self.verifiable) is not bool:
-            raise InputError(
-                "verifiable.not_a_truth_value",
-                "verifiable: wanted true or false, got {got}",
-                got=shown(self.verifiable),
-            )
+            raise InputError("verifiable.not_a_truth_value", got=shown(self.verifiable))
         if self.output == "shares" and self.dropouts:
-            raise InputError(
-                "output.shares_with_dropouts",
-                "output: shares are for `dropouts` 0, got {got}; give `output` curator",
-                got=self.dropouts,
-            )
+            raise InputError("output.shares_with_dropouts", got=self.dropouts)
         if self.output == "shares" and self.verifiable:
-            raise InputError(
-                "output.shares_verifiable",
-                "output: anybody adds up shares as they are, wanted them without `verifiable`",
-            )
+            raise InputError("output.shares_verifiable")
 
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
@@ -92,27 +81,12 @@ class SumTerms:
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuses noise that is not drawn in shares, and noise as printed."""
         if target.calibration != "proven":
-            raise InputError(
-                "calibration.not_proven",
-                "calibration: {name} has proven, got {got}",
-                name=method.name,
-                got=target.calibration,
-            )
+            raise InputError("calibration.not_proven", name=method.name, got=target.calibration)
         if target.noise not in method.secure_noises:
             known = ", ".join(method.secure_noises)
-            raise InputError(
-                "noise.not_of_method",
-                "noise: {name} by a protocol has {known}, got {got}",
-                name=method.name,
-                known=known,
-                got=target.noise,
-            )
+            raise InputError("noise.not_of_method", name=method.name, known=known, got=target.noise)
         if test_keys:
-            raise InputError(
-                "test_keys.without_keys",
-                "insecure_test_keys: {protocol} has no keys that could be too short",
-                protocol=protocol,
-            )
+            raise InputError("test_keys.without_keys", protocol=protocol)
 
     def weak(self, protocol: str) -> bool:
         """As `Terms`."""
@@ -130,9 +104,7 @@ class SumTerms:
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
         """As `Terms`."""
         if not isinstance(form, SumForm):
-            raise InputError(
-                "method.no_sum", "method: wanted one that is a sum, which {protocol} computes", protocol=protocol
-            )
+            raise InputError("method.no_sum", protocol=protocol)
         sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in form.sums)
         try:
             return Parameters(

@@ -73,25 +73,12 @@ def one_of(name: str, stated: Mapping[str, Any], known: tuple[Any, ...]) -> Any:
     for value in known:
         if stated.get(name) == value:
             return value
-    raise InputError(
-        "setting.not_one_of",
-        "{name}: wanted one of {known}, got {got}",
-        name=name,
-        known=known,
-        got=shown(stated.get(name)),
-    )
+    raise InputError("setting.not_one_of", name=name, known=known, got=shown(stated.get(name)))
 
 
 def whole(name: str, stated: Mapping[str, Any], most: int, least: int = 1) -> int:
     """A setting that is a whole number within bounds."""
     value = stated.get(name)
     if type(value) is not int or not least <= value <= most:
-        raise InputError(
-            "setting.out_of_range",
-            "{name}: wanted {wanted} to {most}, got {got}",
-            name=name,
-            wanted=least,
-            most=most,
-            got=shown(value),
-        )
+        raise InputError("setting.out_of_range", name=name, wanted=least, most=most, got=shown(value))
     return value

@@ -59,7 +59,7 @@ async def hear(me: Endpoint) -> bytes:
     promised = await me.greetings(Promise)
     for party in me.parties:
         if hashlib.sha256((await me.receive(party, Secret)).secret).digest() != promised[party].message.digest:
-            me.refuse(party, "secret.not_as_promised", "told another secret than it had promised")
+            me.refuse(party, "secret.not_as_promised")
     return b"".join(greeted.digest for greeted in promised.values())
 
 

@@ -113,14 +113,7 @@ def believing(self: Channel, envelope: Envelope) -> bytes:
     """Opens mail and takes it for its stated sender's, whatever comes of it."""
     wanted = self.counters.received.get(envelope.sender, 0)
     if envelope.number != wanted:
-        raise PeerError(
-            envelope.sender,
-            "link.number",
-            "sent number {number}, wanted {wanted}",
-            [envelope.number],
-            number=envelope.number,
-            wanted=wanted,
-        )
+        raise PeerError(envelope.sender, "link.number", [envelope.number], number=envelope.number, wanted=wanted)
     try:
         payload = sealing.unseal(self.link(envelope.sender).incoming, wanted, envelope.header, envelope.body)
     except DecodeError as error:

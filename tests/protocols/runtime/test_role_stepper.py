@@ -220,7 +220,7 @@ def test_notes_are_kept_over_resumes_and_written_once() -> None:
 async def giving_up(me: Endpoint, total: int) -> None:
     """All see the same sum, and none goes on with it."""
     me.publish(Outcome(total))
-    me.stop("votes.too_few", "too few votes")
+    me.stop("votes.too_few")
 
 
 def test_a_role_that_stops_is_stopped_with_its_reason_and_nothing_is_published() -> None:
@@ -240,7 +240,7 @@ def test_one_that_stops_keeps_the_others_from_publishing() -> None:
 
     async def first_alone(me: Endpoint, total: int) -> Any:
         if me.name == "P1":
-            me.stop("votes.too_few", "too few votes")
+            me.stop("votes.too_few")
         if me.name == "P2":
             me.publish(Outcome(total))
             return total

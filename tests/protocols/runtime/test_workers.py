@@ -163,12 +163,12 @@ def test_homes_answer_where_their_roles_run_and_charges_are_written_here() -> No
 
 def fails_late(j: int) -> int:
     if j == 2:
-        raise LocalError("answer.missing", "no answer, with the secret {value}", value="s3cr3t")
+        raise LocalError("answer.missing", value="s3cr3t")
     return j
 
 
 def stops(j: int) -> int:
-    raise StoppedError("role.nobody_at_home", "nobody is at home today")
+    raise StoppedError("role.nobody_at_home")
 
 
 def fails_elsewhere(j: int) -> int:

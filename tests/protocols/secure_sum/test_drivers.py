@@ -345,7 +345,7 @@ def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch:
         return cover(p, z, *more)
 
     def sending(me: Endpoint, *given: Any) -> None:
-        send(me, *given) if something[0] else me.stop("sum.nothing_to_add", "nothing to add")
+        send(me, *given) if something[0] else me.stop("sum.nothing_to_add")
 
     monkeypatch.setattr(masks, "cover", looking)
     monkeypatch.setattr(steps, "send_masked", sending)

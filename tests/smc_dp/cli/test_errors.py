@@ -226,7 +226,7 @@ def test_a_bad_command_is_one_line_too(argv, names, folder, capsys):
 
 def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys, monkeypatch):
     def secure(*args: object, **kwargs: object) -> None:
-        raise PeerError("south", "paillier.not_a_unit", "sent a ciphertext that is no unit", [3])
+        raise PeerError("south", "paillier.not_a_unit", [3])
 
     monkeypatch.setattr(by_protocol, "secure", secure)
     assert main(["run", *OWN, "--json"]) == 2  # which also silences the progress

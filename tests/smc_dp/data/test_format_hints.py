@@ -17,7 +17,7 @@ from tests.support.refusals import refused
 BOUNDS = parse_bounds('[columns]\nage = [0, 120]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\n')
 
 
-UNKNOWN = Fault("cell.unknown_level", "unknown value {got}{hint}", {"got": None, "hint": ""})
+UNKNOWN = Fault("cell.unknown_level", {"got": None, "hint": ""})
 
 
 @pytest.mark.parametrize(

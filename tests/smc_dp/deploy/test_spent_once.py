@@ -108,7 +108,7 @@ def test_twins_that_forget_what_has_left_get_their_charge_back(
         monkeypatch.setattr(Site, "_facts", lambda self: {"end": self.end, "left": [], "taken back": []})
         site = run.going["P1"]._site
         assert site is not None
-        site.close("aborted", Fault("test.told", "told to"))
+        site.close("aborted", Fault("test.told"))
         run.turn("P1")
     assert run.at["P1"].entries() == ["void"]  # and its share is on the board
     run.close()

@@ -235,7 +235,7 @@ def test_two_parties_of_a_run_do_not_bring_the_same_rows(capsys: pytest.CaptureF
 
 def test_what_came_to_nothing_leaves_the_rows_free(monkeypatch: pytest.MonkeyPatch) -> None:
     def aborted(*_: Any, **__: Any) -> None:
-        raise PeerError("south", "peer.lied", "it lied")
+        raise PeerError("south", "peer.lied")
 
     monkeypatch.setattr(by_protocol, "secure", aborted)
     assert run("north.csv", "south.csv") == 2

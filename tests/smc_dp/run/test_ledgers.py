@@ -287,7 +287,7 @@ def raising(error: BaseException) -> Callable[..., Outcome]:
 @pytest.mark.parametrize(
     ("error", "last"),
     [
-        (PeerError("north-0", "peer.lied", "it lied"), "void"),
+        (PeerError("north-0", "peer.lied"), "void"),
         (StallError({"north-0": "mail"}), "void"),
         (InputError("names do not fit"), "void"),
         (KeyboardInterrupt(), "void"),
@@ -419,7 +419,7 @@ def test_every_charge_is_on_disk_before_the_first_message(
 
     def secure(*_: Any, **__: Any) -> Outcome:
         seen.extend(states(books, party) for party in PARTIES)
-        raise PeerError("north-0", "peer.lied", "it lied")
+        raise PeerError("north-0", "peer.lied")
 
     monkeypatch.setattr(by_protocol, "secure", secure)
     with pytest.raises(PeerError):
@@ -432,7 +432,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 ) -> None:
     def secure(*_: Any, **__: Any) -> Outcome:
         books.path(PARTIES[1]).unlink()
-        raise PeerError("north-0", "peer.lied", "it lied")
+        raise PeerError("north-0", "peer.lied")
 
     monkeypatch.setattr(by_protocol, "secure", secure)
     with pytest.raises(PeerError) as caught:
@@ -454,7 +454,7 @@ def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
         run(tmp_path, "second", books, "1")
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (PeerError("x", "peer.lied", "it lied"), 2)])
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (PeerError("x", "peer.lied"), 2)])
 def test_the_person_is_told_what_a_stop_costs(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

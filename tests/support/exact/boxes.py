@@ -98,7 +98,7 @@ class PublicBoxes:
 
     def _mine(self, c: BitBox) -> BitBox:
         if c.n != self.n:
-            raise LocalError("ciphertext.under_another_key", "a ciphertext is under another key")
+            raise LocalError("ciphertext.under_another_key")
         return c
 
 

@@ -121,9 +121,7 @@ def array(x: ManyOrOne) -> NDArray[np.int64]:
 def number(values: NDArray[Any]) -> ManyOrOne:
     """The number with these values: an integer where they are all the same."""
     if values.size > MOST:
-        raise LocalError(
-            "exact.too_many_values", "a number depends on so many coins that it has more than {most} values", most=MOST
-        )
+        raise LocalError("exact.too_many_values", most=MOST)
     low = int(values.min())
     return low if low == int(values.max()) else Many(values.astype(np.int64))
 

@@ -107,9 +107,7 @@ def _check(branch: Branch, given: Mapping[str, Any]) -> None:
         except AskedError:
             right = False
         if not right:
-            raise LocalError(
-                "exact.wrong_result", "{name} does not always get what the ideal functionality gives", name=name
-            )
+            raise LocalError("exact.wrong_result", name=name)
 
 
 def _cells(cases: Sequence[_Case], names: Sequence[str], members: tuple[str, ...]) -> dict[str, Cell]:

@@ -49,12 +49,7 @@ class _Tried(RoleStepper):
         try:
             super().step()
         except (TypeError, AttributeError, OverflowError) as error:
-            raise LocalError(
-                "exact.cannot_do",
-                "{name} does what no role that is tried can do: {error}",
-                name=self.name,
-                error=str(error),
-            ) from error
+            raise LocalError("exact.cannot_do", name=self.name, error=str(error)) from error
 
     def greet(self) -> None:
         """No role that is tried says anything in its greeting."""
@@ -69,9 +64,7 @@ class _Tried(RoleStepper):
         self.sent.append((self.name, PUBLIC_NAME, message))
 
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        raise LocalError(
-            "exact.attests", "{name} attests {kind}: no role that is tried does", name=self.name, kind=kind
-        )
+        raise LocalError("exact.attests", name=self.name, kind=kind)
 
 
 class Player:
@@ -91,11 +84,7 @@ class Player:
             ways, fixed = todo.pop()
             runs += 1
             if runs > MOST_RUNS:
-                raise LocalError(
-                    "exact.too_many_runs",
-                    "its roles ask for so many coins that there are more than {most_runs} runs",
-                    most_runs=MOST_RUNS,
-                )
+                raise LocalError("exact.too_many_runs", most_runs=MOST_RUNS)
             tape = DrawnCoins(fixed)
             try:
                 yield self._played(ways, tape, inputs)

@@ -49,23 +49,12 @@ class Draws:
         size = range(n).stop  # asks, where n depends on coins
         name = self._name()
         if size > WIDEST:
-            raise LocalError(
-                "exact.too_many_values_drawn",
-                "{owner} draws one of {size} values, too many to try them all",
-                owner=self._owner,
-                size=size,
-            )
+            raise LocalError("exact.too_many_values_drawn", owner=self._owner, size=size)
         if name not in self._tape.drawn:
             self._tape.drawn[name] = size, self._new(name, size)
         known, value = self._tape.drawn[name]
         if known != size:
-            raise LocalError(
-                "exact.draws_otherwise",
-                "{owner} draws one of {known} values, and from the same stream one of {size}",
-                owner=self._owner,
-                known=known,
-                size=size,
-            )
+            raise LocalError("exact.draws_otherwise", owner=self._owner, known=known, size=size)
         return value
 
     def _new(self, name: str, size: int) -> ManyOrOne:
@@ -84,9 +73,7 @@ class Draws:
 
     def bytes(self, n: int) -> bytes:
         """Refused: strings of bytes are too many to try."""
-        raise LocalError(
-            "exact.too_many_bytes", "{owner} draws {n} bytes, too many to try them all", owner=self._owner, n=n
-        )
+        raise LocalError("exact.too_many_bytes", owner=self._owner, n=n)
 
     def fork(self, label: str) -> Draws:
         """Randomness of its own."""

@@ -21,7 +21,7 @@ from smc_dp.audit.run.conformity.dry_run import Absences
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, shown
+from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.release_consistency import published
 
 
@@ -69,18 +69,9 @@ def scheduled(evidence: Evidence) -> Schedule | CheckOutcome:
     except StallError as error:
         return failed(error.fault.within("with those who were absent as the record says"))
     if found is None:
-        return failed(
-            "transcript.too_short",
-            "the record has {count} messages, less than half of what the protocol sends",
-            count=len(evidence.lines),
-        )
+        return failed("transcript.too_short", count=len(evidence.lines))
     if absences.marks and found.free:
-        return not_possible(
-            "toy_run.headers_differ",
-            "letters were given up, and the headers of {kinds} differ between toy runs: how far somebody came who "
-            "vanished, cannot be told",
-            kinds=tuple(found.free),
-        )
+        return not_possible("toy_run.headers_differ", kinds=tuple(found.free))
     return found
 
 
@@ -101,9 +92,7 @@ def order(given: Given) -> CheckOutcome:
     """
     for n, disorder in sorted(_disorders(given), key=lambda found: found[0]):
         return failed(disorder, line=n, culprit=deviates(given.evidence, n))
-    return passed(
-        "order.holds", "{count} messages, each the next one of its sender's role", count=len(given.evidence.envelopes)
-    )
+    return passed("order.holds", count=len(given.evidence.envelopes))
 
 
 def rounds(given: Given) -> CheckOutcome:
@@ -116,16 +105,11 @@ def rounds(given: Given) -> CheckOutcome:
     found = walk(schedule.scripts, schedule.free, evidence.envelopes, late)
     if found.line is not None:
         # Nobody is named: whoever was told another round states what follows.
-        return failed("rounds.not_causal", "{what}", line=found.line, what=found.fault)
+        return failed("rounds.not_causal", line=found.line, what=found.fault)
     if found.rounds != schedule.rounds:
-        return failed("rounds.other_number", "{got} rounds, wanted {wanted}", got=found.rounds, wanted=schedule.rounds)
+        return failed("rounds.other_number", got=found.rounds, wanted=schedule.rounds)
     but = f", {', '.join(schedule.free)} apart" if schedule.free else ""
-    return passed(
-        "rounds.hold",
-        "{rounds} rounds{but}; every message stands after all that its sender had to read for it",
-        rounds=found.rounds,
-        but=but,
-    )
+    return passed("rounds.hold", rounds=found.rounds, but=but)
 
 
 def completeness(given: Given) -> CheckOutcome:
@@ -148,36 +132,17 @@ def completeness(given: Given) -> CheckOutcome:
                 continue
             wanted[e.kind, e.to, e.stage] -= 1
             if wanted[e.kind, e.to, e.stage] < 0:
-                return failed(
-                    "message.too_many",
-                    "more {kind} from {sender} to {to} than its role sends",
-                    line=n,
-                    kind=shown(e.kind),
-                    sender=name,
-                    to=shown(e.to),
-                )
+                return failed("message.too_many", line=n, kind=shown(e.kind), sender=name, to=shown(e.to))
         if missing := next((key for key, left in wanted.items() if left), None):
-            return failed(
-                "message.missing",
-                "no {kind} from {sender} to {to} in {stage}, or too few",
-                kind=missing[0],
-                sender=name,
-                to=missing[1],
-                stage=missing[2],
-            )
+            return failed("message.missing", kind=missing[0], sender=name, to=missing[1], stage=missing[2])
         for kind, number in free.items():
             if number > given.schedule.free[kind]:
                 return failed(
-                    "message.too_many_free",
-                    "{got} messages {kind} from {sender}, wanted at most {most}",
-                    got=number,
-                    kind=kind,
-                    sender=name,
-                    most=given.schedule.free[kind],
+                    "message.too_many_free", got=number, kind=kind, sender=name, most=given.schedule.free[kind]
                 )
     marks = given.evidence.absences
     but = f" with {len(marks)} letter{'s' if len(marks) > 1 else ''} given up" if marks else ""
-    return passed("completeness.holds", "all {total} messages{but}, and no other", total=total, but=but)
+    return passed("completeness.holds", total=total, but=but)
 
 
 def _unmet(given: Given) -> CheckOutcome | None:
@@ -187,7 +152,6 @@ def _unmet(given: Given) -> CheckOutcome | None:
         if reader not in silent and (reader, absent) not in given.schedule.met:
             return failed(
                 "absence.not_asked_for",
-                "{reader} went on without {kind} of {sender} in {stage}, for which its role does not wait",
                 line=n,
                 reader=shown(reader),
                 kind=shown(absent.kind),
@@ -203,13 +167,7 @@ def headers(given: Given) -> CheckOutcome:
     for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
         said = " ".join((kind.__doc__ or "").split())
         return failed(
-            "headers.differ",
-            "a finding about {protocol}: the headers of {kind} (step {step}) differ between toy runs, so they tell "
-            "a reader of headers something secret. {described}",
-            protocol=session.program.name,
-            kind=kind.__name__,
-            step=kind.step,
-            described=said,
+            "headers.differ", protocol=session.program.name, kind=kind.__name__, step=kind.step, described=said
         )
     sizes = body_bytes(session)
     for name in session.names:
@@ -217,27 +175,10 @@ def headers(given: Given) -> CheckOutcome:
         for (n, e), move in zip(given.sent(name), sends, strict=False):
             size = sizes(name, move.peer, move.kind, move.stage)
             if (e.kind, e.to, e.stage, len(e.body)) != (move.kind, move.peer, move.stage, size):
-                return failed(
-                    "header.not_public_function",
-                    "a header of {name} is not the one that the public parameters give",
-                    line=n,
-                    name=name,
-                )
+                return failed("header.not_public_function", line=n, name=name)
         if (count := len(given.lines.get(name, ()))) != len(sends):
-            return failed(
-                "headers.other_number",
-                "{got} headers of {name}, wanted {wanted}",
-                got=count,
-                name=name,
-                wanted=len(sends),
-            )
-    return passed(
-        "headers.hold",
-        "{headers} headers, the same in {runs} toy runs on drawn data and coins: a function of public parameters, "
-        "as far as such runs can show",
-        headers=len(given.evidence.envelopes),
-        runs=schedule.runs,
-    )
+            return failed("headers.other_number", got=count, name=name, wanted=len(sends))
+    return passed("headers.hold", headers=len(given.evidence.envelopes), runs=schedule.runs)
 
 
 def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:
@@ -250,11 +191,7 @@ def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:
                 fields = {**_fields(e.kind, e.to, e.stage), "name": name, "wanted": wanted}
                 yield (
                     n,
-                    Fault(
-                        "message.out_of_order",
-                        "{kind} to {to} in {stage} stands where the role of {name} sends {wanted}",
-                        fields,
-                    ),
+                    InputFault("message.out_of_order", fields),
                 )
                 break
         kind = given.evidence.session.kind(name)
@@ -264,11 +201,7 @@ def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:
                 fields = {**_fields(e.kind, e.to, e.stage), "name": name}
                 yield (
                     n,
-                    Fault(
-                        "message.out_of_place",
-                        "{kind} to {to} in {stage} of {name} stands where its role sends none",
-                        fields,
-                    ),
+                    InputFault("message.out_of_place", fields),
                 )
 
 

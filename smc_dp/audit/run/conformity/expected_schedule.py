@@ -186,11 +186,7 @@ def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
     free = _free([run.scripts for run in runs])
     common = [_without(run.scripts, free) for run in runs]
     if any(scripts != common[0] for scripts in common):
-        raise LocalError(
-            "toy_run.no_common_order",
-            "{name}: its messages have no order that all toy runs have in common",
-            name=protocol.program.name,
-        )
+        raise LocalError("toy_run.no_common_order", name=protocol.program.name)
     seen = frozenset(place for run in runs for place in _stood(run, free))
     stages = [run.stages for run in runs]
     some, every = frozenset().union(*stages), stages[0].intersection(*stages)

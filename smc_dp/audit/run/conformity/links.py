@@ -20,7 +20,7 @@ from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, l
 from smc_dp.audit.run.blame import blamed, gone
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, shown
+from smc_dp.core.errors import Fault, InputFault, shown
 
 _ALL = {**dict.fromkeys(("n", "size"), int), **dict.fromkeys(("from", "to", "kind", "stage", "digest", "prev"), str)}
 _TYPES = {**_ALL, "number": int, "round": int, "chain": str, "body": str}
@@ -28,20 +28,20 @@ _OF_ABSENCE = {**_ALL, "missing": str, "read": int}
 _HEAD = {"n": 0, "from": "", "to": "", "kind": "Session", "size": 0, "prev": bytes(32).hex()}
 _TEXT_HEAD = ("session", "topology", "digest")
 _HASH_BYTES = 32
-_NOT_CANONICAL = Fault("line.not_canonical", "is not the canonical text of its fields")
+_NOT_CANONICAL = InputFault("line.not_canonical")
 
 
 def schema(evidence: Evidence) -> CheckOutcome:
     """Every line is the one canonical text of its fields, and has these fields of these types and no others."""
     lines = evidence.lines
     if not lines.is_ended:
-        return failed("transcript.unended", "the record does not end with the end of a line", line=len(lines))
+        return failed("transcript.unended", line=len(lines))
     if fault := _head_fault(evidence.head, lines.text(0)):
         return failed(fault, line=0)
     for n, line in lines.numbered():
         if fault := _line_fault(line, lines.text(n), evidence.envelopes.get(n), n in evidence.absences):
             return failed(fault, line=n)
-    return passed("schema.holds", "{lines} lines, each the canonical text of its fields", lines=len(lines) + 1)
+    return passed("schema.holds", lines=len(lines) + 1)
 
 
 def hash_chain(evidence: Evidence) -> CheckOutcome:
@@ -49,25 +49,19 @@ def hash_chain(evidence: Evidence) -> CheckOutcome:
     head = {key: value for key, value in evidence.head.items() if key != "digest"}
     before = hashlib.sha256(canonical(head)).digest()
     if evidence.head["digest"] != before.hex():
-        return failed("transcript.line_0_digest", "line 0 has not the digest that it states", line=0)
+        return failed("transcript.line_0_digest", line=0)
     for n, line in enumerate(evidence.lines, start=1):
         digest = _digest(evidence, n)
         if digest is None:
-            return failed("transcript.unchainable_line", "nothing can be chained to a line that is no message", line=n)
+            return failed("transcript.unchainable_line", line=n)
         if type(line.get("n")) is not int or line["n"] != n:
-            return failed(
-                "transcript.line_number",
-                "is numbered {got}, wanted {wanted}",
-                line=n,
-                got=shown(line.get("n")),
-                wanted=n,
-            )
+            return failed("transcript.line_number", line=n, got=shown(line.get("n")), wanted=n)
         if line.get("prev") != before.hex():
-            return failed("transcript.digest_before", "does not state the digest of the line before", line=n)
+            return failed("transcript.digest_before", line=n)
         before = link(before, digest)
         if line.get("digest") != before.hex():
-            return failed("transcript.line_digest", "has not the digest that it states", line=n)
-    return passed("hash_chain.holds", "digests of {lines} lines", lines=len(evidence.lines) + 1)
+            return failed("transcript.line_digest", line=n)
+    return passed("hash_chain.holds", lines=len(evidence.lines) + 1)
 
 
 def _digest(evidence: Evidence, n: int) -> bytes | None:
@@ -85,28 +79,13 @@ def participants(evidence: Evidence) -> CheckOutcome:
     addressees = names | {PUBLIC_NAME}
     for n, e in evidence.envelopes.items():
         if e.sender not in names:
-            return failed(
-                "message.stranger_as_sender", "is from {sender}, who does not take part", line=n, sender=shown(e.sender)
-            )
+            return failed("message.stranger_as_sender", line=n, sender=shown(e.sender))
         if e.to not in addressees or e.to == e.sender:
-            return failed(
-                "message.other_addressee", "is addressed to {to}", line=n, culprit=blamed(evidence, n), to=shown(e.to)
-            )
+            return failed("message.other_addressee", line=n, culprit=blamed(evidence, n), to=shown(e.to))
     for n, (reader, absent) in evidence.absences.items():
         if not _could_wait(evidence.session, reader, absent):
-            return failed(
-                "absence.without_link",
-                "{reader} has no link to {absent}, who is absent to it",
-                line=n,
-                reader=shown(reader),
-                absent=shown(absent.sender),
-            )
-    return passed(
-        "participants.hold",
-        "{messages} messages between {participants} participants",
-        messages=len(evidence.envelopes),
-        participants=len(names),
-    )
+            return failed("absence.without_link", line=n, reader=shown(reader), absent=shown(absent.sender))
+    return passed("participants.hold", messages=len(evidence.envelopes), participants=len(names))
 
 
 def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
@@ -126,7 +105,7 @@ def sender_chain(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         if fault := _break(chain, numbers, e):
             return failed(fault, line=n)
-    return passed("sender_chain.holds", "{chains} chains over {links} links", chains=len(chain), links=len(numbers))
+    return passed("sender_chain.holds", chains=len(chain), links=len(numbers))
 
 
 def signatures(evidence: Evidence) -> CheckOutcome:
@@ -139,48 +118,28 @@ def signatures(evidence: Evidence) -> CheckOutcome:
     last: dict[str, tuple[int, bool]] = {}
     for n, e in evidence.envelopes.items():
         if e.sender not in identities:
-            return failed(
-                "message.unknown_identity",
-                "is from {sender}, whose identity nobody knows",
-                line=n,
-                sender=shown(e.sender),
-            )
+            return failed("message.unknown_identity", line=n, sender=shown(e.sender))
         last[e.sender] = n, e.is_public
         if e.is_public:
             signed += 1
             if not is_signed(identities[e.sender], e):
-                return failed(
-                    "signature.of_another",
-                    "the signature is not by the stated identity of {sender}",
-                    line=n,
-                    sender=e.sender,
-                )
+                return failed("signature.of_another", line=n, sender=e.sender)
     absent = gone(evidence)
     for name in (name for name in identities if name not in absent):
         if name not in last or not last[name][1]:
-            return failed(
-                "signature.missing_at_end",
-                "the record holds no signature of {name} after its last message",
-                line=last.get(name, (None,))[0],
-                name=name,
-            )
+            return failed("signature.missing_at_end", line=last.get(name, (None,))[0], name=name)
     apart = f", {len(absent)} apart, without whom others went on" if absent else ""
-    return passed(
-        "signatures.hold",
-        "{signed} signatures; the last message of each participant is signed{apart}",
-        signed=signed,
-        apart=apart,
-    )
+    return passed("signatures.hold", signed=signed, apart=apart)
 
 
 def _break(chain: dict[str, bytes], numbers: dict[tuple[str, str], int], e: Envelope) -> Fault | None:
     """What is wrong with the sender's next envelope; remembers it otherwise."""
     edge, before = (e.sender, e.to), chain.get(e.sender, START)
     if e.prev != before:
-        return Fault("message.not_next", "does not follow what {sender} sent before", {"sender": shown(e.sender)})
+        return InputFault("message.not_next", {"sender": shown(e.sender)})
     if (wanted := numbers.get(edge, 0)) != e.number:
         fields = {"number": e.number, "wanted": wanted}
-        return Fault("message.number_on_link", "has number {number} on its link, wanted {wanted}", fields)
+        return InputFault("message.number_on_link", fields)
     chain[e.sender], numbers[edge] = e.digest, e.number + 1
     return None
 
@@ -197,22 +156,22 @@ def _head_fault(head: Mapping[str, Any], text: bytes) -> Fault | None:
 
 def _other_value(name: str, wanted: str, got: object) -> Fault:
     fields = {"name": name, "wanted": wanted, "got": shown(got)}
-    return Fault("line.other_value", "{name}: wanted {wanted}, got {got}", fields)
+    return InputFault("line.other_value", fields)
 
 
 def _line_fault(line: Any, text: bytes, envelope: Envelope | None, absent: bool) -> Fault | None:
     if not isinstance(line, dict):
-        return Fault("line.no_object", "is not a JSON object")
+        return InputFault("line.no_object")
     types = _OF_ABSENCE if line.get("kind") == ABSENT else _TYPES
     if missing := sorted(types.keys() - line.keys()):
-        return Fault("line.missing_field", "{name} is missing", {"name": missing[0]})
+        return InputFault("line.missing_field", {"name": missing[0]})
     if unknown := sorted(line.keys() - types.keys() - ({"via"} if types is _TYPES else set())):
-        return Fault("line.unknown_field", "unknown field {name}", {"name": shown(unknown[0])})
+        return InputFault("line.unknown_field", {"name": shown(unknown[0])})
     for name, value in line.items():
         if type(value) is not types.get(name, str):
             return _other_value(name, types.get(name, str).__name__, value)
     if not (_is_absence(line) if absent else envelope is not None and _is_written(line, envelope)):
-        return Fault("line.not_as_recorded", "a number, digest or body is not written as a record writes it")
+        return InputFault("line.not_as_recorded")
     return None if canonical(line) == text else _NOT_CANONICAL
 
 

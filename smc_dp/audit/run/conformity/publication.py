@@ -17,7 +17,7 @@ from smc_dp.audit.run.conformity.conversation import scheduled
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
-from smc_dp.core.errors import Fault, shown
+from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.approvals import fault as approvals_fault
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS
@@ -35,45 +35,31 @@ def files(evidence: Evidence) -> CheckOutcome:
         contents[TIMINGS] = evidence.timings
     for name, content in contents.items():
         if digests.get(name) != hashlib.sha256(content).hexdigest():
-            return failed(
-                "file.other_digest", "{name} does not have the digest that {release} states", name=name, release=RELEASE
-            )
-    return passed("files.hold", "digests of {names}", names=tuple(contents))
+            return failed("file.other_digest", name=name, release=RELEASE)
+    return passed("files.hold", names=tuple(contents))
 
 
 def shares(evidence: Evidence) -> CheckOutcome:
     """shares.json holds, name by name and number by number, what the participants signed and published."""
     if evidence.shares is None:
-        return nothing_to_ask(
-            "shares.none", "there is no {shares}: what was published is the result, and no shares of it", shares=SHARES
-        )
+        return nothing_to_ask("shares.none", shares=SHARES)
     stated = evidence.shares_file.shares
     hygiene = evidence.protocol.model.hygiene
     if hygiene is None:
-        return nothing_to_ask("shares.ring_not_declared", "the protocol does not say in which ring its shares add up")
+        return nothing_to_ask("shares.ring_not_declared")
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
     if evidence.shares_file.modulus != str(1 << ring_bits):
-        return failed(
-            "shares.other_modulus",
-            "modulus: wanted 2**{ring_bits}, got {got}",
-            ring_bits=ring_bits,
-            got=shown(evidence.shares_file.modulus),
-        )
+        return failed("shares.other_modulus", ring_bits=ring_bits, got=shown(evidence.shares_file.modulus))
     said = published(evidence.envelopes.items())
     if evidence.absences and not said:
-        return not_possible("shares.nothing_published", "letters were given up, and nobody published anything")
+        return not_possible("shares.nothing_published")
     names = [name for name in evidence.session.names if name in said or name not in gone(evidence)]
     reading.keys("shares", stated, set(names))
     for name in names:
         line, envelope = said.get(name, (None, None))
         if fault := share_fault(evidence.session, name, stated[name], envelope):
             return failed(fault, line=line)
-    return passed(
-        "shares.hold",
-        "{shares} shares of {numbers} numbers, as they were published",
-        shares=len(names),
-        numbers=len(stated[names[0]]),
-    )
+    return passed("shares.hold", shares=len(names), numbers=len(stated[names[0]]))
 
 
 def release(evidence: Evidence) -> CheckOutcome:
@@ -85,17 +71,8 @@ def release(evidence: Evidence) -> CheckOutcome:
         said = {name: envelope for name, (_, envelope) in published(evidence.envelopes.items()).items()}
         if fault := weights_fault(found, evidence.session, said):
             return failed(fault)
-        return passed(
-            "release.is_published_sum",
-            "{weights} weights are those of the sum that was published",
-            weights=np.size(found.weights),
-        )
-    return passed(
-        "release.is_sum_of_shares",
-        "{weights} weights are the sum of the shares over {parties} parties",
-        weights=np.size(found.weights),
-        parties=len(evidence.session.parties),
-    )
+        return passed("release.is_published_sum", weights=np.size(found.weights))
+    return passed("release.is_sum_of_shares", weights=np.size(found.weights), parties=len(evidence.session.parties))
 
 
 def agreement(evidence: Evidence) -> CheckOutcome:
@@ -104,12 +81,7 @@ def agreement(evidence: Evidence) -> CheckOutcome:
     if fault := agreement_fault(found, evidence.head, evidence.session):
         return failed(fault, line=0)
     columns = len(found.bounds.columns)
-    return passed(
-        "agreed.holds",
-        "{parameters} parameters, the bounds of {columns} columns, the grid and the marks",
-        parameters=len(found.parameters),
-        columns=columns,
-    )
+    return passed("agreed.holds", parameters=len(found.parameters), columns=columns)
 
 
 def approvals(evidence: Evidence) -> CheckOutcome:
@@ -120,18 +92,11 @@ def approvals(evidence: Evidence) -> CheckOutcome:
     """
     head, study = evidence.head, evidence.files.get(STUDY)
     if APPROVALS not in head and study is None:
-        return nothing_to_ask(
-            "approvals.simulation", "the run is a simulation in one process, and nobody approved of a study beforehand"
-        )
+        return nothing_to_ask("approvals.simulation")
     if fault := approvals_fault(study, evidence.opened.agreement, head, evidence.session):
         return failed(fault, line=0)
     count = len(evidence.session.names)
-    return passed(
-        "approvals.hold",
-        "{count} participants approved of study {study}, as released",
-        count=count,
-        study=hashlib.sha256(study or b"").hexdigest(),
-    )
+    return passed("approvals.hold", count=count, study=hashlib.sha256(study or b"").hexdigest())
 
 
 def cost(evidence: Evidence) -> CheckOutcome:
@@ -143,7 +108,7 @@ def cost(evidence: Evidence) -> CheckOutcome:
     """
     content = evidence.timings
     if content is None:
-        return nothing_to_ask("timings.none", "there is no timings.json")
+        return nothing_to_ask("timings.none")
     stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
@@ -153,18 +118,10 @@ def cost(evidence: Evidence) -> CheckOutcome:
     total = {name: sum(getattr(stage, name) for stage in found.values()) for name in _COUNTED}
     for name, value in total.items():
         if (said := getattr(stated, name)) != value:
-            return failed(
-                "timings.other_total",
-                "{name}: timings.json states {stated}, the record has {recorded}",
-                name=name,
-                stated=said,
-                recorded=value,
-            )
+            return failed("timings.other_total", name=name, stated=said, recorded=value)
     counted = ", ".join(f"{value} {name}" for name, value in total.items())
     seconds = "seconds are what each site says of itself" if _has_seconds(stated) else "no seconds are stated"
-    return passed(
-        "cost.holds", "{counted}, in {stages} stages; {seconds}", counted=counted, stages=len(found), seconds=seconds
-    )
+    return passed("cost.holds", counted=counted, stages=len(found), seconds=seconds)
 
 
 def _has_seconds(stated: TimingsFile) -> bool:
@@ -177,21 +134,18 @@ def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> F
     named: set[str] = set()
     for stage in stated:
         if stage.stage in named:
-            return Fault("timings.stage_twice", "by_stage: {stage} stands there twice", {"stage": shown(stage.stage)})
+            return InputFault("timings.stage_twice", {"stage": shown(stage.stage)})
         named.add(stage.stage)
         sent = found.get(stage.stage, Traffic())
         for name in _COUNTED:
             if (said := getattr(stage, name)) != getattr(sent, name):
-                return Fault(
+                return InputFault(
                     "timings.other_figure",
-                    "timings.json states {stated} {name} for {stage}, the record has {recorded}",
                     {"stated": said, "name": name, "stage": shown(stage.stage), "recorded": getattr(sent, name)},
                 )
     if (missing := next((name for name in found if name not in named), None)) is None:
         return None
-    return Fault(
-        "timings.lacks_stage", "by_stage: timings.json has no stage {stage}, the record has", {"stage": shown(missing)}
-    )
+    return InputFault("timings.lacks_stage", {"stage": shown(missing)})
 
 
 def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None:
@@ -201,11 +155,7 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
     """
     names, there = evidence.session.names, {(s.stage, role) for s in stated for role in s.seconds}
     if strangers := sorted({role for _, role in there} - set(names)):
-        return Fault(
-            "timings.of_stranger",
-            "by_stage: timings.json has seconds of {role}, who does not take part",
-            {"role": shown(strangers[0])},
-        )
+        return InputFault("timings.of_stranger", {"role": shown(strangers[0])})
     schedule = scheduled(evidence)
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
         known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
@@ -215,18 +165,10 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
         return fault
     for stage, role in sorted(there - schedule.stages):
         if role not in away:
-            return Fault(
-                "timings.role_never_there",
-                "by_stage: timings.json has seconds of {role} in {stage}, where its role never is",
-                {"role": role, "stage": stage},
-            )
+            return InputFault("timings.role_never_there", {"role": role, "stage": stage})
     for stage, role in sorted(schedule.always - there):
         if role not in away:
-            return Fault(
-                "timings.lacks_role",
-                "by_stage: timings.json has no seconds of {role} in {stage}, where its role is",
-                {"role": role, "stage": stage},
-            )
+            return InputFault("timings.lacks_role", {"role": role, "stage": stage})
     return None
 
 
@@ -234,8 +176,4 @@ def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> Fault |
     unknown = next((s.stage for s in stated if s.stage not in known), None)
     if unknown is None:
         return None
-    return Fault(
-        "timings.unknown_stage",
-        "by_stage: timings.json has a stage {stage}, the protocol has none",
-        {"stage": shown(unknown)},
-    )
+    return InputFault("timings.unknown_stage", {"stage": shown(unknown)})

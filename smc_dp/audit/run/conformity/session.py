@@ -31,15 +31,9 @@ def session(evidence: Evidence) -> CheckOutcome:
     if fault := session_fault(head, described):
         return failed(fault, line=0)
     if len(set(described.identities.values())) < len(described.identities):
-        return failed("identities.shared_key", "identities: one key belongs to two participants", line=0)
+        return failed("identities.shared_key", line=0)
     if head["topology"] not in TOPOLOGIES:
-        return failed(
-            "topology.unknown",
-            "topology: wanted one of {topologies}, got {got}",
-            line=0,
-            topologies=TOPOLOGIES,
-            got=shown(head["topology"]),
-        )
+        return failed("topology.unknown", line=0, topologies=TOPOLOGIES, got=shown(head["topology"]))
     try:
         check_topology(head["topology"], described)
     except LocalError as error:
@@ -51,16 +45,9 @@ def session(evidence: Evidence) -> CheckOutcome:
     }
     wanted = [mark for mark in REASONS if due.get(mark, isinstance(marks, list) and mark in marks)]
     if marks != wanted:
-        return failed(
-            "marks.not_due",
-            "insecure: wanted {wanted}, got {got}",
-            line=0,
-            wanted=", ".join(wanted) or "no mark",
-            got=shown(marks),
-        )
+        return failed("marks.not_due", line=0, wanted=", ".join(wanted) or "no mark", got=shown(marks))
     return passed(
         "session.holds",
-        "{protocol} {version}, {topology}; {id}",
         protocol=described.program.name,
         version=described.program.version,
         topology=head["topology"],
@@ -74,36 +61,19 @@ def identities(evidence: Evidence) -> CheckOutcome:
     But for Charlie where the protocol needs none, and for those whom the participants agreed that they did without.
     """
     if evidence.pinned is None:
-        return not_possible(
-            "identities.not_given", "no identities were given; signatures hold only for those that line 0 states itself"
-        )
+        return not_possible("identities.not_given")
     for name, stated in evidence.session.identities.items():
         if name not in evidence.pinned:
-            return failed("identity.unknown", "no identity of {name} is known from elsewhere", line=0, name=shown(name))
+            return failed("identity.unknown", line=0, name=shown(name))
         if evidence.pinned[name] != stated:
-            return failed(
-                "identity.other",
-                "line 0 states another identity of {name} than the one known from elsewhere",
-                line=0,
-                name=shown(name),
-            )
+            return failed("identity.other", line=0, name=shown(name))
     gone = [name for name in evidence.pinned if name not in evidence.session.identities]
     agreed = [name for name in gone if name in _left_out(evidence)]
     needless = [CURATOR_NAME] if evidence.session.curator is None else []
     if missing := [name for name in gone if name not in (*agreed, *needless)]:
-        return failed(
-            "identity.without_participant",
-            "{names} known from elsewhere did not take part",
-            line=0,
-            names=_listed(missing),
-        )
+        return failed("identity.without_participant", line=0, names=_listed(missing))
     said = f"; {_listed(agreed)} had vanished before anybody paid, as the others agreed" if agreed else ""
-    return passed(
-        "identities.hold",
-        "{count} identities are those known from elsewhere{said}",
-        count=len(evidence.session.identities),
-        said=said,
-    )
+    return passed("identities.hold", count=len(evidence.session.identities), said=said)
 
 
 def _left_out(evidence: Evidence) -> tuple[str, ...]:
@@ -128,7 +98,6 @@ def routes(evidence: Evidence) -> CheckOutcome:
         if not _is_routed(described, linked, declared, e):
             return failed(
                 "message.no_route",
-                "no {kind} goes from {sender} to {to}",
                 line=n,
                 culprit=blamed(evidence, n),
                 kind=shown(e.kind),
@@ -140,7 +109,6 @@ def routes(evidence: Evidence) -> CheckOutcome:
         if said != via:
             return failed(
                 "message.other_relay",
-                "via: wanted {wanted} in a {topology}, got {got}",
                 line=n,
                 wanted=via or "nobody",
                 topology=topology,
@@ -152,16 +120,9 @@ def routes(evidence: Evidence) -> CheckOutcome:
         ends = (reader, absent.kind, absent.read) == (PUBLIC_NAME, STAGE_END, 0)
         if not (greets or ends) and not _goes(described, declared, absent.kind, absent.sender, reader):
             return failed(
-                "absence.no_route",
-                "no {kind} goes from {sender} to {reader}, to be missed",
-                line=n,
-                kind=shown(absent.kind),
-                sender=shown(absent.sender),
-                reader=shown(reader),
+                "absence.no_route", line=n, kind=shown(absent.kind), sender=shown(absent.sender), reader=shown(reader)
             )
-    return passed(
-        "routes.hold", "{messages} messages of {kinds} kinds", messages=len(evidence.envelopes), kinds=len(kinds)
-    )
+    return passed("routes.hold", messages=len(evidence.envelopes), kinds=len(kinds))
 
 
 def sizes(evidence: Evidence) -> CheckOutcome:
@@ -171,30 +132,16 @@ def sizes(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         length = wanted(e.sender, e.to, e.kind, e.stage)
         if length is None:
-            return failed(
-                "message.unknown_length",
-                "nobody can say how long a {kind} is",
-                line=n,
-                culprit=blamed(evidence, n),
-                kind=shown(e.kind),
-            )
+            return failed("message.unknown_length", line=n, culprit=blamed(evidence, n), kind=shown(e.kind))
         if len(e.body) != length:
             return failed(
-                "message.other_length",
-                "{kind} has a body of {got} bytes, wanted {wanted}",
-                line=n,
-                culprit=blamed(evidence, n),
-                kind=e.kind,
-                got=len(e.body),
-                wanted=length,
+                "message.other_length", line=n, culprit=blamed(evidence, n), kind=e.kind, got=len(e.body), wanted=length
             )
         stated = evidence.lines[n - 1].get("size")
         if stated != e.size:
-            return failed(
-                "message.other_size", "states {stated} bytes, has {size}", line=n, stated=shown(stated), size=e.size
-            )
+            return failed("message.other_size", line=n, stated=shown(stated), size=e.size)
         total += length
-    return passed("sizes.hold", "{bytes} bytes of bodies, each as long as its kind and the parameters say", bytes=total)
+    return passed("sizes.hold", bytes=total)
 
 
 def greetings(evidence: Evidence) -> CheckOutcome:
@@ -203,14 +150,8 @@ def greetings(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.is_public and first.setdefault(e.sender, e) != e:
             culprit = signer(evidence, n) if _is_signed(evidence, first[e.sender]) else None
-            return failed(
-                "greeting.twice",
-                "{sender} greeted before, and otherwise",
-                line=n,
-                culprit=culprit,
-                sender=shown(e.sender),
-            )
-    return passed("greetings.hold", "{count} greetings, each of another participant", count=len(first))
+            return failed("greeting.twice", line=n, culprit=culprit, sender=shown(e.sender))
+    return passed("greetings.hold", count=len(first))
 
 
 def _is_signed(evidence: Evidence, e: Envelope) -> bool:

@@ -42,7 +42,6 @@ def units(evidence: Evidence) -> CheckOutcome:
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
             return failed(
                 "ciphertext.undecodable",
-                "{kind}.{fault}",
                 line=letter.line,
                 culprit=deviates(evidence, letter.line),
                 kind=kind,
@@ -52,26 +51,13 @@ def units(evidence: Evidence) -> CheckOutcome:
             count += 1
             if not _is_unit(c):
                 return failed(
-                    "ciphertext.no_unit",
-                    "{place} is no ciphertext under its key",
-                    line=letter.line,
-                    culprit=deviates(evidence, letter.line),
-                    place=place,
+                    "ciphertext.no_unit", line=letter.line, culprit=deviates(evidence, letter.line), place=place
                 )
-    return (
-        passed(
-            "units.hold",
-            "{count} ciphertexts are units of their kind; {evidence}",
-            count=count,
-            evidence=whose(evidence),
-        )
-        if count
-        else _NONE
-    )
+    return passed("units.hold", count=count, evidence=whose(evidence)) if count else _NONE
 
 
 _PLAIN = (int, bool, bytes)
-_NONE = nothing_to_ask("ciphertext.none_in_views", "the given views hold no ciphertexts")
+_NONE = nothing_to_ask("ciphertext.none_in_views")
 
 
 def _is_unit(c: Locked) -> bool:
@@ -106,20 +92,13 @@ def repeats(evidence: Evidence) -> CheckOutcome:
             if before := seen.get((c.n, c.value)):
                 return failed(
                     "ciphertext.repeated",
-                    "{place} holds the ciphertext of {before}",
                     line=letter.line,
                     culprit=deviates(evidence, letter.line),
                     place=place,
                     before=before,
                 )
             seen[c.n, c.value] = f"{place} on line {letter.line}"
-    return (
-        passed(
-            "repeats.hold", "{count} ciphertexts, no two alike; {evidence}", count=len(seen), evidence=whose(evidence)
-        )
-        if seen
-        else _NONE
-    )
+    return passed("repeats.hold", count=len(seen), evidence=whose(evidence)) if seen else _NONE
 
 
 def freshness(evidence: Evidence) -> CheckOutcome:
@@ -139,17 +118,12 @@ def freshness(evidence: Evidence) -> CheckOutcome:
             residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
             if residue in bare.get(c.n, ()):
                 return failed(
-                    "ciphertext.no_randomness",
-                    "{place} carries no randomness",
-                    line=letter.line,
-                    culprit=deviates(evidence, letter.line),
-                    place=place,
+                    "ciphertext.no_randomness", line=letter.line, culprit=deviates(evidence, letter.line), place=place
                 )
             value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
             if value != c.value:
                 return failed(
                     "ciphertext.randomiser_reused",
-                    "{place} has the randomiser of {before}",
                     line=letter.line,
                     culprit=deviates(evidence, letter.line),
                     place=place,
@@ -157,22 +131,8 @@ def freshness(evidence: Evidence) -> CheckOutcome:
                 )
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
-            return failed(
-                "ciphertext.not_refreshed",
-                "{place} is sent as it came out of a product or power",
-                line=stale[0],
-                place=stale[1],
-            )
-    return (
-        passed(
-            "freshness.holds",
-            "{count} ciphertexts, each with randomness of its own; {evidence}",
-            count=len(seen),
-            evidence=whose(evidence),
-        )
-        if seen
-        else _NONE
-    )
+            return failed("ciphertext.not_refreshed", line=stale[0], place=stale[1])
+    return passed("freshness.holds", count=len(seen), evidence=whose(evidence)) if seen else _NONE
 
 
 def _bare(key: Key) -> frozenset[int]:

@@ -14,7 +14,7 @@ from smc_dp.audit.run.blame import blamed, deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
-from smc_dp.core.errors import Fault, shown
+from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.agreement import TEST_KEYS
 
 
@@ -22,16 +22,10 @@ def keys(evidence: Evidence) -> CheckOutcome:
     """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
     limits = evidence.protocol.limits
     if limits.keys is None:
-        return nothing_to_ask("keys.none_in_protocol", "this protocol has no keys")
+        return nothing_to_ask("keys.none_in_protocol")
     bits = limits.keys.bits(evidence.session.parameters)
     if bits < limits.keys.shortest and TEST_KEYS not in evidence.head["insecure"]:
-        return failed(
-            "keys.unmarked_test_keys",
-            "keys of {bits} bits protect nothing, and the record is not marked with {mark}",
-            line=0,
-            bits=bits,
-            mark=TEST_KEYS,
-        )
+        return failed("keys.unmarked_test_keys", line=0, bits=bits, mark=TEST_KEYS)
     if not evidence.views:
         return NO_VIEWS
     announced = [letter for letter in opened(evidence) if letter.message is not None]
@@ -47,25 +41,13 @@ def keys(evidence: Evidence) -> CheckOutcome:
     for role, again in evidence.recomputed.items():
         for name, key in again.keys.items():
             if named.setdefault(name, key) != key:
-                return failed(
-                    "keys.differ_between_views",
-                    "the view of {role} has another key {name} than others that were given",
-                    role=shown(role),
-                    name=name,
-                )
+                return failed("keys.differ_between_views", role=shown(role), name=name)
         if fault := _secret_fault(again, bits, sound):  # nobody is named: its mail may have brought it
             return failed(fault.within(f"the view of {shown(role)} holds"))
     if not named:
-        return not_possible("keys.none_in_views", "no key got as far as these views")
+        return not_possible("keys.none_in_views")
     proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
-    return passed(
-        "keys.hold",
-        "keys of {bits} bits: {count}; proofs verified again: {proofs}; {evidence}",
-        bits=bits,
-        count=len(named),
-        proofs=proofs,
-        evidence=whose(evidence),
-    )
+    return passed("keys.hold", bits=bits, count=len(named), proofs=proofs, evidence=whose(evidence))
 
 
 def _names(message: Message | None) -> set[str]:
@@ -91,14 +73,14 @@ def _other_key(evidence: Evidence, letter: Letter) -> Fault | None:
     owned = keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
     if not owned or getattr(letter.message, "n", None) in owned:
         return None
-    return Fault("key.not_of_view", "the modulus is not the one in the view of {sender}", {"sender": shown(sender)})
+    return InputFault("key.not_of_view", {"sender": shown(sender)})
 
 
 def _assembly_fault(p: int, q: int, bits: int) -> Fault | None:
     try:
         paillier.assemble(p, q, bits)
     except ValueError as error:
-        return Fault("key.unusable_secret", "an unusable secret key: {why}", {"why": str(error)})
+        return InputFault("key.unusable_secret", {"why": str(error)})
     return None
 
 
@@ -107,7 +89,7 @@ def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | No
     try:
         key = paillier.PublicKey(n)
     except ValueError as error:
-        return Fault("key.unusable_public", "an unusable Paillier key: {why}", {"why": str(error)})
+        return InputFault("key.unusable_public", {"why": str(error)})
     context = evidence.session.id + letter.envelope.sender.encode()
     # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
     return admission.verify(key, bits, proof, context, Stream.from_system())
@@ -116,10 +98,10 @@ def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | No
 def _comparison_fault(message: Message | None, bits: int) -> Fault | None:
     n, g, h = (getattr(message, name) for name in ("n", "g", "h"))
     if any(not modular.is_unit(x, n) or x == 1 for x in (g, h)):
-        return Fault("key.no_units", "g and h must be units other than 1")
+        return InputFault("key.no_units")
     if dgk.has_size(DgkPublicKey(n, g, h, 2, dgk.order_bits(bits)), bits):
         return None
-    return Fault("key.other_size", "wanted a comparison key of {bits} bits without small factors", {"bits": bits})
+    return InputFault("key.other_size", {"bits": bits})
 
 
 def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None:
@@ -127,12 +109,12 @@ def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None
     known = list(again.keys.values())
     for n, secret in keys_of(again.view).items():
         if secret.public not in known:
-            return Fault("key.never_used", "a secret key whose public part it never used")
+            return InputFault("key.never_used")
         if n in sound:
             continue
         if isinstance(secret, DgkPrivateKey):
             if not _has_orders(secret, bits):
-                return Fault("key.other_secret_part", "a comparison key whose secret part does not belong to it")
+                return InputFault("key.other_secret_part")
         elif fault := _assembly_fault(secret.p, secret.q, bits):
             return fault
         sound.add(n)

@@ -11,7 +11,7 @@ from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import blamed
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, shown
+from smc_dp.core.errors import Fault, InputFault, shown
 
 
 def nonces(evidence: Evidence) -> CheckOutcome:
@@ -21,46 +21,23 @@ def nonces(evidence: Evidence) -> CheckOutcome:
     for n, e in evidence.envelopes.items():
         edge = e.sender, e.to
         if e.number != numbers.get(edge, 0):
-            return failed(
-                "message.number_on_link",
-                "has number {number} on its link, wanted {wanted}",
-                line=n,
-                number=e.number,
-                wanted=numbers.get(edge, 0),
-            )
+            return failed("message.number_on_link", line=n, number=e.number, wanted=numbers.get(edge, 0))
         numbers[edge] = e.number + 1
         if e.kind == HELLO:
             public = e.body[:KEY_BYTES]
             if greetings.setdefault(e.sender, public) != public:
-                return failed(
-                    "greeting.another_key",
-                    "{sender} greets with another session key than before",
-                    line=n,
-                    culprit=blamed(evidence, n),
-                    sender=shown(e.sender),
-                )
+                return failed("greeting.another_key", line=n, culprit=blamed(evidence, n), sender=shown(e.sender))
     if len(set(greetings.values())) != len(greetings):
-        return failed("greeting.shared_key", "two participants greet with one session key")
+        return failed("greeting.shared_key")
     links: dict[tuple[str, str], bytes] = {}
     for role, again in evidence.recomputed.items():
         if fault := _link_fault(again, _peers(evidence, role), links):
             return failed(fault)
     if len(set(links.values())) != len(links):
-        return failed("link.shared_key", "two links have one key")
+        return failed("link.shared_key")
     if not links:
-        return passed(
-            "nonces.hold_in_record",
-            "{numbered} links numbered without a gap, {keys} session keys; link keys need views",
-            numbered=len(numbers),
-            keys=len(greetings),
-        )
-    return passed(
-        "nonces.hold",
-        "{numbered} links numbered without a gap, {keys} session keys, {links} link keys, no two alike",
-        numbered=len(numbers),
-        keys=len(greetings),
-        links=len(links),
-    )
+        return passed("nonces.hold_in_record", numbered=len(numbers), keys=len(greetings))
+    return passed("nonces.hold", numbered=len(numbers), keys=len(greetings), links=len(links))
 
 
 def _peers(evidence: Evidence, role: str) -> list[str]:
@@ -77,9 +54,7 @@ def _link_fault(again: Recomputed, peers: Iterable[str], links: dict[tuple[str, 
         try:
             key = again.links.key(*edge)
         except DecodeError:
-            return Fault("link.no_key", "there is no key for the link from {sender} to {reader}", between)
+            return InputFault("link.no_key", between)
         if links.setdefault(edge, key) != key:
-            return Fault(
-                "link.different_keys", "both ends of the link from {sender} to {reader} have different keys", between
-            )
+            return InputFault("link.different_keys", between)
     return None

@@ -42,13 +42,12 @@ def masks(evidence: Evidence) -> CheckOutcome:
     """
     hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
     if hygiene is None:
-        return nothing_to_ask("masks.not_declared", "the protocol does not say what masks what")
+        return nothing_to_ask("masks.not_declared")
     declared = hygiene.masks(p)
     for mask in declared:
         if mask.slack is not None and mask.slack < max(MIN_SIGMA, hygiene.sigma):
             return failed(
                 "masks.too_little_slack",
-                "{place}: {bits} bits hide {hidden} bits, {times} times: {slack} bits of slack, wanted {wanted}",
                 place=mask.place,
                 bits=mask.bits,
                 hidden=mask.hidden,
@@ -57,11 +56,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
                 wanted=hygiene.sigma,
             )
     if not evidence.views:
-        return not_possible(
-            "masks.slack_without_views",
-            "the declared widths leave {sigma} bits of slack; to look at masks, no view was given",
-            sigma=hygiene.sigma,
-        )
+        return not_possible("masks.slack_without_views", sigma=hygiene.sigma)
     letters, count = opened(evidence), 0
     for mask in declared:
         found = list(_read(evidence, letters, mask))
@@ -70,7 +65,6 @@ def masks(evidence: Evidence) -> CheckOutcome:
             if reading.value.bit_length() > mask.bits + (mask.hidden is not None):
                 return failed(
                     "masks.number_too_long",
-                    "{place} holds a number longer than its {bits} bits",
                     line=reading.line,
                     culprit=deviates(evidence, reading.line),
                     place=mask.place,
@@ -79,7 +73,6 @@ def masks(evidence: Evidence) -> CheckOutcome:
         if short := _too_short(mask, found, log2(len(declared))):
             return failed(
                 "masks.too_short",
-                "{place}: {short} of {count} masks are too short for {bits} uniform bits",
                 line=short[0].line,
                 culprit=deviates(evidence, short[0].line),
                 place=mask.place,
@@ -87,13 +80,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
                 count=len(found),
                 bits=mask.bits,
             )
-    return passed(
-        "masks.hold",
-        "{count} masked numbers, slack at least {least} bits; {evidence}",
-        count=count,
-        least=hygiene.sigma,
-        evidence=whose(evidence),
-    )
+    return passed("masks.hold", count=count, least=hygiene.sigma, evidence=whose(evidence))
 
 
 def _read(evidence: Evidence, letters: Sequence[Letter], mask: Mask) -> Iterator[_Reading]:
@@ -154,10 +141,7 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     stand in front of random bits. What would turn up by chance too often is not looked for.
     """
     if len(evidence.views) < 2:
-        return not_possible(
-            "canaries.too_few_views",
-            "it takes the views of two participants or more to look for one's secrets with the other",
-        )
+        return not_possible("canaries.too_few_views")
     secrets = list(_secrets(evidence))
     compared = set(evidence.protocol.model.compared(evidence.session.parameters))
     vectors = _vectors([s for s in secrets if s.name not in compared])
@@ -166,35 +150,16 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if _chance(marked, read) > -CANARY_BITS:
         marked = _first(vectors)
     if _chance(marked, read) > -CANARY_BITS:
-        return nothing_to_ask(
-            "canaries.too_short", "the secrets are too short for the number of readings: chance hits are likely"
-        )
+        return nothing_to_ask("canaries.too_short")
     for reader, numbers in read.items():
         for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
-            return failed(
-                "canaries.read",
-                "{name} of {owner} stands in what {reader} read",
-                line=line,
-                name=secret.name,
-                owner=shown(secret.owner),
-                reader=shown(reader),
-            )
+            return failed("canaries.read", line=line, name=secret.name, owner=shown(secret.owner), reader=shown(reader))
     sizes = _compared(evidence, [s for s in secrets if s.name in compared])
     if isinstance(sizes, CheckOutcome):
         return sizes
     if not marked and sizes.startswith("not"):
-        return nothing_to_ask(
-            "canaries.not_distinctive",
-            "no secret in these views is distinctive; compared numbers were {sizes}",
-            sizes=sizes,
-        )
-    return passed(
-        "canaries.hold",
-        "{count} secrets looked for in {views} views; compared numbers were {sizes}",
-        count=len(marked),
-        views=len(read),
-        sizes=sizes,
-    )
+        return nothing_to_ask("canaries.not_distinctive", sizes=sizes)
+    return passed("canaries.hold", count=len(marked), views=len(read), sizes=sizes)
 
 
 def _secrets(evidence: Evidence) -> Iterator[_Secret]:
@@ -333,12 +298,5 @@ def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | CheckOutcome:
         return "not looked for: among so many masked readings a chance hit is likely"
     for reader, s, r, top in found:
         if s.value == top:
-            return failed(
-                "canaries.read",
-                "{name} of {owner} stands in what {reader} read",
-                line=r.line,
-                name=s.name,
-                owner=shown(s.owner),
-                reader=shown(reader),
-            )
+            return failed("canaries.read", line=r.line, name=s.name, owner=shown(s.owner), reader=shown(reader))
     return f"looked for {len(found)} times"

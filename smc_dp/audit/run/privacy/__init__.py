@@ -29,30 +29,14 @@ def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     """D(n) and the scale for sizes over the whole range; no ratio may exceed the epsilon that the release claims."""
     words = _derivation(found)
     if found.method.as_printed:
-        return passed(
-            "mechanism.as_printed",
-            "{mechanism} The printed steps multiply the noise by K, so that no epsilon follows.",
-            mechanism=words,
-        )
+        return passed("mechanism.as_printed", mechanism=words)
     ratios = {n: found.noise(n).epsilon(found.sensitivity(n)) for n in _SIZES}
     n, worst = max(ratios.items(), key=lambda item: item[1])
     privacy = evidence.release.get("privacy")
     claimed = privacy.get("epsilon") if isinstance(privacy, dict) else None
     if isinstance(claimed, int | float) and worst > Fraction(claimed) * (1 + _SLACK):
-        return failed(
-            "noise.epsilon_too_large",
-            "{mechanism} For n = {n} the epsilon is {epsilon}, above the {claimed:g} that is claimed.",
-            mechanism=words,
-            n=n,
-            epsilon=_short(worst),
-            claimed=claimed,
-        )
-    return passed(
-        "mechanism.holds",
-        "{mechanism} D(n)/scale(n) is at most {epsilon} for n = 1, 10, ... 10**7.",
-        mechanism=words,
-        epsilon=_short(worst),
-    )
+        return failed("noise.epsilon_too_large", mechanism=words, n=n, epsilon=_short(worst), claimed=claimed)
+    return passed("mechanism.holds", mechanism=words, epsilon=_short(worst))
 
 
 def _derivation(found: Stated) -> str:
@@ -95,12 +79,7 @@ def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
     figure = (
         "no epsilon" if follows["epsilon"] is None else f"epsilon {follows['epsilon']:g}, delta {follows['delta']:g}"
     )
-    return passed(
-        "statement.holds",
-        "kind {kind}, {figure}, and every other field follows from the parameters and the marks",
-        kind=follows["kind"],
-        figure=figure,
-    )
+    return passed("statement.holds", kind=follows["kind"], figure=figure)
 
 
 def _due(evidence: Evidence) -> list[str]:
@@ -122,31 +101,21 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     """Line 0 against what parameters and views say; the release against line 0."""
     recorded, due = _recorded(evidence), _due(evidence)
     if recorded != evidence.head["insecure"]:
-        return failed("marks.unordered", "line 0: wanted a list of known marks in their order", line=0)
+        return failed("marks.unordered", line=0)
     for mark in (TEST_KEYS, AS_PRINTED):
         if (mark in recorded) != (mark in due):
             if mark in due:
-                return failed("marks.missing", "line 0: the mark {mark!r} is missing", line=0, mark=mark)
-            return failed("marks.not_applicable", "line 0: the mark {mark!r} does not apply", line=0, mark=mark)
+                return failed("marks.missing", line=0, mark=mark)
+            return failed("marks.not_applicable", line=0, mark=mark)
     for role, view in evidence.views.items():
         if view.insecure != (SEEDED in recorded):
             came = "a seed" if view.insecure else "the system"
-            return failed(
-                "marks.coins",
-                "line 0 and the view of {role} differ: there the coins came from {came}",
-                line=0,
-                role=shown(role),
-                came=came,
-            )
+            return failed("marks.coins", line=0, role=shown(role), came=came)
     reasons = [REASONS[mark] for mark in recorded]
     if evidence.release.get("insecure", []) != reasons:
-        return failed(
-            "marks.other_reasons",
-            "release.json: insecure: wanted the reasons for {marks}",
-            marks=", ".join(recorded) or "no mark",
-        )
+        return failed("marks.other_reasons", marks=", ".join(recorded) or "no mark")
     said = ", ".join(recorded) or "no mark: nothing makes this run insecure, as far as its participants say"
-    return passed("marks.hold", "record and release agree on {marks}", marks=said)
+    return passed("marks.hold", marks=said)
 
 
 CHECKS: tuple[Check, ...] = (

@@ -10,7 +10,7 @@ from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_t
 from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import counted, impossible_rows, told
-from smc_dp.core.errors import Fault
+from smc_dp.core.errors import InputFault
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 
@@ -25,56 +25,34 @@ def mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     said = evidence.session.parameters.as_dict()["sums"]
     follows = [[list(block) for block in blocks] for blocks in found.form.sums]
     if said != follows:
-        return failed(
-            "sums.other_session",
-            "sums: the session is bound to {said}, what follows is {follows}",
-            line=0,
-            said=str(said),
-            follows=str(follows),
-        )
+        return failed("sums.other_session", line=0, said=str(said), follows=str(follows))
     n, worst = max(((n, _epsilon(found, n)) for n in _SIZES), key=lambda item: item[1])
     words = f"Each party adds noise to its own objective and model, of {found.public.dimension + 1} weights."
     if worst > float(found.target.wanted) * (1 + _SLACK):
         return failed(
-            "noise.own_epsilon_too_large",
-            "{mechanism} For n = {n} the epsilon is {worst:.6g}, above {wanted:g}.",
-            mechanism=words,
-            n=n,
-            worst=worst,
-            wanted=float(found.target.wanted),
+            "noise.own_epsilon_too_large", mechanism=words, n=n, worst=worst, wanted=float(found.target.wanted)
         )
     largest = found.public.parties * int(found.form.announced.most_rows) * LARGEST_WEIGHT << found.grid.fraction_bits
     if fault := ring_fault(found.grid, largest):
         return failed(fault.within(words.rstrip(".")))
-    return passed(
-        "mechanism.own_noise_holds",
-        "{mechanism} 2/scale, the logarithm of the determinant and the noise for the solver's tolerance come to "
-        "epsilon {epsilon:.6g} at most for n = 1, 10, ... 10**7; no sum wraps round in a ring of {ring_bits} bits.",
-        mechanism=words,
-        epsilon=worst,
-        ring_bits=found.grid.ring_bits,
-    )
+    return passed("mechanism.own_noise_holds", mechanism=words, epsilon=worst, ring_bits=found.grid.ring_bits)
 
 
 def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     """There is none beside the numbers; what is in them nobody can tell from the model."""
-    return nothing_to_ask("noise.in_model", "the noise of each party is in its model, and views hold the model alone")
+    return nothing_to_ask("noise.in_model")
 
 
 def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     """Every weight is cut off as it has to be, times a number of rows that was announced."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
-        return not_possible(
-            "views.no_party", "no view of a party was given, and what parties entered is nowhere else to be seen"
-        )
+        return not_possible("views.no_party")
     d, most = found.public.dimension + 1, int(found.form.announced.most_rows)
     for name, view in views.items():
         numbers = _numbers(view.inputs, found)
         if numbers is None:
-            return told(
-                evidence, name, Fault("view.no_numbers", "the view holds no numbers without noise as they could be")
-            )
+            return told(evidence, name, InputFault("view.no_numbers"))
         rows = numbers[d] if len(numbers) > d else most
         if not 1 <= rows <= most:
             return told(evidence, name, impossible_rows(rows, most))
@@ -82,19 +60,9 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
             return told(
                 evidence,
                 name,
-                Fault(
-                    "view.weight_too_large",
-                    "a weight is larger than {most}, where weights are cut off",
-                    {"most": LARGEST_WEIGHT},
-                ),
+                InputFault("view.weight_too_large", {"most": LARGEST_WEIGHT}),
             )
-    return passed(
-        "models.own_noise_hold",
-        "{models} with weights of at most {most}; whether they were trained with their noise, and on rows alone, a "
-        "run does not show",
-        models=counted("model", len(views)),
-        most=LARGEST_WEIGHT,
-    )
+    return passed("models.own_noise_hold", models=counted("model", len(views)), most=LARGEST_WEIGHT)
 
 
 def _numbers(inputs: tuple[Any, ...], found: Stated) -> list[int] | None:

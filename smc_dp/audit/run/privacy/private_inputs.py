@@ -19,7 +19,7 @@ from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.derived_parameters import Stated
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import direction
-from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
@@ -43,36 +43,25 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     """Each party's noise, and all of it: as long as its exact law has it, and pointing nowhere."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
-        return not_possible(
-            "views.no_party_noise", "no view of a party was given, and noise is nowhere else to be seen"
-        )
+        return not_possible("views.no_party_noise")
     drawn = []
     for name, view in views.items():
         mine = _drawn(view.inputs, found)
         if mine is None:
-            return told(evidence, name, Fault("view.no_noise", "the view holds no size and noise as they could be"))
+            return told(evidence, name, InputFault("view.no_noise"))
         if wrong := _wrong(mine):
             return told(evidence, name, wrong)
         drawn.append(mine)
     lengths, slacks = zip(*map(_length, drawn), strict=True)
     total = found.public.dimension * len(views)
     if not _plausible(sum(lengths), sum(slacks), total):
-        return failed(
-            "noise.length_together",
-            "the noise of all given parties together is shorter or longer than its declared law allows",
-        )
+        return failed("noise.length_together")
     if _all_point(drawn):
-        return failed(
-            "noise.direction_together",
-            "the noise of all given parties together points somewhere, as its declared law hardly ever does",
-        )
+        return failed("noise.direction_together")
     low, high = _limits(total)
     power = gammainc(total, max(0.0, 2 * (low - sum(slacks)))) + gammaincc(total, 2 * (high + sum(slacks)))
     return passed(
         "noise.holds",
-        "{vectors} as long as {name} noise for the stated sizes is, alone and added up, {drawn}; false alarms "
-        "below {false_alarms:.1g}, half the noise in all of them would be noticed with probability {power:.2g}; "
-        "whether it was drawn at random, and whether a size is the true one, a run does not show",
         vectors=counted("noise vector", len(views)),
         name=found.noise(1).name,
         drawn=_said_of_directions(drawn),
@@ -83,10 +72,10 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
 
 def _wrong(mine: _Drawn) -> Fault | None:
     if not _plausible(*_length(mine), mine.law.dimension):
-        return Fault("noise.length", "the noise is shorter or longer than its declared law allows")
+        return InputFault("noise.length")
     fine = mine.law.scale >= direction.COARSE
     if fine and direction.one_points(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
-        return Fault("noise.direction", "the noise points somewhere, as its declared law hardly ever does")
+        return InputFault("noise.direction")
     return None
 
 
@@ -114,9 +103,7 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     """
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
-        return not_possible(
-            "views.no_party_model", "no view of a party was given, and models are nowhere else to be seen"
-        )
+        return not_possible("views.no_party_model")
     mu = 2 * Fraction(found.method.lam)
     longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
     grid = found.grid
@@ -124,24 +111,14 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return told(evidence, name, Fault("view.no_model", "the view holds no model as it could be"))
+            return told(evidence, name, InputFault("view.no_model"))
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
             return told(
                 evidence,
                 name,
-                Fault(
-                    "view.model_too_long",
-                    "the model is longer than training on any rows makes it, {most:.4g}",
-                    {"most": float(longest)},
-                ),
+                InputFault("view.model_too_long", {"most": float(longest)}),
             )
-    return passed(
-        "models.hold",
-        "{models}, none longer than {longest:.4g}, as training on whatever rows makes them; whether they were "
-        "trained, and trained on rows alone, a run does not show",
-        models=counted("model", len(views)),
-        longest=float(longest),
-    )
+    return passed("models.hold", models=counted("model", len(views)), longest=float(longest))
 
 
 def told(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
@@ -163,13 +140,13 @@ def told(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
 
 def impossible_rows(rows: int, most: int) -> Fault:
     """Return that a party states a number of rows that it cannot have."""
-    return Fault("view.number_of_rows", "the number of rows is {got}, wanted 1 to {most}", {"got": rows, "most": most})
+    return InputFault("view.number_of_rows", {"got": rows, "most": most})
 
 
 def little_variance(law: Any) -> Fault:
     """Return that the shares of a law of ddg noise have too little variance."""
     fields = {"variance": float(law.variance), "least": LEAST_VARIANCE}
-    return Fault("share.little_variance", "A share has the variance {variance:.4g}, wanted at least {least}.", fields)
+    return InputFault("share.little_variance", fields)
 
 
 def counted(what: str, number: int) -> str:

@@ -18,7 +18,7 @@ from smc_dp.audit.run.derived_parameters import Stated, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import LEAST_VARIANCE, counted, little_variance, told
 from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, laws
-from smc_dp.core.errors import Fault, FieldValue
+from smc_dp.core.errors import Fault, FieldValue, InputFault
 
 SMOOTHING = 9  # what the curve of a share loses
 ROW = 1 << 14  # how long a row is at most, in integers
@@ -68,43 +68,20 @@ def mechanism(found: Stated) -> CheckOutcome:
         return failed(fault)
     for law in every:
         if law.honest != H:
-            return failed(
-                "noise.honest_shares",
-                "the shares of {honest} honest parties are counted, wanted K - D - t = {wanted}",
-                honest=law.honest,
-                wanted=H,
-            )
+            return failed("noise.honest_shares", honest=law.honest, wanted=H)
         if law.variance < LEAST_VARIANCE:
             return failed(little_variance(law))
     words = _words(found, H)
     mu, rho = _together(found, H, SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
     if mu > target.mu**2:
-        return failed(
-            "noise.mu_too_large",
-            "{mechanism} They give mu = {mu:.6g}, wanted at most {most:.6g}.",
-            mechanism=words,
-            mu=float(mu) ** 0.5,
-            most=float(target.mu),
-        )
+        return failed("noise.mu_too_large", mechanism=words, mu=float(mu) ** 0.5, most=float(target.mu))
     stated = form.statement
     if stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho:
-        return failed(
-            "statement.too_small",
-            "{mechanism} They give mu = {mu:.6g} and rho = {rho:.6g}, stated is less.",
-            mechanism=words,
-            mu=float(mu) ** 0.5,
-            rho=float(rho),
-        )
+        return failed("statement.too_small", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho))
     if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(form.sums)))):
         return failed(fault.within(words.rstrip(".")))
     return passed(
-        "mechanism.sums_hold",
-        "{mechanism} mu = {mu:.6g} and rho = {rho:.6g} for all sums together; none wraps round in a ring of "
-        "{ring_bits} bits, but for a chance of 2**-80 in each block.",
-        mechanism=words,
-        mu=float(mu) ** 0.5,
-        rho=float(rho),
-        ring_bits=form.grid.ring_bits,
+        "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=form.grid.ring_bits
     )
 
 
@@ -130,11 +107,7 @@ def _form_fault(found: Stated) -> Fault | None:
     for r, blocks in enumerate(found.form.sums):
         lengths = tuple(length for length, _ in blocks)
         if lengths != (gradient,) and (r or lengths != (gradient, d, *beside)):
-            return Fault(
-                "sums.other_blocks",
-                "sum {sum} has blocks of {lengths} numbers, wanted a gradient of {gradient}, or in sum 0 a curvature",
-                {"sum": r, "lengths": str(lengths), "gradient": gradient},
-            )
+            return InputFault("sums.other_blocks", {"sum": r, "lengths": str(lengths), "gradient": gradient})
     return None
 
 
@@ -178,20 +151,12 @@ def contributions(evidence: Evidence, found: Stated, read: Mapping[str, EnteredS
             for what, length, allowed in _lengths(blocks, most[r]):
                 if length > (allowed * most_rows) ** 2:
                     fields: dict[str, FieldValue] = {"what": what, "sum": r, "rows": most_rows}
-                    too_long = Fault(
-                        "view.sum_too_long", "the {what} in sum {sum} is longer than {rows} rows make it", fields
-                    )
+                    too_long = InputFault("view.sum_too_long", fields)
                     return told(evidence, name, too_long)
             if fault := _no_square(blocks):
                 return told(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
     count = sum(len(sums) for sums in read.values())
-    return passed(
-        "models.contributions_hold",
-        "{contributions} to sums, none longer than {most_rows} rows make it, whatever was asked; whether they are "
-        "those of rows, and of which, a run does not show",
-        contributions=counted("contribution", count),
-        most_rows=most_rows,
-    )
+    return passed("models.contributions_hold", contributions=counted("contribution", count), most_rows=most_rows)
 
 
 def _lengths(blocks: tuple[EnteredBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
@@ -209,9 +174,9 @@ def _no_square(blocks: tuple[EnteredBlock, ...]) -> Fault | None:
         return None
     diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())
     if min(diagonal) < 0:
-        return Fault("curvature.negative", "a number on its diagonal is negative")
+        return InputFault("curvature.negative")
     for i, x in enumerate(diagonal):
         for y in diagonal[i + 1 :]:
             if next(above) ** 2 > x * y:
-                return Fault("curvature.no_square", "a number beside its diagonal is too large for those on it")
+                return InputFault("curvature.no_square")
     return None

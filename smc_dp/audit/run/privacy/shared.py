@@ -26,7 +26,7 @@ from smc_dp.audit.run.privacy.private_inputs import (
     told,
 )
 from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, entered
-from smc_dp.core.errors import Fault, shown
+from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.methods.training.classes import coordinates
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
@@ -50,20 +50,9 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
     H, reach = K - D - t, _reach(found)
     moved = reach.moved_in(f)
     if law.honest != H:
-        return failed(
-            "noise.honest_shares",
-            "the shares of {honest} honest parties are counted, wanted K - D - t = {wanted}",
-            honest=law.honest,
-            wanted=H,
-        )
+        return failed("noise.honest_shares", honest=law.honest, wanted=H)
     if noise.sensitivity != moved:
-        return failed(
-            "noise.sensitivity",
-            "one {unit} is said to move the sum by {sensitivity}, wanted {wanted}",
-            unit=reach.unit,
-            sensitivity=noise.sensitivity,
-            wanted=moved,
-        )
+        return failed("noise.sensitivity", unit=reach.unit, sensitivity=noise.sensitivity, wanted=moved)
     words = (
         f"{law.name} noise in shares on the sum of K = {K} vectors of d = {law.dimension} numbers, of parties with at "
         f"most {reach.most_rows} rows, in steps of 2**-{f}: one {reach.unit} moves the sum by at most D = {moved} in "
@@ -74,13 +63,7 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
         return failed(figure.within(words.rstrip(".")))
     if fault := ring_fault(noise.grid, K * (ceil(reach.longest * (1 << f)) + 1) + law.tail(K)):
         return failed(fault.within(words.rstrip(".")))
-    return passed(
-        "mechanism.shared_holds",
-        "{mechanism} {figure}; no sum wraps round in a ring of {ring_bits} bits, but for a chance of 2**-80.",
-        mechanism=words,
-        figure=figure,
-        ring_bits=noise.grid.ring_bits,
-    )
+    return passed("mechanism.shared_holds", mechanism=words, figure=figure, ring_bits=noise.grid.ring_bits)
 
 
 def _other_session(evidence: Evidence, found: Stated) -> Fault | None:
@@ -93,9 +76,7 @@ def _other_session(evidence: Evidence, found: Stated) -> Fault | None:
     if other is None:
         return None
     fields = {"name": other, "bound": shown(said.get(other)), "follows": shown(follows[other])}
-    return Fault(
-        "session.other_parameter", "{name}: the session is bound to {bound}, what follows is {follows}", fields
-    )
+    return InputFault("session.other_parameter", fields)
 
 
 @dataclass(frozen=True)
@@ -152,18 +133,18 @@ def _guaranteed(found: Stated, law: Any, H: int, moved: int) -> str | Fault:
         mu = Fraction(moved**2) / (total - SMOOTHING)
         if mu > target.mu**2:
             fields = {"mu": float(mu) ** 0.5, "most": float(target.mu)}
-            return Fault("shares.mu_too_large", "They give mu = {mu:.6g}, wanted at most {most:.6g}.", fields)
+            return InputFault("shares.mu_too_large", fields)
         return f"Together they have the variance {float(total):.6g}, so mu = {float(mu) ** 0.5:.6g}"
     epsilon = moved / law.scale + (LOST if law.name == "vg" else 0)
     if epsilon > wanted:
         fields = {"epsilon": float(epsilon), "most": float(wanted)}
-        return Fault("shares.epsilon_too_large", "They give epsilon {epsilon:.6g}, wanted at most {most:.6g}.", fields)
+        return InputFault("shares.epsilon_too_large", fields)
     if law.name != "vg":
         return f"each share alone gives epsilon {float(epsilon):.6g}"
     bits = -_log2_delta(law, H, float(epsilon))
     if law.scale < LEAST_SCALE or bits < LARGEST_DELTA_BITS - 1e-6:
         fields = {"bits": bits, "least": LARGEST_DELTA_BITS}
-        return Fault("shares.delta_too_large", "Their delta is 2**-{bits:.1f}, wanted at most 2**-{least}.", fields)
+        return InputFault("shares.delta_too_large", fields)
     return f"together they give epsilon {float(epsilon):.6g} with delta 2**-{bits:.1f}"
 
 
@@ -215,17 +196,9 @@ class _Looks:
                 self.shares.append(block.law)
                 self.tests += 2
                 if not lengths.plausible(lengths.together([block.noise], block.law), block.law, 1):
-                    return Fault(
-                        "share.length",
-                        "the share of the noise{where} is shorter or longer than its declared law allows",
-                        {"where": where},
-                    )
+                    return InputFault("share.length", {"where": where})
                 if lengths.points(block.noise, block.numbers, block.law):
-                    return Fault(
-                        "share.direction",
-                        "the share of the noise{where} points somewhere, as its declared law hardly ever does",
-                        {"where": where},
-                    )
+                    return InputFault("share.direction", {"where": where})
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
     def again(self, sums: EnteredSums) -> Fault | None:
@@ -237,10 +210,7 @@ class _Looks:
         for some in alike.values():
             self.tests += len(some) > 1
             if _same(some) or lengths.all_point(*_vectors(some), some[0].law):
-                return Fault(
-                    "share.used_again",
-                    "shares of the noise in several sums point the same way, as if one was used again",
-                )
+                return InputFault("share.used_again")
         return None
 
     def all_sums(self, given: Sequence[EnteredSums]) -> Fault | None:
@@ -254,11 +224,7 @@ class _Looks:
         drawn = [(block.noise, block.law) for sums in given for blocks in sums for block in _noisy(blocks)]
         if lengths.all_plausible(drawn):
             return None
-        return Fault(
-            "shares.length_of_all",
-            "{what} together are shorter or longer than their declared laws allow",
-            {"what": what},
-        )
+        return InputFault("shares.length_of_all", {"what": what})
 
     def together(self, given: Sequence[tuple[EnteredBlock, ...]]) -> Fault | None:
         """What is wrong with all given shares of one sum."""
@@ -266,14 +232,9 @@ class _Looks:
             law = some[0].law
             self.tests += 2
             if not lengths.plausible(lengths.together([x.noise for x in some], law), law, len(some)):
-                return Fault(
-                    "shares.length", "all given shares together are shorter or longer than their declared law allows"
-                )
+                return InputFault("shares.length")
             if lengths.all_point(*_vectors(some), law):
-                return Fault(
-                    "shares.direction",
-                    "all given shares together point somewhere, as their declared law hardly ever does",
-                )
+                return InputFault("shares.direction")
             self.power = max(self.power, lengths.chance_beyond(law, len(some)))
         return None
 
@@ -281,9 +242,6 @@ class _Looks:
         """Return that nothing was found, and what was looked at."""
         return passed(
             "noise.shares_hold",
-            "{shares} of {kinds} noise of {numbers} numbers, {where} as long as the law has it, and pointing no more "
-            "than chance does; false alarms below {false_alarms:.1g}, half the noise in all of them would be noticed "
-            "with probability at least {power:.2g}; whether it was drawn at random, a run does not show",
             shares=counted("share", len(self.shares)),
             kinds=list(dict.fromkeys(law.name for law in self.shares)),
             numbers=" or ".join(str(d) for d in sorted({law.dimension for law in self.shares})),
@@ -327,16 +285,9 @@ def models(evidence: Evidence, found: Stated, law_of: SharedNoise | SharedRounds
         if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
             most = float(reach.longest * rows / reach.most_rows)
             fields = {"rows": rows, "most": most}
-            too_long = Fault(
-                "view.input_too_long", "what was entered is longer than any {rows} rows make it, {most:.4g}", fields
-            )
+            too_long = InputFault("view.input_too_long", fields)
             return told(evidence, name, too_long)
-    return passed(
-        "models.shared_hold",
-        "{vectors}, none longer than whatever rows make it; whether they are those of rows, and of rows alone, a "
-        "run does not show",
-        vectors=counted("vector", len(read)),
-    )
+    return passed("models.shared_hold", vectors=counted("vector", len(read)))
 
 
 def _counts_rows(found: Stated) -> bool:

@@ -15,7 +15,7 @@ from smc_dp.audit.run.check import CheckOutcome, not_possible
 from smc_dp.audit.run.derived_parameters import Stated
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import told
-from smc_dp.core.errors import Fault
+from smc_dp.core.errors import InputFault
 from smc_dp.privacy.distributed import SharedRounds
 
 NONE = "none"
@@ -41,20 +41,18 @@ def entered(evidence: Evidence, found: Stated) -> dict[str, EnteredSums] | Check
     """What each party entered whose view was given, or what is to be said where a view holds nothing of the kind."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
-        return not_possible(
-            "views.no_party", "no view of a party was given, and what parties entered is nowhere else to be seen"
-        )
+        return not_possible("views.no_party")
     away, read = gone(evidence), {}
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
         if mine is None or (len(mine) < len(found.form.sums) and name not in away):
-            return told(evidence, name, Fault("view.no_input", "the view holds no numbers and noise as they could be"))
+            return told(evidence, name, InputFault("view.no_input"))
         if len(mine) > len(found.form.sums):
             fields = {"answers": len(mine), "sums": len(found.form.sums)}
             return told(
                 evidence,
                 name,
-                Fault("view.too_many_answers", "the view holds {answers} answers to {sums} sums", fields),
+                InputFault("view.too_many_answers", fields),
             )
         read[name] = mine
     return read

@@ -25,7 +25,7 @@ from smc_dp.pages.blocks import coded
 from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
-OF_CODE = tuple(Finding(check, passed("x.passed", "it is so")) for check in checks.CHECKS if check.name in OF_THE_CODE)
+OF_CODE = tuple(Finding(check, passed("x.passed")) for check in checks.CHECKS if check.name in OF_THE_CODE)
 
 
 @dataclass(frozen=True)
@@ -120,14 +120,14 @@ def changed(report: AuditReport, outcome: CheckOutcome, names: Iterable[str]) ->
     return replace(report, findings=tuple(found))
 
 
-NOT_POSSIBLE = not_possible("x.not_possible", "it could not be")
+NOT_POSSIBLE = not_possible("x.not_possible")
 LEVELS = {"schema": 1, "cost": 1, "statement": 1, "identities": 2, "noise": 3, "dispute": 3, "openings": 3, "law": 3}
 """One check of each kind, and the level that there is not where it was not made."""
 
 
 @pytest.mark.parametrize(("name", "level"), LEVELS.items())
 def test_a_level_needs_each_of_its_checks(whole: AuditReport, name: str, level: int) -> None:
-    for outcome in (NOT_POSSIBLE, unfinished("x.unfinished", "it took too long"), failed("x.failed", "it is not so")):
+    for outcome in (NOT_POSSIBLE, unfinished("x.unfinished"), failed("x.failed")):
         found = changed(whole, outcome, [name])
         of_noise = name == "noise" and outcome is not NOT_POSSIBLE  # what it found is about the noise
         own = 1 if of_noise else level
@@ -136,7 +136,7 @@ def test_a_level_needs_each_of_its_checks(whole: AuditReport, name: str, level: 
     without = replace(whole, findings=tuple(f for f in whole.findings if f.check.name != name))
     assert number(without) == level - 1
     assert without.document.level.missing == [f"checks that were not made: {name}"]
-    assert number(changed(whole, nothing_to_ask("x.nothing", "nothing is there"), [name])) == 3
+    assert number(changed(whole, nothing_to_ask("x.nothing"), [name])) == 3
 
 
 def test_every_check_belongs_to_a_level(whole: AuditReport) -> None:

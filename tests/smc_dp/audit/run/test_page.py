@@ -105,8 +105,8 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
     assert simulated.index("Run a simulation: one process") < simulated.index("Missing for level")
     assert "letters of some did not come" not in simulated
     for outcome, said in (
-        (passed("approvals.hold", "all of them"), "Run for a study that all approved of by signature; that each"),
-        (failed("approvals.none", "of nobody"), "Run whether all participants approved of it is not known"),
+        (passed("approvals.hold"), "Run for a study that all approved of by signature; that each"),
+        (failed("approvals.none"), "Run whether all participants approved of it is not known"),
     ):
         found = [replace(f, outcome=outcome) if f.check.name == "approvals" else f for f in report.findings]
         other = text(replace(report, findings=tuple(found), audited=replace(report.audited, simulated=False)))
@@ -133,7 +133,7 @@ def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: Audi
     object.__setattr__(hostile.agreement, "bounds", bounds)  # no run has such names, and a report must not rely on it
     names = tuple(f"{HOSTILE}{i}" for i in range(3000))
     audited = replace(report.audited, release=hostile, participants=names, parties=names, viewed=names)
-    long = replace(report.findings[0], outcome=passed("x.hostile", "it is {hostile}", hostile=HOSTILE * 10**5))
+    long = replace(report.findings[0], outcome=passed("x.hostile", hostile=HOSTILE * 10**5))
     wide = replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited)
     found = html(page.audit_page(wide))
     assert len(found.encode()) < MOST_BYTES
