@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from smc_dp.core.arrays import into_ball, longer_than, with_bias
 from smc_dp.core.errors import InputError, InputFault, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.cells import class_column, read_column, without_left_out
 from smc_dp.data.columns import (
     CATEGORY,
     INDICATOR,
@@ -25,7 +24,7 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.table import Table
+from smc_dp.data.table import Table, read_column
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, outside_bounds
 
 _BLOCK = 8192  # rows at a time
@@ -113,10 +112,14 @@ def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: b
     out are not looked at. label: the column of classes, None where there are none.
     """
     rows = table.rows
-    table, kept = without_left_out(table, bounds, label)
+    leaving = [column.name for column in bounds.columns if column.missing == LEAVE_OUT]
+    if label is not None and bounds.missing == LEAVE_OUT:
+        leaving.append(label)
+    table, kept = table.without_empty(leaving)
     found = list(_faults_of_rows(rows, table, bounds, label))
     X = np.empty((0 if found else table.rows, bounds.dimension))
-    width, outside, y = 0, [], np.zeros(0, dtype=np.int64)
+    width, y = 0, np.zeros(0, dtype=np.int64)
+    outside: list[TableFault] = []
     for column in bounds.columns:
         values, wrong = _read(table, column)
         beyond = outside_bounds(table, column, values)
@@ -126,7 +129,7 @@ def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: b
             _fill(X[:, width : width + column.width], values, column, bounds.center)
         width += column.width
     if label is not None:
-        classes, wrong = _read(table, class_column(bounds, label), is_label=True)
+        classes, wrong = _read(table, _class_column(bounds, label), is_label=True)
         found += wrong
         y = y if found else classes.astype(np.int64)
     if found:
@@ -157,8 +160,13 @@ def class_numbers(table: Table, bounds: Bounds, label: str, *, some: bool = Fals
 
     some: whether rows may have none, which are then -1.
     """
-    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
+    places = _fitting(table, _class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
     return np.nan_to_num(places, nan=-1.0).astype(np.int64)
+
+
+def _class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
+    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN."""
+    return CategoricalColumn(label, bounds.classes, missing, bounds.aliases)
 
 
 def _read(
