@@ -150,7 +150,7 @@ class Table:
         have = [column[:_SHOWN] for column in list(self.columns)[:_LISTED]] or ["no columns"]
         fault = InputFault(
             "table.no_column",
-            {"column": shown(name), "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
+            {"column": None, "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
         )
         return explain(fault, Refused(self.form, text=name, header=list(self.columns)))
 

@@ -67,8 +67,8 @@ class OwnComparison:
             )
             yield Prose(
                 f"The release does worse than the own model alone, by more than noise was to cost{high}, and chance "
-                "may add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` say "
-                "who is worth having, before you take part again.",
+                "may add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` "
+                "say who is worth having, before you take part again.",
                 "run.worse_than_own_model",
             )
 

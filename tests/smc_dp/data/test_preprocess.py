@@ -371,3 +371,27 @@ def test_a_word_for_nothing_is_told_from_a_value(column: Column, cell: str) -> N
     (fault,) = examine(table, bounds, None).faults
     assert f'missing = ["k. A.", "{cell}"]' in fault.what
     assert (fault.section, fault.line) == (None, None)
+
+
+def test_whole_columns_are_listed_first_and_the_first_cell_in_order_is_refused(monkeypatch):
+    bounds = Bounds((NumericColumn("n", 0.0, 1.0), NumericColumn("gone", 0.0, 1.0)), CLASSES)
+    table = Table("t", {"n": ["x", 1], "y": ["no", "maybe"]}, [1, 2])
+    listed = ["table.no_column", "cell.not_a_number", "cell.unknown_level"]
+    assert [fault.code for fault in examine(table, bounds, "y").faults] == listed
+    with refused("cell.not_a_number", at="t: column 'n', row 1"):
+        labelled_rows(table, bounds, "y")
+    monkeypatch.setattr(
+        preprocess, "_MOST_NUMBERS", 5
+    )  # too many numbers are refused before a cell is, and listed alone
+    assert [fault.code for fault in examine(table, bounds, "y").faults] == listed
+    with refused("rows.too_many_features", at="t"):
+        labelled_rows(table, bounds, "y")
+
+
+def test_each_column_is_read_once(monkeypatch):
+    names, read = [], preprocess.read_column
+    monkeypatch.setattr(
+        preprocess, "read_column", lambda table, column: names.append(column.name) or read(table, column)
+    )
+    assert examine(parse_csv(TABLE, "t"), LEAVING, "out").faults == ()
+    assert names == [*(column.name for column in LEAVING.columns), "out"]
