@@ -157,7 +157,7 @@ def canonical_text(document: object) -> bytes:
 
 
 def canonical_line(document: object) -> bytes:
-    """The same JSON text as a line."""
+    """Return the one JSON text of these values as a line."""
     return canonical_text(document) + b"\n"
 
 
