@@ -34,7 +34,7 @@ UNLIKE = (
 def at_home(entry: GridEntry, federation: Federation) -> AtHome:
     """What the parties have at home, of whom the entry says how many may collude or vanish."""
     cap = rounded_up(int(federation.sizes.max()))
-    return AtHome.of(entry.make(), federation, entry.colluders, entry.dropouts, cap)
+    return AtHome.of(entry.make(), federation, entry.among(len(federation.parties)), cap)
 
 
 def rounded_up(n: int) -> int:
@@ -49,7 +49,7 @@ def sentences(plan: GridPlan) -> Iterator[str]:
     for setting in plan.settings:
         for entry in plan.entries:
             if entry.shown_trust == "secure" and entry.runs_on(setting):
-                names = crowds.setdefault(Among(setting.deal.parties, entry.colluders, entry.dropouts), [])
+                names = crowds.setdefault(entry.among(setting.deal.parties), [])
                 names += [] if setting.name in names else [setting.name]
     if not crowds:
         return
