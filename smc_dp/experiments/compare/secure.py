@@ -19,7 +19,6 @@ HOW = (
     "the sum. The noise is calibrated for the H honest parties who must be left; nobody vanishes here, so all K shares "
     "are in it. What a run costs, and its own assumptions and statistical distance, are not looked at here."
 )
-_IN_A_CIRCLE = ", against those who keep to the protocol, for so many share masks with neighbours alone"
 CAP = (
     "In secure curves no party may have more rows than a public cap. Here that is the largest party of the deal, "
     "rounded up to two digits; parties would have to agree on one before a run."
@@ -55,11 +54,7 @@ def sentences(plan: GridPlan) -> Iterator[str]:
         return
     yield HOW
     for among, names in crowds.items():
-        yield (
-            f"Secure on {', '.join(names)}: K = {among.parties} parties, of whom t = {among.colluders} may collude "
-            f"with Charlie and D = {among.dropouts} may vanish; the noise of H = {among.honest} is counted"
-            f"{_IN_A_CIRCLE if among.in_a_circle else ''}."
-        )
+        yield f"Secure on {', '.join(names)}: a run holds against {among.adversary}."
     yield CAP
 
 
