@@ -124,8 +124,9 @@ def documented(thing: Documented) -> Documented:
 
 def _of_estimator(kind: type, text: str) -> str:
     before, own, rest = re.split(r"(?<=\nParameters\n-{10}\n)(.*?)(?=\n\n)", text, maxsplit=1, flags=re.DOTALL)
-    known = _SHARED | _by_name(own)
-    parameters = "\n".join(known[name] for name in inspect.signature(kind).parameters)
+    said = _by_name(own)
+    names = dict.fromkeys((*inspect.signature(kind).parameters, *said))  # what is no parameter stays, for tests to see
+    parameters = "\n".join((_SHARED | said)[name] for name in names)
     return before + parameters + rest.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
 
 
