@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from protocols.curator import CURATOR_NAME
@@ -56,17 +55,12 @@ def of_record(lines: Iterable[bytes], overhead: int) -> OnTheWire:
     return OnTheWire(messages, size)
 
 
-WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        **TITLES,
-        "agreed": "Digest of all that was agreed on",
-        "center": "Whether numbers are moved so that 0 is their middle",
-        "dimension": "Numbers in an encoded row",
-        "learner": "What each party trained",
-    }
-)
-"""By the names that stand in a release."""
-
+PARAMETER_TITLES = TITLES | {
+    "agreed": "Digest of all that was agreed on",
+    "center": "Whether numbers are moved so that 0 is their middle",
+    "dimension": "Numbers in an encoded row",
+}
+"""Titles of the parameters of a release: those of settings, and of what follows from them."""
 
 # A page has to fit into its 2 MB, whatever names there are.
 _MOST_NAMES, _MOST_LEVELS = 200, 12
@@ -214,7 +208,7 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
 
 def _computed(release: PublishedRelease, sent: OnTheWire | None) -> Iterator[PageBlock]:
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
-    rows = [(WORDS.get(name, name), cut(_setting(release.parameters[name])), name) for name in known]
+    rows = [(PARAMETER_TITLES.get(name, name), cut(_setting(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
 from smc_dp.methods.method import SumForm
-from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
+from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section
 from smc_dp.privacy.ledger.history import Account
 from smc_dp.privacy.ledger.report import budgets
 from smc_dp.run.protocols.cost import Cost
@@ -94,11 +94,9 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
     yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}")
     others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
     others |= {} if found.without_noise is None else {"without noise": found.without_noise}
-    yield PageTable(
-        "Comparison of a simulation, needs everyone's data in one place; not part of the release",
-        ("model", "accuracy"),
-        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority))),
-        numbers=(1,),
+    yield Prose("Comparison of a simulation, needs everyone's data in one place; not part of the release:")
+    yield FactList(
+        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority)))
     )
     if found.stated_lambda is not None:
         stated = found.stated_lambda
