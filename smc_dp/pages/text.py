@@ -31,7 +31,7 @@ from smc_dp.pages.blocks import (
 )
 
 _INDENT = "  "
-_PACKED = (Prose, Banner, Bullets, FactList)  # on a screen nothing stands between two of these
+_PACKED = (Prose, Banner, Bullets, FactList, Verbatim)  # on a screen nothing stands between two of these
 _NARROW = 24  # columns of a table that are as wide in the next one, and terms that stand in a column
 _MOST_FOLDED = 2000  # rows of a table: rich takes a millisecond for each
 
