@@ -208,17 +208,18 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
 
 def _computed(release: PublishedRelease, sent: OnTheWire | None) -> Iterator[PageBlock]:
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
-    rows = [(PARAMETER_TITLES.get(name, name), cut(_setting(release.parameters[name])), name) for name in known]
+    rows = [(PARAMETER_TITLES.get(name, name), cut(setting(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:
         yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
 
 
-def _setting(value: Any) -> str:
+def setting(value: Any, most: int = _MOST_LEVELS) -> str:
+    """Return the value of a setting in words, of a list its first entries."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return (some(value, _MOST_LEVELS) or "none") if isinstance(value, list) else str(value)
+    return (some(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)
 
 
 def _use(agreement: Agreement) -> Iterator[PageBlock]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
 from smc_dp.methods.method import SumForm
-from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section
+from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures
 from smc_dp.privacy.ledger.history import Account
 from smc_dp.privacy.ledger.report import budgets
 from smc_dp.run.protocols.cost import Cost
@@ -50,8 +50,8 @@ def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
     for stage in cost.by_stage:
         parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
         seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
-        yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
-    yield "all", *_figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
+        yield stage.stage, *figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
+    yield "all", *figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
 
 
 def _presence(report: Report) -> Iterator[Prose]:
@@ -70,10 +70,6 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
     if len(some) <= _NAMED or len(missing) > _NAMED:
         return ", ".join(some)
     return f"all {len(everybody)} parties but {', '.join(missing)}" if missing else f"all {len(everybody)} parties"
-
-
-def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
-    return f"{messages:,}", f"{size:,}", f"{rounds:,}"
 
 
 def _described(simulated: Mapping[str, str]) -> str:
