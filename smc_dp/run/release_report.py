@@ -59,6 +59,7 @@ PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
     "center": "Whether numbers are moved so that 0 is their middle",
     "dimension": "Numbers in an encoded row",
+    "learner": "What each party trained",
 }
 """Titles of the parameters of a release: those of settings, and of what follows from them."""
 
