@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
 from smc_dp.methods.method import SumForm
-from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
+from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures
 from smc_dp.privacy.ledger.history import Account
 from smc_dp.privacy.ledger.report import budgets
 from smc_dp.run.protocols.cost import Cost
@@ -49,8 +49,8 @@ def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
     for stage in cost.by_stage:
         parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
         seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
-        yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
-    yield "all", *_figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
+        yield stage.stage, *figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
+    yield "all", *figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
 
 
 def _presence(report: Report) -> Iterator[Prose]:
@@ -71,10 +71,6 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
     return f"all {len(everybody)} parties but {', '.join(missing)}" if missing else f"all {len(everybody)} parties"
 
 
-def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
-    return f"{messages:,}", f"{size:,}", f"{rounds:,}"
-
-
 def _described(simulated: Mapping[str, str]) -> str:
     name = simulated["link"]
     link = LINKS[name]
@@ -93,11 +89,9 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
     yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}")
     others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
     others |= {} if found.without_noise is None else {"without noise": found.without_noise}
-    yield PageTable(
-        "Comparison of a simulation, needs everyone's data in one place; not part of the release",
-        ("model", "accuracy"),
-        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority))),
-        numbers=(1,),
+    yield Prose("Comparison of a simulation, needs everyone's data in one place; not part of the release:")
+    yield FactList(
+        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority)))
     )
     if found.stated_lambda is not None:
         stated = found.stated_lambda
