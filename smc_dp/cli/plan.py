@@ -20,8 +20,7 @@ from smc_dp.core.errors import InputError, shown
 def plan(
     said: Mapping[str, Any],
     sizes: Annotated[
-        str,
-        typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without."),
+        str, typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without.")
     ],
     columns: Annotated[
         str | None,

@@ -253,10 +253,7 @@ class Agreement:
         return tuple(PROTOCOLS[self.protocol].program.participants(self.program_parameters("")))
 
     def session(
-        self,
-        rng: Stream,
-        identities: Mapping[str, Identity] | None = None,
-        simulated: Mapping[str, str] = PLAIN,
+        self, rng: Stream, identities: Mapping[str, Identity] | None = None, simulated: Mapping[str, str] = PLAIN
     ) -> Participants:
         """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
         program = PROTOCOLS[self.protocol].program

@@ -36,15 +36,7 @@ from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA
-from smc_dp.run.protocols.registry import (
-    ComparisonName,
-    ExponentsName,
-    OutputName,
-    RowCounts,
-    Terms,
-    settled,
-    terms_of,
-)
+from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName, RowCounts, Terms, settled, terms_of
 
 LAMBDA = "1/10"
 """Regularisation of a method that is named without one: what suits a few hundred rows."""
