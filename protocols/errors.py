@@ -17,10 +17,10 @@ FieldValue: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[int]
 
 
 @cache
-def sentences(folder: Path) -> Mapping[str, str]:
-    """Return all sentences in the TOML files of a folder, by their codes."""
+def sentences(package: Path) -> Mapping[str, str]:
+    """Return all sentences in the files `faults.toml` of a package, by their codes."""
     found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(package.rglob("faults.toml")):
         for subject, named in tomllib.loads(path.read_text(encoding="utf-8")).items():
             found |= {f"{subject}.{name}": sentence for name, sentence in named.items()}
     return found
@@ -30,13 +30,13 @@ def sentences(folder: Path) -> Mapping[str, str]:
 class Fault:
     """Something that is wrong or worth saying: a stable code, typed fields, and the sentence that is made of them.
 
-    `code` is `subject.what_is_wrong`; programs and tests compare it. Its sentence stands in a TOML file of `SENTENCES`,
-    with the names of fields in braces as in `str.format`; a list is written with commas. `place` says where the fault
-    stands, outermost first, such as a file or a line, and `behind` is said after the sentence. A code without a
-    sentence is said itself: an error about an error would hide what is wrong.
+    `code` is `subject.what_is_wrong`; programs and tests compare it. Its sentence stands in `faults.toml`, in the
+    folder of `PACKAGE` that makes the fault, with the names of fields in braces as in `str.format`; a list is written
+    with commas. `place` says where the fault stands, outermost first, such as a file or a line, and `behind` is said
+    after the sentence. A code without a sentence is said itself: an error about an error would hide what is wrong.
     """
 
-    SENTENCES: ClassVar[Path] = Path(__file__).parent / "sentences"
+    PACKAGE: ClassVar[Path] = Path(__file__).parent
     code: str
     fields: Mapping[str, FieldValue] = field(default_factory=dict)
     place: str = ""
@@ -44,7 +44,7 @@ class Fault:
 
     def __str__(self) -> str:
         written = {name: _written(value) for name, value in self.fields.items()}
-        sentence = sentences(self.SENTENCES).get(self.code)
+        sentence = sentences(self.PACKAGE).get(self.code)
         said = f"{self.code} {written}" if sentence is None else sentence.format(**written)
         return self.place + said + self.behind
 

@@ -1,8 +1,8 @@
 """Hold the codes in the source against the catalogues of their sentences.
 
 A fault is made by a call with a literal code, such as `InputError("columns.no_order", name=name, low=low, high=high)`.
-Its sentence stands in a TOML file of `smc_dp/core/sentences`, or of `protocols/sentences` for the errors of a protocol,
-whichever room raises them.
+Its sentence stands in the `faults.toml` of the same folder; a sentence that several folders use in `smc_dp/core`, and
+one of a protocol's error that is not of one folder of `protocols` in `protocols/faults.toml`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from protocols.errors import Fault, sentences
 from smc_dp.core.errors import InputFault
 
 ROOT = Path(__file__).resolve().parent.parent
-CODE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
+CODE = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 MAKERS = re.compile(
     r"[A-Za-z]*(Error|Warning|Fault)|refuse|stop|_refused|_failed|passed|failed|not_possible|nothing_to_ask|unfinished"
 )
@@ -38,7 +38,7 @@ class CodedCall:
 
 def catalogues() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the sentences of protocols and of `smc_dp`, by their codes."""
-    return sentences(Fault.SENTENCES), sentences(InputFault.SENTENCES)
+    return sentences(Fault.PACKAGE), sentences(InputFault.PACKAGE)
 
 
 def needed(sentence: str) -> frozenset[str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from protocols.errors import Fault, sentences
-from smc_dp.core.errors import InputFault
-from tests.codes import CODE, calls_in, catalogues, literals_in, needed, sources
+from tests.codes import CODE, ROOT, calls_in, catalogues, literals_in, needed, sources
 
-FOLDERS = (Fault.SENTENCES, InputFault.SENTENCES)
 SOURCES = [found for package in ("protocols", "smc_dp") for found in sources(package)]
+LITERALS = {file: literals_in(source) for file, source in SOURCES}
+FILES = sorted(path.relative_to(ROOT) for path in ROOT.glob("[ps]*/**/faults.toml"))
 CALLS = [call for file, source in SOURCES for call in calls_in(source, file)]
 
 
@@ -25,7 +25,7 @@ def test_every_code_in_the_source_has_a_sentence_with_the_fields_that_are_given(
 
 
 def test_every_sentence_belongs_to_a_code_in_the_source():
-    used = set().union(*(literals_in(source) for _, source in SOURCES))
+    used = set().union(*LITERALS.values())
     assert [sorted(set(one) - used) for one in catalogues()] == [[], []]
 
 
@@ -34,21 +34,20 @@ def test_a_code_that_stands_in_both_catalogues_has_one_sentence():
     assert [code for code in set(protocols) & set(ours) if protocols[code] != ours[code]] == []
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=("protocols", "smc_dp"))
-def test_a_code_stands_in_one_file_and_a_file_is_sorted(folder: Path):
-    seen: dict[str, Path] = {}
-    for path in sorted(folder.glob("*.toml")):
-        subjects = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("[")]
-        assert subjects == sorted(subjects), path
-        for code in sentences_of(path):
-            assert CODE.fullmatch(code)
-            assert seen.setdefault(code, path) == path
+def makers(code: str) -> set[Path]:
+    """Return the folders, rooms or protocols, in which this code stands."""
+    files = [Path(file) for file, source in SOURCES if code in LITERALS[file]]
+    return {Path(*file.parts[:2]) if len(file.parts) > 2 else file.parent for file in files}
 
 
-def sentences_of(path: Path) -> list[str]:
-    """Return the codes in one file of sentences."""
-    found = tomllib.loads(path.read_text(encoding="utf-8"))
-    return [f"{subject}.{name}" for subject, named in found.items() for name in named]
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_a_sentence_stands_where_its_fault_is_made(path: Path):
+    found = tomllib.loads((ROOT / path).read_text(encoding="utf-8"))
+    assert list(found) == sorted(found)
+    common = (Path("protocols"), Path("smc_dp/core"))
+    for code in (f"{subject}.{name}" for subject, named in found.items() for name in named):
+        assert CODE.fullmatch(code)
+        assert makers(code) == {path.parent} or path.parent in common, code
 
 
 def test_a_planted_fault_is_found(tmp_path: Path):
@@ -57,7 +56,7 @@ def test_a_planted_fault_is_found(tmp_path: Path):
     assert calls == [("a.b", {"x"}), ("a.c", None), ("a.e", {"y"})]
     assert literals_in(source) == {"a.b", "a.c", "a.d", "a.e"}
     assert needed("{x:g} of {y}, {{z}}") == {"x", "y"}
-    (tmp_path / "a.toml").write_text('[a]\nb = "wanted {x}"\n')
+    (tmp_path / "faults.toml").write_text('[a]\nb = "wanted {x}"\n')
     assert sentences(tmp_path) == {"a.b": "wanted {x}"}
 
 

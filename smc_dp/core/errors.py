@@ -16,9 +16,9 @@ _LONGEST_NAME = 64
 
 
 class InputFault(Fault):
-    """Something that is wrong with input; its sentence stands in `smc_dp/core/sentences`."""
+    """Something that is wrong with input; its sentence stands in the `faults.toml` of its room."""
 
-    SENTENCES: ClassVar[Path] = Path(__file__).parent / "sentences"
+    PACKAGE: ClassVar[Path] = Path(__file__).parents[1]
 
 
 class InputError(FaultError, ValueError):
