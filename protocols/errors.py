@@ -33,7 +33,8 @@ class Fault:
     `code` is `subject.what_is_wrong`; programs and tests compare it. Its sentence stands in `faults.toml`, in the
     folder of `PACKAGE` that makes the fault, with the names of fields in braces as in `str.format`; a list is written
     with commas. `place` says where the fault stands, outermost first, such as a file or a line, and `behind` is said
-    after the sentence. A code without a sentence is said itself: an error about an error would hide what is wrong.
+    after the sentence. A code without a sentence that fits is said itself: an error about an error would hide what is
+    wrong.
     """
 
     PACKAGE: ClassVar[Path] = Path(__file__).parent
@@ -44,8 +45,10 @@ class Fault:
 
     def __str__(self) -> str:
         written = {name: _written(value) for name, value in self.fields.items()}
-        sentence = sentences(self.PACKAGE).get(self.code)
-        said = f"{self.code} {written}" if sentence is None else sentence.format(**written)
+        try:
+            said = sentences(self.PACKAGE)[self.code].format(**written)
+        except (LookupError, TypeError, ValueError):
+            said = f"{self.code} {written}" if written else self.code
         return self.place + said + self.behind
 
     def within(self, place: str) -> Self:

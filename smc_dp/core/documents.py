@@ -49,9 +49,9 @@ _COUNTED = MappingProxyType({"too_short": ("least", "min_length"), "too_long": (
 class UnfitError(InputError):
     """Refuse a document with all of its faults at once; the message has the sentences of all."""
 
-    def __init__(self, where: str, faults: Iterable[Fault | str]) -> None:
+    def __init__(self, where: str, faults: Iterable[Fault]) -> None:
         self.where = where
-        self._faults = tuple(f if isinstance(f, Fault) else InputError(f).fault for f in faults)
+        self._faults = tuple(faults)
         count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
         fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
         place = f"{where}: " if where else ""

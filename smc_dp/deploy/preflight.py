@@ -56,7 +56,7 @@ class Fit:
             several = isinstance(error, UnfitError)
             self.add(fault.within(where) if several else fault for fault in error.faults)
 
-    def add(self, faults: Iterable[Fault | str]) -> None:
+    def add(self, faults: Iterable[Fault]) -> None:
         """Keep these faults, each once."""
         self.faults += [fault for fault in UnfitError("", faults).faults if fault not in self.faults]
 

@@ -20,7 +20,7 @@ from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Session
 from smc_dp.core.documents import Document, UnfitError, canonical_text, read_document
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
 from smc_dp.data.bounds import Bounds, bounds_of
 from smc_dp.data.bounds_file import BoundsFile
@@ -211,19 +211,19 @@ class JointStudy(RunSettings):
         made: Terms = terms_of(self.protocol.name).from_dict(self.protocol.said())
         return made
 
-    def _faults(self) -> Iterator[str]:
+    def _faults(self) -> Iterator[Fault]:
         yield from self._faults_of_names()
         try:
             kind, terms = secure_form(self.method.name, self.protocol.name), terms_of(self.protocol.name)
         except InputError as error:
-            yield str(error)
+            yield from error.faults
             return
         if as_printed(self.protocol.name):
-            yield f"protocol: {self.protocol.name} is kept for its flaws, wanted one that claims something"
+            yield InputFault("study.protocol_as_printed", {"protocol": self.protocol.name})
         else:
             yield from self._faults_of_settings(kind, terms)
 
-    def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[str]:
+    def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[Fault]:
         wanted = dict.fromkeys(_FOLLOWS, False) | {f.name: f.name not in _UNSAID for f in fields(terms)}
         stated, in_protocol = self.method.said(), self.protocol.said()
         yield from (*_unknown("method", stated, settings_wanted(kind)), *_unknown("protocol", in_protocol, wanted))
@@ -233,69 +233,71 @@ class JointStudy(RunSettings):
         if not missing and not unreadable:
             yield from self._faults_of_all(*self._settled())
 
-    def _unreadable(self) -> Iterator[str]:
+    def _unreadable(self) -> Iterator[Fault]:
         for read in (self._method_and_target, self._terms):
             try:
                 read()
             except InputError as error:
-                yield str(error)
+                yield from error.faults
 
-    def _faults_of_all(self, method: Any, target: Target, protocol: str, terms: Terms) -> Iterator[str]:
+    def _faults_of_all(self, method: Any, target: Target, protocol: str, terms: Terms) -> Iterator[Fault]:
         try:
             check(method, target, protocol, terms, test_keys=self.insecure_test_keys)
             check_auxiliary(method, given=self.auxiliary is not None)
         except InputError as error:
-            yield str(error)
+            yield from error.faults
             return
         if self.insecure_test_keys and not terms.weak(protocol):
-            yield "insecure_test_keys: the keys are long enough, wanted false"
+            yield InputFault("study.no_test_keys")
         if self.protocol.said().get("left_out"):
-            yield "protocol: left_out: a study begins with all of its parties, wanted none"
+            yield InputFault("study.party_left_out")
         if self.auxiliary is None:
             yield from self._faults_without_rows()
 
-    def _faults_of_names(self) -> Iterator[str]:
+    def _faults_of_names(self) -> Iterator[Fault]:
         try:
             check_names(self.parties)
         except InputError as error:
-            yield f"parties: {error}"
+            yield error.fault.within("parties")
         owners: dict[bytes, str] = {}
         for name, key in self.identities.items():
             if (other := owners.setdefault(key, name)) != name:
-                yield f"parties: {name} and {other} have one key, wanted a key of its own for each"
+                yield InputFault("study.one_key_for_two", {"name": name, "other": other})
 
-    def _faults_without_rows(self) -> Iterator[str]:
+    def _faults_without_rows(self) -> Iterator[Fault]:
         try:
             self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
-        except UnfitError as error:
-            yield from map(str, error.faults)
         except InputError as error:
-            yield str(error)
+            yield from error.faults
 
-    def _faults_of_agreement(self, agreement: Agreement) -> Iterator[str]:
+    def _faults_of_agreement(self, agreement: Agreement) -> Iterator[Fault]:
         """What shows only where everything is known, the public rows too."""
         try:
             participants, program = agreement.participants, PROTOCOLS[agreement.protocol]
             refuse_beyond("protocol", agreement.program_parameters("").as_dict(), program.limits)
         except (InputError, LocalError) as error:
-            yield str(error)
+            yield from error.faults
             return
         if CURATOR_NAME not in participants:
-            yield f"protocol: {self.protocol.name} with these settings has no Charlie, who keeps the record of a study"
+            yield InputFault("study.without_curator", {"protocol": self.protocol.name})
         for name, wanted in agreement.parameters.items():
             stated = self.protocol.said().get(name, wanted)
             if stated != wanted or type(stated) is not type(wanted):
-                yield f"protocol: {name}: wanted {shown(wanted)}, got {shown(stated)}"
+                yield InputFault("study.other_value", {"name": name, "wanted": shown(wanted), "got": shown(stated)})
         if self.target.delta is not None and "delta" not in agreement.parameters:
-            yield f"target: delta: noise {self.target.noise} has none, wanted none"
+            yield InputFault("study.needless_delta", {"noise": self.target.noise})
         if self.target.delta is None and "delta" in agreement.parameters:
-            yield f"target: delta: is missing, wanted one for noise {self.target.noise}"
+            yield InputFault("study.delta_missing", {"noise": self.target.noise})
 
 
-def _missing(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[str]:
-    yield from (f"{section}: {name}: is missing" for name, needed in wanted.items() if needed and name not in stated)
+def _missing(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[Fault]:
+    for name, needed in wanted.items():
+        if needed and name not in stated:
+            yield InputFault("document.missing", place=f"{section}: {name}: ")
 
 
-def _unknown(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[str]:
-    names = ", ".join(wanted) or "no settings"
-    yield from (f"{section}: unknown key {shown(name)}, wanted {names}" for name in stated if name not in wanted)
+def _unknown(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[Fault]:
+    for name in stated:
+        if name not in wanted:
+            fields = {"key": shown(name), "wanted": ", ".join(wanted) or "no settings"}
+            yield InputFault("study.unknown_setting", fields, f"{section}: ")

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from smc_dp.core.documents import Document, read_document
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_form import FileForm, FileSection
@@ -87,46 +87,47 @@ class OwnTerms(Document):
         """The folder of what the relay wants to see, if the terms name one."""
         return None if self.relay.credentials is None else self._folder / self.relay.credentials
 
-    def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[str]:
-        """Every limit that the study passes, each by its name; InputError for public rows that are not the study's."""
+    def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[Fault]:
+        """Return every limit that the study passes; raise InputError for public rows that are not the study's."""
         return self.faults_of(study, study.agreement(auxiliary))
 
-    def faults_of(self, study: JointStudy, agreement: Agreement) -> list[str]:
-        """As `faults`, for whoever has made the study's agreement already."""
-        return [f"terms: {fault}" for fault in self._faults(study, agreement)]
+    def faults_of(self, study: JointStudy, agreement: Agreement) -> list[Fault]:
+        """Return what `faults` does, for a caller that has made the study's agreement already."""
+        return [InputFault(code, fields, "terms: ") for code, fields in self._faults(study, agreement)]
 
-    def _faults(self, study: JointStudy, agreement: Agreement) -> Iterator[str]:
-        limits, statement, has = self.limits, agreement.statement, "the study's release has"
+    def _faults(self, study: JointStudy, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
+        limits, statement = self.limits, agreement.statement
         try:
             found = price_of(agreement)
         except InputError:
-            yield f"max_epsilon: wanted at most {limits.max_epsilon}, the study's release guarantees nothing"
+            yield "terms.no_guarantee", {"most": limits.max_epsilon}
         else:
             if found.epsilon > Fraction(limits.max_epsilon):
-                yield f"max_epsilon: wanted at most {limits.max_epsilon}, {has} {at_most(found.epsilon)}"
+                yield "terms.max_epsilon", {"most": limits.max_epsilon, "got": at_most(found.epsilon)}
             if found.delta > round_up(Fraction(limits.max_delta)):  # a statement's delta is a float, rounded up
-                yield f"max_delta: wanted at most {limits.max_delta}, {has} {at_most(found.delta)}"
+                yield "terms.max_delta", {"most": limits.max_delta, "got": at_most(found.delta)}
         if limits.adjacency is not None and statement.adjacency not in limits.adjacency:
-            yield f"adjacency: wanted {' or '.join(limits.adjacency) or 'none'}, {has} {statement.adjacency}"
+            yield "terms.adjacency", {"wanted": " or ".join(limits.adjacency) or "none", "got": statement.adjacency}
         yield from self._faults_of_company(study, agreement)
-        if limits.columns is not None:
-            for column in columns(study.bounds):
-                if column not in limits.columns:
-                    yield f"columns: {shown(column)} is not among those allowed"
+        for column in [] if limits.columns is None else columns(study.bounds):
+            if column not in (limits.columns or ()):
+                yield "terms.columns", {"column": shown(column)}
         if limits.purposes is not None and study.purpose not in limits.purposes:
-            yield f"purposes: {shown(study.purpose)} is not among those allowed"
+            yield "terms.purposes", {"purpose": shown(study.purpose)}
         if agreement.marks and not limits.insecure:
-            yield f"insecure: the study is marked {', '.join(agreement.marks)}, wanted none"
+            yield "terms.insecure", {"marks": agreement.marks}
 
-    def _faults_of_company(self, study: JointStudy, agreement: Agreement) -> Iterator[str]:
+    def _faults_of_company(
+        self, study: JointStudy, agreement: Agreement
+    ) -> Iterator[tuple[str, dict[str, FieldValue]]]:
         limits, settings = self.limits, agreement.parameters
         at_least = len(study.parties) - settings.get("dropouts", 0)
         if at_least < limits.min_parties:
-            yield f"min_parties: wanted rows of {limits.min_parties} in a release, it may have those of {at_least}"
+            yield "terms.min_parties", {"wanted": limits.min_parties, "got": at_least}
         colluders = settings.get("colluders", 0)
         if colluders < limits.min_colluders:
             held = f"withstands {colluders}" if "colluders" in settings else "needs all to keep to the rules"
-            yield f"min_colluders: wanted protection against {limits.min_colluders}, {agreement.protocol} {held}"
+            yield "terms.min_colluders", {"wanted": limits.min_colluders, "protocol": agreement.protocol, "held": held}
 
 
 def columns(bounds: Bounds) -> list[str]:

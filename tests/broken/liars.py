@@ -63,7 +63,7 @@ class Liar(Endpoint):
     def raw(self, to: str, kind: str, payload: bytes) -> None:
         """Seal any payload under any kind."""
         engine: Any = self._engine
-        engine.emit(engine.channel.seal(to, kind, "", payload))
+        engine._emit(engine.channel.seal(to, kind, "", payload))
 
     def encoded(self, message: Any) -> bytes:
         """The canonical bytes of a message."""

@@ -168,7 +168,7 @@ def fails_late(j: int) -> int:
 
 
 def stops(j: int) -> int:
-    raise StoppedError("role.nobody_at_home")
+    raise StoppedError("toy.nobody_at_home")
 
 
 def fails_elsewhere(j: int) -> int:

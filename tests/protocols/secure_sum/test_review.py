@@ -17,7 +17,7 @@ from support.sums import made, parameters
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
-from protocols.errors import PeerError
+from protocols.errors import Fault, PeerError
 from protocols.runtime import replay
 from protocols.runtime.claims import Told, Wrong
 from protocols.runtime.endpoint import Endpoint, Greeted
@@ -30,8 +30,8 @@ AS_BYTES = Patch("masking", "return _exchanged(_PROBE, key)", "return _exchanged
 BLAMING = Patch("roster", "                return None, Fault(", "                return name, Fault(")
 BLAMING_READERS = Patch(
     "setup",
-    'me.stop("greetings.not_alike", "{party} saw other greetings", party=name)',
-    'me.refuse(name, "greetings.other", "saw other greetings")',
+    'me.stop("greetings.not_alike", party=name)',
+    'me.refuse(name, "greetings.other")',
 )
 OF_ANY_GREETING = Patch("setup", "if key != posted[me.index]:", "if False:")
 OF_ANY_RESULT = Patch(
@@ -251,8 +251,8 @@ def test_whichever_share_does_not_fit_its_dealer_is_named(of_seed: bool, monkeyp
         letters = [Told("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
         return checkable.told(p, greetings, letters)
 
-    why = f"P1 dealt shares of its {'seed' if of_seed else 'mask key'} of sum 0 that do not open what it greeted with"
-    assert [told(wrong) for wrong in range(p.K)] == [None, *[Wrong(why, "P1")] * 5]
+    fault = Fault("sum.false_shares", {"name": "P1", "what": "seed" if of_seed else "mask key", "sum": 0})
+    assert [told(wrong) for wrong in range(p.K)] == [None, *[Wrong(fault, "P1")] * 5]
     monkeypatch.setattr(checkable, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
     assert [told(wrong) is None for wrong in range(p.K)] == [True, *[False] * 4, True]
 
@@ -262,4 +262,4 @@ def test_a_sum_without_what_was_added_up_is_no_opening() -> None:
     said = {CURATOR_NAME: PublishedSum((7,), (1, 2))}
     for published, culprit in ((said, CURATOR_NAME), ({"P1": PublishedShare((1, 2))}, None)):
         found = checkable.published(p, bytes(32), {}, published, lambda *given: True)
-        assert found == Wrong("what was added up was not published", culprit)
+        assert found == Wrong(Fault("sum.not_published"), culprit)

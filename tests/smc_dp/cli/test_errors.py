@@ -231,8 +231,9 @@ def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys,
     monkeypatch.setattr(by_protocol, "secure", secure)
     assert main(["run", *OWN, "--json"]) == 2  # which also silences the progress
     out, err = capsys.readouterr()
-    assert err == "error: south: sent a ciphertext that is no unit (its message 3)\n"
-    assert json.loads(out)["error"]["message"] == err.removeprefix("error: ").strip()
+    found = json.loads(out)["error"]
+    assert (found["code"], found["place"]) == ("paillier.not_a_unit", "south")
+    assert err == f"error: {found['message']}\n"
 
 
 def test_json_has_every_fault_with_its_code(folder, capsys):

@@ -64,7 +64,7 @@ def test_a_local_warning_is_a_line_and_others_stay_what_they_were(capsys: pytest
             warnings.warn("another", UserWarning, stacklevel=1)
     found = capsys.readouterr()
     assert found.out == ""
-    assert found.err == "warning: north.csv: 3 rows \n" * 2
+    assert found.err == "warning: rows.clipped\n" * 2
     with pytest.warns(UserWarning, match="another"), verbose.local_warnings():
         warnings.warn("another", UserWarning, stacklevel=1)
     assert capsys.readouterr().err == ""

@@ -57,7 +57,7 @@ class RoughCarrier:
 
     def _or_fail(self) -> None:
         if self._draws.below(12) == 0:
-            raise CarrierError("the relay cannot be reached")
+            raise CarrierError("relay.unreachable")
 
 
 @pytest.mark.parametrize("of", ["curator_run", pytest.param("sum_run", marks=pytest.mark.slow)])
@@ -68,7 +68,7 @@ def test_a_rough_relay_changes_nothing(of: str, request: pytest.FixtureRequest, 
     run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
     run.run()
     assert sites.left_by(run) == sites.left_by(whole)
-    assert all("the relay cannot be reached" in said for said in run.said.values())
+    assert all("relay.unreachable" in said for said in run.said.values())
     run.close()
 
 
@@ -104,7 +104,7 @@ class OutageCarrier(RoughCarrier):
     def _or_fail(self) -> None:
         if self._clock.now < self._until or not self._met:
             self._met = True
-            raise CarrierError("the relay cannot be reached")
+            raise CarrierError("relay.unreachable")
 
 
 def test_nobody_is_late_for_what_the_relay_could_not_bring(sum_run: Sites, fast_path: Path) -> None:

@@ -31,7 +31,7 @@ NO_YES = LevelsSaid((LevelSaid("No", ("0",)), LevelSaid("Yes", ("1",))))
 
 def book(**columns: ColumnSaid) -> CodeBook:
     entries = tuple(BookEntry(name, said) for name, said in columns.items())
-    return CodeBook("trial.csv", entries)
+    return CodeBook("trial.csv", "a code book", entries)
 
 
 def of(*levels: str) -> LevelsSaid:

@@ -228,9 +228,10 @@ def test_a_spoilt_file_is_named_and_can_be_made_anew(ending, tmp_path):
     table = next((tmp_path / "out" / "cells").glob("*wsum*.csv"))
     spoilt = table.with_suffix(f".{ending}")
     spoilt.write_bytes(spoilt.read_bytes()[:-20])
-    with refused("results.bad_row" if ending == "csv" else "json.unreadable", table=str(table)) as caught:
+    with refused("results.bad_row" if ending == "csv" else "json.unreadable") as caught:
         run(PLAN, tmp_path / "out")
     assert str(spoilt) in str(caught.value)
+    assert f"delete {table}" in str(caught.value)
     table.unlink()
     assert figures_of(run(PLAN, tmp_path / "out")) == figures_of(first)
 
