@@ -10,13 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.options import AsJson, count, whole
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, shown
 
 
-@with_settings(OPTIONS, "plan")
+@with_settings("plan")
 def plan(
     said: Mapping[str, Any],
     sizes: Annotated[

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson, deferred
 from smc_dp.cli.setting_options import with_settings
@@ -42,7 +41,7 @@ def main() -> None:
     """
 
 
-@with_settings(OPTIONS, "study new")
+@with_settings("study new")
 def new(
     said: Mapping[str, Any],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The study to write.")],

@@ -5,7 +5,7 @@ Rules of this file:
 1. A setting is one field. Its `description` is the sentence that help texts and the published schema share, and its
    `title` names it in the table of settings of a report. `json_schema_extra` says which commands have it as an option,
    how the value of that option is written, what is taken where nobody says it, and which short help shows it.
-2. `python tests/make_options.py` writes the options into `smc_dp/cli/generated_options.py`, so that help loads no
+2. `python tests/make_options.py` writes the options into `smc_dp/cli/setting_options.json`, so that help loads no
    model. A test compares the two.
 3. A section may be left out, and so may each of its fields: `RunSettings.settled` takes what the method prefers, then
    what the protocol prefers. A study (`smc_dp.deploy.study`) is a `RunSettings` in which everything is said.
