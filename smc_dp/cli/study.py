@@ -74,7 +74,7 @@ def new(
     """
     from smc_dp.core.documents import parsed, validated
     from smc_dp.core.writing import write_new
-    from smc_dp.deploy import draft
+    from smc_dp.deploy.draft import draft
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
@@ -95,8 +95,9 @@ def new(
         agreed.method, agreed.target, tuple(parties), known, agreed.protocol, agreed.terms, agreed.marks, public
     )
     identities = parties | ({} if curator is None else stored.pinned_curator(curator))
-    around = draft.Around(title, purpose, relay, greetings, letters, identities, stated)
-    text = draft.draft(agreement, around)
+    deadlines = {"greetings": greetings, "letters": letters}
+    around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
+    text = draft(agreement, around, identities, stated)
     made = parsed(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")
     print(f"Written: {out}, digest {made.digest}. Read it, and have each participant run `smc-dp study approve`.")

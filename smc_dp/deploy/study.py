@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,14 +39,9 @@ from smc_dp.run.agreement import (
     settings_wanted,
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols.registry import Terms, terms_of
+from smc_dp.run.protocols.registry import FOLLOWS, Terms, setting_names, terms_of
 from smc_dp.run.settings import MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
 from smc_dp.run.transcript_header import refuse_beyond
-
-_FOLLOWS = ("ring_bits", "fraction_bits")
-"""Of a sum's settings, what follows from the rest: whoever states it states it right."""
-_UNSAID = ("exponents",)
-"""Settings that a study need not state: exponents are full then, as they were before there was a choice."""
 
 
 class StudyMethod(MethodSettings):
@@ -224,7 +218,7 @@ class JointStudy(RunSettings):
             yield from self._faults_of_settings(kind, terms)
 
     def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[Fault]:
-        wanted = dict.fromkeys(_FOLLOWS, False) | {f.name: f.name not in _UNSAID for f in fields(terms)}
+        wanted = dict.fromkeys(FOLLOWS, False) | {name: name not in terms.unsaid for name in setting_names(terms)}
         stated, in_protocol = self.method.said(), self.protocol.said()
         yield from (*_unknown("method", stated, settings_wanted(kind)), *_unknown("protocol", in_protocol, wanted))
         missing = [*_missing("method", stated, settings_wanted(kind)), *_missing("protocol", in_protocol, wanted)]

@@ -32,6 +32,8 @@ TERMS: Mapping[str, type[Any]] = MappingProxyType(
     }
 )
 """By the name of the program that they are about."""
+FOLLOWS = ("ring_bits", "fraction_bits")
+"""Of a sum's settings, what follows from the rest: whoever states it states it right."""
 
 
 def terms_of(protocol: str) -> type[Any]:
