@@ -152,16 +152,8 @@ def check(
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "study": found.digest,
-                    "name": fit.name,
-                    "fits": not fit.faults,
-                    "faults": [f.as_dict() for f in fit.faults],
-                }
-            )
-        )
+        faults = [fault.as_dict() for fault in fit.faults]
+        print(json.dumps({"study": found.digest, "name": fit.name, "fits": not faults, "faults": faults}))
         return 2 if fit.faults else 0
     for fault in fit.faults:
         print(one_line(str(fault)))

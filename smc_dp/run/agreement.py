@@ -199,16 +199,10 @@ class Agreement:
         """
         stated = reading.mapping("parameters", document.get("parameters"))
         method, target, protocol = method_and_target(stated)
-        made = cls(
-            method,
-            target,
-            tuple(reading.texts("parties", stated.get("parties"))),
-            bounds,
-            protocol,
-            terms_of(protocol).from_dict(stated),
-            tuple(reading.texts("insecure", document.get("insecure"))),
-            auxiliary,
-        )
+        parties = tuple(reading.texts("parties", stated.get("parties")))
+        terms = terms_of(protocol).from_dict(stated)
+        marked = tuple(reading.texts("insecure", document.get("insecure")))
+        made = cls(method, target, parties, bounds, protocol, terms, marked, auxiliary)
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
             raise InputError("agreement.other_fraction_bits", wanted=wanted, got=shown(came))
