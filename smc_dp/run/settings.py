@@ -31,11 +31,12 @@ from protocols.runtime.network import TOPOLOGIES
 from smc_dp.core.documents import Document, FaultCollector, validated
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
+from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA
+from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, Agreement
 from smc_dp.run.protocols.registry import (
     ComparisonName,
     ExponentsName,
@@ -331,6 +332,14 @@ class SettledRun:
     protocol: str
     terms: Terms
     marks: tuple[str, ...]
+
+    def in_a_simulation(self, prepared: Prepared, *, auxiliary: bool) -> Agreement:
+        """Return the agreement of a simulation of these parties; `auxiliary`: whether somebody named public rows."""
+        data, method = prepared.federation, agreements.in_a_simulation(self.method, prepared.federation)
+        public = agreements.on_auxiliary(method, data, given=auxiliary)
+        return Agreement(
+            method, self.target, data.names, prepared.bounds, self.protocol, self.terms, self.marks, public
+        )
 
 
 class RunSettings(Document):
