@@ -181,7 +181,8 @@ def _refuse(
     several = error.faults if len(error.faults) > 1 else ()
     lines = [f"{error.fault.place}{renamed(str(fault), names)}" for fault in several] or [renamed(str(error), names)]
     if as_json:
-        faults = [{**fault.as_dict(), "message": renamed(str(fault), names)} for fault in error.faults]
+        placed = [f if f is error.fault else f.within(error.fault.place) for f in error.faults]
+        faults = [{**fault.as_dict(), "message": renamed(str(fault), names)} for fault in placed]
         print(json.dumps({"error": faults[0], "faults": faults}))
     for line in lines[:-1]:
         _fail(line)

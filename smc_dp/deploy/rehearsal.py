@@ -77,7 +77,7 @@ def _refuse_contradictions(asked: RunRequest) -> None:
         given["dataset"] = asked.data.dataset
     found = FaultCollector()
     for name, value in given.items():
-        if value not in (None, False):
+        if value is not None and value is not False:  # a 0 is said
             with found.step():
                 raise InputError("study.contradicted", name=name)
     found.require()

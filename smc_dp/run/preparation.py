@@ -47,7 +47,7 @@ def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
     """Raise an InputError with every one of these parameters that was given beside another one."""
     found = FaultCollector()
     for name, value in given.items():
-        if value not in (None, False):
+        if value is not None and value is not False:
             with found.step():
                 raise InputError("option.contradicts", name=name, other=other, why=why)
     found.require()

@@ -161,6 +161,8 @@ class MethodSettings(SettingsSection):
 class TargetSettings(SettingsSection):
     """What the release guarantees, or under calibration paper the printed figure."""
 
+    model_config = ConfigDict(extra="forbid")
+
     epsilon: PositiveRatio | None = _setting(
         "The epsilon that was asked for", "Privacy loss; a smaller one is more private.", "NUMBER", "number", on=_ALL,
         short=_ALL, usual="1",

@@ -91,6 +91,14 @@ def test_options_that_contradict_the_study_are_all_refused(
     assert said == {"--epsilon", "--lambda", "--dropouts", "--label", "--ledgers"}
 
 
+@pytest.mark.parametrize("option", ["--colluders", "--dropouts", "--parties"])
+def test_a_zero_contradicts_a_study_as_any_number_does(
+    option: str, study_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--study", str(study_file), option, "0", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "study.contradicted"
+
+
 @pytest.mark.parametrize(
     ("before", "instead"),
     [("colluders = 1", "colluders = 7"), ('adjacency = "replace"', "clip = 1"), ('"1/3"', "0"), ('"7d"', '"0d"')],

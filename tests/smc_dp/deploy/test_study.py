@@ -190,6 +190,17 @@ def test_a_study_that_no_audit_could_read_is_refused() -> None:
         study(by_curator(parties=parties))
 
 
+@pytest.mark.parametrize("section", ["method", "target", "protocol", "deadlines", "curator"])
+def test_an_unknown_key_is_refused_in_every_section(section: str) -> None:
+    said = text()
+    assert f"[{section}]\n" in said
+    with pytest.raises(UnfitError) as caught:
+        study(said.replace(f"[{section}]\n", f"[{section}]\nzz = 3\n"))
+    (fault,) = caught.value.faults
+    assert "'zz'" in str(fault)
+    assert fault.code in ("document.unknown_key", "study.unknown_setting", "columns.unknown_key")
+
+
 def test_every_fault_is_said_at_once() -> None:
     said = text().replace('"Readmission"', "1").replace(SOUTH, "ab").replace('"12h"', '"soon"').replace("[0, 120]", "0")
     with pytest.raises(UnfitError) as caught:
