@@ -1,4 +1,4 @@
-"""Report a finished run to the person who started it, and a release to a site that took part."""
+"""Report a finished run to the person who started it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from smc_dp.run.protocols.cost import Cost
 
 if TYPE_CHECKING:
     from smc_dp.methods.expected_accuracy import Outlook
-    from smc_dp.run.local_evaluation import OwnComparison
     from smc_dp.run.report import Comparison, Report
 
 _NAMED = 20  # of more parties those are named who are missing
@@ -100,24 +99,6 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
     if found.lost is not None and planned is not None:
         yield _lost(found.lost, planned)
     yield from _remark(found)
-
-
-def on_own_rows(found: OwnComparison) -> Iterator[Prose]:
-    """Yield what a site reads of a release and its own rows; it stays there."""
-    yield Prose(
-        f"On the own {found.rows:,} rows, for this site alone to know: the release {found.release:.3f}, the own model "
-        f"alone {found.alone:.3f}, each row by a model that has not seen it."
-    )
-    if found.worse_than_planned:
-        planned = (
-            "" if found.planned is None else f", {found.planned.band.high:.3f} if all had as many rows as this site"
-        )
-        yield Prose(
-            f"The release does worse than the own model alone, by more than noise was to cost{planned}, and chance may "
-            "add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` say who is "
-            "worth having, before you take part again.",
-            "run.worse_than_own_model",
-        )
 
 
 def _lost(lost: float, planned: Outlook) -> Prose:

@@ -16,6 +16,7 @@ from smc_dp.methods.functionality import Functionality
 from smc_dp.methods.method import check_target
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
@@ -42,6 +43,10 @@ class MeanTerms:
     def preferred(cls, method: Any) -> Mapping[str, Any]:
         """As `Terms`."""
         return {}
+
+    def among(self, parties: int) -> Among:
+        """As `Terms`: the noise is that of the smallest party, and no party may vanish."""
+        return Among(parties, 0, 0)
 
     def without(self, names: Sequence[str]) -> Self:
         """As `Terms`."""

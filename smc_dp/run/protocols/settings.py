@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, two_classes
+from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.target import NoiseName, Target
 
 
@@ -39,6 +40,10 @@ class Terms(Protocol):
 
     def as_dict(self, form: SecureForm) -> dict[str, Any]:
         """Plain values, and what follows for this form: a part of the parameters of a release."""
+        ...
+
+    def among(self, parties: int) -> Among:
+        """Return how many of so many parties may collude or vanish while the noise of the others is counted."""
         ...
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
