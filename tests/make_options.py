@@ -1,13 +1,12 @@
 """Write the options of `run`, `study new` and `plan` from the fields of the settings.
 
-`python tests/make_options.py` after a change of `smc_dp/run/settings.py`; `test_options_of_settings.py` compares.
+`python tests/make_options.py` after a change of `smc_dp/run/settings.py`; `test_setting_options.py` compares.
 """
 
 from __future__ import annotations
 
+import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,22 +15,11 @@ from pydantic import BaseModel
 
 from smc_dp.run.settings import RunRequest, fields_of
 
-FILE = Path(__file__).resolve().parent.parent / "smc_dp" / "cli" / "generated_options.py"
-HEAD = '''"""Options of the settings, made from the fields in `smc_dp/run/settings.py`.
-
-Written by `python tests/make_options.py`; help reads this file and loads no model.
-"""
-
-# ruff: noqa: E501
-
-from smc_dp.cli.setting_options import SettingOption
-
-OPTIONS = (
-'''
+FILE = Path(__file__).resolve().parent.parent / "smc_dp" / "cli" / "setting_options.json"
 
 
-def options(model: type[BaseModel] = RunRequest) -> Iterator[str]:
-    """Yield the line of each setting that a command has as an option."""
+def options(model: type[BaseModel] = RunRequest) -> Iterator[dict[str, Any]]:
+    """Yield each setting that a command has as an option."""
     order = ("data", "method", "target", "protocol", "simulation", "")
     for section, key, field in sorted(fields_of(model), key=lambda found: order.index(found[0])):
         extra: Any = field.json_schema_extra or {}
@@ -47,7 +35,7 @@ def options(model: type[BaseModel] = RunRequest) -> Iterator[str]:
             "help": in_options(f"{(field.description or '').removesuffix('.')}{usual}"),
             "sentences": {command: in_options(said) for command, said in extra.get("sentences", {}).items()},
         }  # fmt: skip
-        yield f"SettingOption({', '.join(f'{name}={value!r}' for name, value in said.items() if value)})"
+        yield {name: value for name, value in said.items() if value}
 
 
 def in_options(sentence: str) -> str:
@@ -57,9 +45,8 @@ def in_options(sentence: str) -> str:
 
 def generated() -> str:
     """Return the text of the file."""
-    text = f"{HEAD}{''.join(f'    {line},' for line in options())}\n)\n"
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FILE), "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    lines = (json.dumps(option, ensure_ascii=False) for option in options())
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 if __name__ == "__main__":

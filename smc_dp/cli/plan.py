@@ -10,18 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.options import AsJson, count, whole
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, shown
 
 
-@with_settings(OPTIONS, "plan")
+@with_settings("plan")
 def plan(
     said: Mapping[str, Any],
     sizes: Annotated[
-        str,
-        typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without."),
+        str, typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without.")
     ],
     columns: Annotated[
         str | None,

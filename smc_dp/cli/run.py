@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from smc_dp.cli import screen
-from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.identities import of_run
 from smc_dp.cli.ledger import limit
 from smc_dp.cli.options import AsJson
@@ -26,7 +25,7 @@ MENDED = (
 )
 
 
-@with_settings(OPTIONS, "run")
+@with_settings("run")
 def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     """Train together and write a run folder.
 

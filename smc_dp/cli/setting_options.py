@@ -1,10 +1,14 @@
-"""Options that are made of the fields of `smc_dp.run.settings`: how they are declared, and how they are read."""
+"""Options that are made of the fields of `smc_dp.run.settings`: how they are declared, and how they are read.
+
+`python tests/make_options.py` writes them into `setting_options.json`, so help loads no model.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,6 +65,9 @@ class SettingOption:
         return readers[self.kind]() if self.kind in readers else text
 
 
+OPTIONS = tuple(SettingOption(**said) for said in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")))
+
+
 def _show_all(context: typer.Context, asked: bool) -> None:
     if asked:
         parameters: Any = context.command.params
@@ -78,14 +85,12 @@ HelpAll = Annotated[
 ]
 
 
-def with_settings(
-    options: Sequence[SettingOption], command: str
-) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    """Give a function those of the options that this command has.
+def with_settings(command: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Give a function the options of settings that this command has.
 
     The function gets them as its first argument: a mapping of sections to what somebody said, read and not checked.
     """
-    known = {option.name: option for option in options if command in option.commands}
+    known = {option.name: option for option in OPTIONS if command in option.commands}
 
     def decorate(function: Callable[..., int | None]) -> Callable[..., int | None]:
         @functools.wraps(function)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson, deferred
 from smc_dp.cli.setting_options import with_settings
@@ -42,7 +41,7 @@ def main() -> None:
     """
 
 
-@with_settings(OPTIONS, "study new")
+@with_settings("study new")
 def new(
     said: Mapping[str, Any],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The study to write.")],
@@ -75,7 +74,7 @@ def new(
     """
     from smc_dp.core.documents import parsed, validated
     from smc_dp.core.writing import write_new
-    from smc_dp.deploy import draft
+    from smc_dp.deploy.draft import draft
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
@@ -96,8 +95,9 @@ def new(
         agreed.method, agreed.target, tuple(parties), known, agreed.protocol, agreed.terms, agreed.marks, public
     )
     identities = parties | ({} if curator is None else stored.pinned_curator(curator))
-    around = draft.Around(title, purpose, relay, greetings, letters, identities, stated)
-    text = draft.draft(agreement, around)
+    deadlines = {"greetings": greetings, "letters": letters}
+    around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
+    text = draft(agreement, around, identities, stated)
     made = parsed(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")
     print(f"Written: {out}, digest {made.digest}. Read it, and have each participant run `smc-dp study approve`.")
@@ -152,16 +152,8 @@ def check(
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "study": found.digest,
-                    "name": fit.name,
-                    "fits": not fit.faults,
-                    "faults": [f.as_dict() for f in fit.faults],
-                }
-            )
-        )
+        faults = [fault.as_dict() for fault in fit.faults]
+        print(json.dumps({"study": found.digest, "name": fit.name, "fits": not faults, "faults": faults}))
         return 2 if fit.faults else 0
     for fault in fit.faults:
         print(one_line(str(fault)))

@@ -60,7 +60,5 @@ RelayAddress: TypeAlias = Annotated[
 ]
 Duration: TypeAlias = Annotated[float, BeforeValidator(_seconds), WithJsonSchema(NUMBER_SCHEMA)]
 SiteName: TypeAlias = Annotated[
-    str,
-    BeforeValidator(_name),
-    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"}),
+    str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"})
 ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +18,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Session
-from smc_dp.core.documents import Document, UnfitError, canonical_text, read_document
+from smc_dp.core.documents import Document, FaultCollector, UnfitError, canonical_text, read_document
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
 from smc_dp.data.bounds import Bounds, bounds_of
@@ -40,14 +39,9 @@ from smc_dp.run.agreement import (
     settings_wanted,
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols.registry import Terms, terms_of
+from smc_dp.run.protocols.registry import FOLLOWS, Terms, setting_names, terms_of
 from smc_dp.run.settings import MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
 from smc_dp.run.transcript_header import refuse_beyond
-
-_FOLLOWS = ("ring_bits", "fraction_bits")
-"""Of a sum's settings, what follows from the rest: whoever states it states it right."""
-_UNSAID = ("exponents",)
-"""Settings that a study need not state: exponents are full then, as they were before there was a choice."""
 
 
 class StudyMethod(MethodSettings):
@@ -198,18 +192,15 @@ class JointStudy(RunSettings):
         return made
 
     def _settled(self) -> tuple[Any, Target, str, Terms]:
-        """What is stated of method, target and protocol, as the agreement of a run reads it."""
-        return *self._method_and_target(), self.protocol.name, self._terms()
-
-    def _method_and_target(self) -> tuple[Any, Target]:
+        """Return what is stated of method, target and protocol; raises an InputError with all that is unreadable."""
         stated = {**self.method.said(), **self.target.said()}
-        stated |= {"method": self.method.name, "protocol": self.protocol.name}
-        method, wanted, _ = method_and_target(stated)
-        return method, wanted
-
-    def _terms(self) -> Terms:
-        made: Terms = terms_of(self.protocol.name).from_dict(self.protocol.said())
-        return made
+        found, protocol = FaultCollector(), self.protocol.name
+        with found.step():
+            method, target, _ = method_and_target({**stated, "method": self.method.name, "protocol": protocol})
+        with found.step():
+            terms: Terms = terms_of(protocol).from_dict(self.protocol.said())
+        found.require()
+        return method, target, protocol, terms
 
     def _faults(self) -> Iterator[Fault]:
         yield from self._faults_of_names()
@@ -224,21 +215,18 @@ class JointStudy(RunSettings):
             yield from self._faults_of_settings(kind, terms)
 
     def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[Fault]:
-        wanted = dict.fromkeys(_FOLLOWS, False) | {f.name: f.name not in _UNSAID for f in fields(terms)}
+        wanted = dict.fromkeys(FOLLOWS, False) | {name: name not in terms.unsaid for name in setting_names(terms)}
         stated, in_protocol = self.method.said(), self.protocol.said()
         yield from (*_unknown("method", stated, settings_wanted(kind)), *_unknown("protocol", in_protocol, wanted))
         missing = [*_missing("method", stated, settings_wanted(kind)), *_missing("protocol", in_protocol, wanted)]
-        unreadable = [] if missing else list(self._unreadable())
-        yield from (*missing, *unreadable)
-        if not missing and not unreadable:
-            yield from self._faults_of_all(*self._settled())
-
-    def _unreadable(self) -> Iterator[Fault]:
-        for read in (self._method_and_target, self._terms):
+        yield from missing
+        if not missing:
             try:
-                read()
+                settled = self._settled()
             except InputError as error:
                 yield from error.faults
+            else:
+                yield from self._faults_of_all(*settled)
 
     def _faults_of_all(self, method: Any, target: Target, protocol: str, terms: Terms) -> Iterator[Fault]:
         try:

@@ -270,10 +270,7 @@ def unclaimed(prospect: Prospect) -> Iterator[str]:
 
 
 def _circumstances(
-    sizes: Sequence[int] | Mapping[str, int],
-    columns: int | None,
-    classes: int | None,
-    bounds: Bounds | None,
+    sizes: Sequence[int] | Mapping[str, int], columns: int | None, classes: int | None, bounds: Bounds | None
 ) -> Circumstances:
     if isinstance(sizes, Mapping):
         names, rows = tuple(sizes), tuple(sizes.values())

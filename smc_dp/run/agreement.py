@@ -12,12 +12,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+from types import MappingProxyType, NoneType
+from typing import Any, cast, get_args, get_type_hints
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -60,12 +60,12 @@ REASONS = MappingProxyType(
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
 
 
-def _has_protocols(method: type[Method]) -> bool:
-    return hasattr(method, "by_protocols")
-
-
 BY_PROTOCOL = MappingProxyType(
-    {name: cast(type[SecureMethod], method).by_protocols for name, method in METHODS.items() if _has_protocols(method)}
+    {
+        name: cast(type[SecureMethod], kind).by_protocols
+        for name, kind in METHODS.items()
+        if hasattr(kind, "by_protocols")
+    }
 )
 """The methods with a secure form, and the protocols that compute it, by their names."""
 
@@ -199,16 +199,10 @@ class Agreement:
         """
         stated = reading.mapping("parameters", document.get("parameters"))
         method, target, protocol = method_and_target(stated)
-        made = cls(
-            method,
-            target,
-            tuple(reading.texts("parties", stated.get("parties"))),
-            bounds,
-            protocol,
-            terms_of(protocol).from_dict(stated),
-            tuple(reading.texts("insecure", document.get("insecure"))),
-            auxiliary,
-        )
+        parties = tuple(reading.texts("parties", stated.get("parties")))
+        terms = terms_of(protocol).from_dict(stated)
+        marked = tuple(reading.texts("insecure", document.get("insecure")))
+        made = cls(method, target, parties, bounds, protocol, terms, marked, auxiliary)
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
             raise InputError("agreement.other_fraction_bits", wanted=wanted, got=shown(came))
@@ -253,10 +247,7 @@ class Agreement:
         return tuple(PROTOCOLS[self.protocol].program.participants(self.program_parameters("")))
 
     def session(
-        self,
-        rng: Stream,
-        identities: Mapping[str, Identity] | None = None,
-        simulated: Mapping[str, str] = PLAIN,
+        self, rng: Stream, identities: Mapping[str, Identity] | None = None, simulated: Mapping[str, str] = PLAIN
     ) -> Participants:
         """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
         program = PROTOCOLS[self.protocol].program
@@ -426,8 +417,8 @@ def marks(protocol: str, terms: Terms, *, seeded: bool) -> tuple[str, ...]:
 
 def settings_of(method: Any) -> dict[str, Any]:
     """A method's settings as plain values; what follows from the protocol is left out, and what is not set."""
-    found = {name: getattr(method, name) for name in _names(method)}
-    return {_STATED.get(name, name): _plain(value) for name, value in found.items() if value is not None}
+    found = {_STATED.get(name, name): getattr(method, name) for name in _names(method)}
+    return {name: _plain(value) for name, value in found.items() if value is not None}
 
 
 def _names(method: Any) -> list[str]:
@@ -437,15 +428,8 @@ def _names(method: Any) -> list[str]:
 
 def settings_wanted(kind: Any) -> dict[str, bool]:
     """What a release calls the settings of a method of this class, and whether each must be stated."""
-    return {_STATED.get(name, name): not optional for name, _, optional in _declared(kind)}
-
-
-def _declared(kind: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Of each setting its name, its type, and whether it may be None."""
-    types_of = get_type_hints(kind)
-    for name in _names(kind):
-        declared = types_of[name]
-        yield name, declared, get_origin(declared) in (Union, UnionType) and NoneType in get_args(declared)
+    types = get_type_hints(kind)
+    return {_STATED.get(name, name): NoneType not in get_args(types[name]) for name in _names(kind)}
 
 
 def _settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
@@ -454,17 +438,13 @@ def _settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True)
     `complete`: whether all that the method needs must be stated.
     """
     found: dict[str, Any] = {}
-    for name, declared, optional in _declared(kind):
-        known = _STATED.get(name, name)
-        if known not in stated and (optional or not complete):
+    types = get_type_hints(kind)
+    for name, (known, needed) in zip(_names(kind), settings_wanted(kind).items(), strict=True):
+        if known not in stated and not (needed and complete):
             continue
-        types = {declared, *get_args(declared)}
-        if float in types:
-            found[name] = float(_rational(known, stated))
-        elif int in types:
-            found[name] = int(_rational(known, stated))
-        else:
-            found[name] = one_of(known, stated, get_args(declared))
+        declared = get_args(types[name])
+        number = next((one for one in (float, int) if one in (types[name], *declared)), None)
+        found[name] = number(_rational(known, stated)) if number else one_of(known, stated, declared)
     return found
 
 

@@ -12,7 +12,7 @@ from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import FACTS
 from smc_dp.data.sources import DEFAULT_PARTIES, Prepared
 from smc_dp.methods.method import only_two
-from smc_dp.run.agreement import Agreement, check_auxiliary, in_a_simulation, on_auxiliary
+from smc_dp.run.agreement import Agreement, check_auxiliary
 from smc_dp.run.settings import DataRoles, RunRequest, SettledRun
 
 USUAL_DATASET = "breast_cancer"
@@ -25,16 +25,11 @@ def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
     """
     data, announced = asked.data, _announced(asked.data)
     agreed = _settled(asked, announced, _classes(data))
-    given = data.auxiliary is not None
     found = _own_files(data) if data.party else _dealt(data)
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
         agreed = _settled(asked, len(federation.parties), federation.classes)
-    method = in_a_simulation(agreed.method, federation)
-    public = on_auxiliary(method, federation, given=given)
-    return found, Agreement(
-        method, agreed.target, federation.names, found.bounds, agreed.protocol, agreed.terms, agreed.marks, public
-    )
+    return found, agreed.in_a_simulation(found, auxiliary=data.auxiliary is not None)
 
 
 def absences(texts: Iterable[str]) -> dict[str, int]:

@@ -24,8 +24,7 @@ from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
 from smc_dp.methods.sums.among import RowCounts
 from smc_dp.privacy.target import Target
-from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import Agreement
+from smc_dp.run.agreement import as_printed
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName
 from smc_dp.run.report import Report
@@ -159,7 +158,7 @@ def run_protocol(
 
     """
     prepared = _prepared(data, bounds, label, test, auxiliary)
-    parties, classes = prepared.federation.names, prepared.federation.classes
+    parties, classes = len(prepared.federation.names), prepared.federation.classes
     stated = isinstance(target, Target)
     asked = RunSettings.asking(
         method=method if isinstance(method, str) else None, protocol=protocol, calibration="proven",
@@ -168,15 +167,11 @@ def run_protocol(
         insecure_test_keys=insecure_test_keys,
     )  # fmt: skip
     settled = asked.settled(
-        len(parties), classes, seeded=insecure_seed is not None,
-        as_printed=protocol in PROTOCOLS and agreements.as_printed(protocol or ""),
+        parties, classes, seeded=insecure_seed is not None,
+        as_printed=protocol in PROTOCOLS and as_printed(protocol or ""),
         made=None if isinstance(method, str | None) else method, target=target if isinstance(target, Target) else None,
     )  # fmt: skip
-    rows = agreements.on_auxiliary(settled.method, prepared.federation, given=auxiliary is not None)
-    made = agreements.in_a_simulation(settled.method, prepared.federation)
-    agreed = Agreement(
-        made, settled.target, parties, prepared.bounds, settled.protocol, settled.terms, settled.marks, rows
-    )
+    agreed = settled.in_a_simulation(prepared, auxiliary=auxiliary is not None)
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,

@@ -5,7 +5,7 @@ Rules of this file:
 1. A setting is one field. Its `description` is the sentence that help texts and the published schema share, and its
    `title` names it in the table of settings of a report. `json_schema_extra` says which commands have it as an option,
    how the value of that option is written, what is taken where nobody says it, and which short help shows it.
-2. `python tests/make_options.py` writes the options into `smc_dp/cli/generated_options.py`, so that help loads no
+2. `python tests/make_options.py` writes the options into `smc_dp/cli/setting_options.json`, so that help loads no
    model. A test compares the two.
 3. A section may be left out, and so may each of its fields: `RunSettings.settled` takes what the method prefers, then
    what the protocol prefers. A study (`smc_dp.deploy.study`) is a `RunSettings` in which everything is said.
@@ -17,7 +17,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
 from pathlib import Path
@@ -31,17 +31,19 @@ from protocols.runtime.network import TOPOLOGIES
 from smc_dp.core.documents import Document, FaultCollector, validated
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
+from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA
+from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, Agreement
 from smc_dp.run.protocols.registry import (
     ComparisonName,
     ExponentsName,
     OutputName,
     RowCounts,
     Terms,
+    setting_names,
     settled,
     terms_of,
 )
@@ -52,33 +54,20 @@ RUN, STUDY, PLAN = "run", "study new", "plan"
 
 
 def _setting(
-    title: str,
-    sentence: str,
-    metavar: str = "",
-    kind: str = "text",
-    *,
-    on: tuple[str, ...] = (RUN,),
-    short: tuple[str, ...] = (),
-    usual: str = "",
-    variable: str = "",
-    sentences: dict[str, str] | None = None,
-) -> Any:
+    title: str, sentence: str, metavar: str = "", kind: str = "text", *, on: tuple[str, ...] = (RUN,),
+    short: tuple[str, ...] = (), usual: str = "", variable: str = "",
+    sentences: Mapping[str, str] = MappingProxyType({}), alias: str | None = None, default: Any = None,
+) -> Any:  # fmt: skip
     """Return a field that may be left out.
 
-    `kind`: how the value of the option is read, see `smc_dp.cli.options`. `on`: the commands that have it; `short`:
-    those whose short help shows it. `usual`: what is taken where nobody says it. `sentences`: other sentences, by
-    command.
+    `kind`: how the value of the option is read, see `smc_dp.cli.setting_options`. `on`: the commands that have it;
+    `short`: those whose short help shows it. `usual`: what is taken where nobody says it. `sentences`: other sentences,
+    by command.
     """
-    extra: dict[str, Any] = {
-        "kind": kind,
-        "metavar": metavar,
-        "commands": list(on),
-        "short": list(short),
-        "usual": usual,
-    }
-    extra |= {"variable": variable, "sentences": sentences or {}}
+    extra: dict[str, Any] = {"kind": kind, "metavar": metavar, "commands": [*on], "short": [*short], "usual": usual}
+    extra |= {"variable": variable, "sentences": dict(sentences)}
     said: Any = {name: value for name, value in extra.items() if value}
-    return Field(default=None, title=title, description=sentence, json_schema_extra=said)
+    return Field(default=default, alias=alias, title=title, description=sentence, json_schema_extra=said)
 
 
 def required(section: type[Document], name: str) -> Any:
@@ -132,11 +121,9 @@ class MethodSettings(SettingsSection):
             STUDY: "What is learned [default: newton].",
         },
     )  # fmt: skip
-    lam: MethodSetting = Field(
-        default=None, alias="lambda", title="Regularisation", description="Regularisation, of methods that have one.",
-        json_schema_extra={
-            "kind": "number", "metavar": "NUMBER", "commands": [*_ALL], "usual": "0.1"
-        },
+    lam: MethodSetting = _setting(
+        "Regularisation", "Regularisation, of methods that have one.", "NUMBER", "number", on=_ALL, usual="0.1",
+        alias="lambda",
     )  # fmt: skip
     adjacency: MethodSetting = _setting(
         "How neighbouring data sets differ",
@@ -144,12 +131,12 @@ class MethodSettings(SettingsSection):
         _choices(RecordAdjacency), "choice", on=_AGREED, usual="replace",
     )  # fmt: skip
     rows: MethodSetting = _setting(
-        "The number of all rows, which is public",
-        "gd: the number of all rows, which is public.", "INTEGER", "count", on=_AGREED, usual="what is known",
+        "The number of all rows, which is public", "gd: the number of all rows, which is public.", "INTEGER", "count",
+        on=_AGREED, usual="what is known",
     )  # fmt: skip
     clip: MethodSetting = _setting(
-        "The norm that models are clipped to",
-        "avg_clip: the norm that models are clipped to.", "NUMBER", "number", on=_AGREED, usual="10",
+        "The norm that models are clipped to", "avg_clip: the norm that models are clipped to.", "NUMBER", "number",
+        on=_AGREED, usual="10",
     )  # fmt: skip
     rounds: MethodSetting = _setting("Rounds of learning", "ofpa, ofaa: rounds of learning.", on=())
     reading: MethodSetting = _setting("Reading of the printed step", "ofpa, ofaa: reading of the printed step.", on=())
@@ -167,26 +154,23 @@ class MethodSettings(SettingsSection):
     )
     gamma: MethodSetting = _setting(
         "What keeps directions short that public rows lack",
-        "soft_ss: regularisation of directions that public rows lack.",
-        on=(),
-    )
+        "soft_ss: regularisation of directions that public rows lack.", on=(),
+    )  # fmt: skip
 
 
 class TargetSettings(SettingsSection):
     """What the release guarantees, or under calibration paper the printed figure."""
 
     epsilon: PositiveRatio | None = _setting(
-        "The epsilon that was asked for", "Privacy loss; a smaller one is more private.", "NUMBER", "number",
-        on=_ALL, short=_ALL, usual="1",
+        "The epsilon that was asked for", "Privacy loss; a smaller one is more private.", "NUMBER", "number", on=_ALL,
+        short=_ALL, usual="1",
     )  # fmt: skip
     delta: PositiveRatio | None = _setting(
         "The delta that was asked for", "Delta of noise ddg, which a secure sum adds.", "NUMBER", "probability",
         on=_ALL, usual="1e-5",
     )  # fmt: skip
     noise: OneLine | None = _setting(
-        "Law of the noise",
-        "Distribution of the noise.",
-        "|".join((*PRINTED, *SHARED)), "choice", on=_AGREED,
+        "Law of the noise", "Distribution of the noise.", "|".join((*PRINTED, *SHARED)), "choice", on=_AGREED,
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
     calibration: OneLine | None = _setting(
@@ -199,19 +183,18 @@ class ProtocolSettings(SettingsSection):
     """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out."""
 
     name: OneLine | None = _setting(
-        "Protocol",
-        "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.",
+        "Protocol", "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.",
         "pathak2010|linear", on=_ALL,
         usual="pathak2010; linear from 20 parties on, unless `key_bits`, `comparison` or `exponents` is given",
         sentences={PLAN: "prr_mean: protocol that computes the method; give `method`, too."},
     )  # fmt: skip
     key_bits: Term = _setting(
-        "Length of the Paillier keys", "prr_mean: length of the Paillier keys.", "INTEGER", "integer",
-        on=_AGREED, usual="3072",
+        "Length of the Paillier keys", "prr_mean: length of the Paillier keys.", "INTEGER", "integer", on=_AGREED,
+        usual="3072",
     )  # fmt: skip
     comparison: Term = _setting(
-        "How the smallest party was found", "prr_mean: how the smallest party is found.",
-        _choices(ComparisonName), on=_AGREED, usual="tournament",
+        "How the smallest party was found", "prr_mean: how the smallest party is found.", _choices(ComparisonName),
+        on=_AGREED, usual="tournament",
     )  # fmt: skip
     exponents: Term = _setting(
         "Randomisers of ciphertexts", "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.",
@@ -276,10 +259,9 @@ class DataRoles(Document):
         "else how many rows of the data set become public. They are published.",
         "FILE|INTEGER",
     )  # fmt: skip
-    strict_bounds: bool = Field(
-        default=False, title="Strict bounds", description="Refuse rows outside their bounds instead of clipping them.",
-        json_schema_extra={"kind": "flag", "commands": [RUN]},
-    )  # fmt: skip
+    strict_bounds: bool = _setting(
+        "Strict bounds", "Refuse rows outside their bounds instead of clipping them.", kind="flag", default=False
+    )
     dataset: str | None = _setting(
         "Data set", "Data set that is dealt to parties.",
         "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37|har|digits", short=(RUN,), usual="breast_cancer",
@@ -331,10 +313,9 @@ class Simulation(Document):
     insecure_seed: int | None = _setting(
         "Seed", "Reproducible and INSECURE: take all randomness from this number.", "INTEGER", "integer"
     )
-    as_printed_insecure: bool = Field(
-        default=False, title="Steps as printed", description="INSECURE: the paper's steps with their leaks.",
-        json_schema_extra={"kind": "flag", "commands": [RUN]},
-    )  # fmt: skip
+    as_printed_insecure: bool = _setting(
+        "Steps as printed", "INSECURE: the paper's steps with their leaks.", kind="flag", default=False
+    )
 
 
 _SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
@@ -352,6 +333,14 @@ class SettledRun:
     terms: Terms
     marks: tuple[str, ...]
 
+    def in_a_simulation(self, prepared: Prepared, *, auxiliary: bool) -> Agreement:
+        """Return the agreement of a simulation of these parties; `auxiliary`: whether somebody named public rows."""
+        data, method = prepared.federation, agreements.in_a_simulation(self.method, prepared.federation)
+        public = agreements.on_auxiliary(method, data, given=auxiliary)
+        return Agreement(
+            method, self.target, data.names, prepared.bounds, self.protocol, self.terms, self.marks, public
+        )
+
 
 class RunSettings(Document):
     """What somebody asks for; see the module."""
@@ -359,10 +348,9 @@ class RunSettings(Document):
     method: MethodSettings = MethodSettings()
     target: TargetSettings = TargetSettings()
     protocol: ProtocolSettings = ProtocolSettings()
-    insecure_test_keys: bool = Field(
-        default=False, title="Test keys", description="INSECURE: allow keys below 2048 bits.",
-        json_schema_extra={"kind": "flag", "commands": [*_AGREED]},
-    )  # fmt: skip
+    insecure_test_keys: bool = _setting(
+        "Test keys", "INSECURE: allow keys below 2048 bits.", kind="flag", on=_AGREED, default=False
+    )
 
     @classmethod
     def asking(cls, **said: Any) -> Self:
@@ -420,22 +408,14 @@ class RunSettings(Document):
     def suiting(self, method: str, protocol: str) -> RunSettings:
         """Return the settings without those that this method, by this protocol, does not have."""
         kind, terms = agreements.secure_form(method, protocol), terms_of(protocol)
-        known = {"name", *agreements.settings_wanted(kind)}
-        own = {field.name for field in fields(terms)}
+        known, own = agreements.settings_wanted(kind), setting_names(terms)
+        in_method = {name: value for name, value in self.method.said().items() if name in known}
+        in_protocol = {name: value for name, value in self.protocol.said().items() if name in own}
         has_delta = terms.noise(kind, True) in WITH_DELTA
         return RunSettings(
-            method=MethodSettings.model_validate({k: v for k, v in self.method.said().items() if k in known}),
+            method=MethodSettings.model_validate({**in_method, "name": method}),
             target=self.target if has_delta else self.target.model_copy(update={"delta": None}),
-            protocol=ProtocolSettings.model_validate({k: v for k, v in self.protocol.said().items() if k in own}),
-        ).named(method, protocol)
-
-    def named(self, method: str, protocol: str) -> RunSettings:
-        """Return the same settings of this method and this protocol."""
-        return self.model_copy(
-            update={
-                "method": self.method.model_copy(update={"name": method}),
-                "protocol": self.protocol.model_copy(update={"name": protocol}),
-            }
+            protocol=ProtocolSettings.model_validate({**in_protocol, "name": protocol}),
         )
 
     def _protocol(self, method: str, parties: int, *, as_printed: bool) -> str:

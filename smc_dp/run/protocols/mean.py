@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
@@ -13,61 +12,52 @@ from protocols.programs import PROTOCOLS
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import check_target
+from smc_dp.methods.method import SecureForm, check_target
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.privacy.target import Target
+from smc_dp.run.protocols.settings import Terms, check_classes, whole
 
 
-class MeanTerms:
-    """What the settings have in common of the protocols that compute the paper's mean; see `Terms`."""
+class MeanTerms(Terms):
+    """What the settings have in common of the protocols that compute the paper's mean.
+
+    Integers live on the grid of `smc_dp.privacy.output`, shares modulo 2**ring_bits.
+    """
 
     ring_bits: int
-    can_lose_parties: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.ring_bits > GRID.ring_bits:
-            raise InputError("ring_bits.too_large", most=GRID.ring_bits, got=self.ring_bits)
+        whole("ring_bits", vars(self), GRID.ring_bits)
 
-    @classmethod
-    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
-        """As `Terms`."""
-        own: NoiseName = method.secure_noises[0]
-        return own
+    def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
+        """Refuse noise, or a calibration, that the method does not have."""
+        check_target(target, method)
+        method.statement(Public(2, 1, 2), target, "secure")
+        super().check(protocol, method, target, test_keys=test_keys)
 
-    @classmethod
-    def preferred(cls, method: Any) -> Mapping[str, Any]:
-        """As `Terms`."""
-        return {}
+    def form(self, method: Any, public: Public, target: Target) -> SecureForm:
+        """Return the mean, in the ring of these settings."""
+        check_classes(public, method)
+        return MeanByCurator(method, public, target, self.ring_bits)
 
     def among(self, parties: int) -> Among:
-        """As `Terms`: the noise is that of the smallest party, and no party may vanish."""
+        """Return the threat model: the noise is that of the smallest party, and no party may drop out."""
         return Among(parties, 0, 0)
 
-    def without(self, names: Sequence[str]) -> Self:
-        """As `Terms`."""
-        raise InputError("parties.all_needed", names=names)
-
-
-def check_mean(method: Any, target: Target) -> None:
-    """Raises InputError for noise, or a calibration, that the method does not have."""
-    check_target(target, method)
-    method.statement(Public(2, 1, 2), target, "secure")
-
-
-def made_parameters(protocol: str, *given: Any) -> Any:
-    """The public parameters of this program; InputError where they do not fit together."""
-    program = PROTOCOLS[protocol].program
-    if program.parameters is None:
-        raise InputError("protocol.no_parameters", protocol=protocol)
-    try:
-        return program.parameters(*given)
-    except LocalError as error:
-        raise InputError(error.fault) from None
+    def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
+        """Return the parameters of the program, whose settings have the names that they have here."""
+        program = PROTOCOLS[protocol].program
+        if program.parameters is None:
+            raise InputError("protocol.no_parameters", protocol=protocol)
+        try:
+            return program.parameters(parties, form.public.dimension, agreed=agreed, **vars(self))
+        except LocalError as error:
+            raise InputError(error.fault) from None
 
 
 @dataclass(frozen=True)

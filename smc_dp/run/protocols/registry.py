@@ -8,7 +8,6 @@ and the form in which the program computes a method.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +21,7 @@ from smc_dp.run.protocols.linear import LinearTerms as LinearTerms
 from smc_dp.run.protocols.secure_sum import OutputName as OutputName
 from smc_dp.run.protocols.secure_sum import SumTerms as SumTerms
 from smc_dp.run.protocols.settings import Terms as Terms
+from smc_dp.run.protocols.settings import setting_names as setting_names
 
 TERMS: Mapping[str, type[Any]] = MappingProxyType(
     {
@@ -32,6 +32,8 @@ TERMS: Mapping[str, type[Any]] = MappingProxyType(
     }
 )
 """By the name of the program that they are about."""
+FOLLOWS = ("ring_bits", "fraction_bits")
+"""Of a sum's settings, what follows from the rest: whoever states it states it right."""
 
 
 def terms_of(protocol: str) -> type[Any]:
@@ -47,7 +49,7 @@ def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = 
     That is the one for the largest crowds, of those that have all the settings that somebody named; if none has, the
     first one.
     """
-    suited = [name for name in protocols if set(named) <= {field.name for field in fields(terms_of(name))}]
+    suited = [name for name in protocols if set(named) <= set(setting_names(terms_of(name)))]
     crowds = {name: terms_of(name).usual_from for name in suited or protocols}
     return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name])
 
@@ -58,11 +60,10 @@ def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
     Raises an InputError with every setting of another protocol, by its name.
     """
     kind = terms_of(protocol)
-    known = [field.name for field in fields(kind)]
     given = {name: value for name, value in named.items() if value is not None}
     found = FaultCollector()
     for name in given:
-        if name not in known:
+        if name not in setting_names(kind):
             with found.step():
                 raise InputError("protocol.no_such_setting", setting=name, method=method.name, protocol=protocol)
     found.require()

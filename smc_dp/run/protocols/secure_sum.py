@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from protocols.errors import LocalError
@@ -15,13 +15,13 @@ from smc_dp.methods.method import SecureForm, SumForm
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.protocols.settings import check_classes, one_of, whole
+from smc_dp.run.protocols.settings import Terms, check_classes, one_of, whole
 
 OutputName: TypeAlias = Literal["curator", "shares"]
 
 
 @dataclass(frozen=True)
-class SumTerms:
+class SumTerms(Terms):
     """t parties may collude with Charlie and deviate at will, D may vanish; `most_rows` caps each party's rows.
 
     `left_out`: who was to take part and vanished from an earlier session before anybody paid.
@@ -35,10 +35,9 @@ class SumTerms:
     output: OutputName = "curator"
     left_out: tuple[str, ...] = ()
     can_lose_parties: ClassVar[bool] = True
-    usual_from: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        settings = _settings(self)
+        settings = vars(self)
         whole("colluders", settings, MOST_PARTIES - 1, 0)
         whole("dropouts", settings, MOST_PARTIES - 1, 0)
         whole("most_rows", settings, LARGEST_N)
@@ -56,8 +55,7 @@ class SumTerms:
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
         """As `Terms`."""
-        own: NoiseName = method.secure_noises[0]
-        return "ddg" if has_delta and "ddg" in method.secure_noises else own
+        return "ddg" if has_delta and "ddg" in method.secure_noises else super().noise(method, has_delta)
 
     @classmethod
     def preferred(cls, method: Any) -> Mapping[str, Any]:
@@ -67,15 +65,12 @@ class SumTerms:
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
         """As `Terms`."""
-        given: dict[str, Any] = {field.name: stated.get(field.name) for field in fields(cls)}
-        given["left_out"] = tuple(reading.texts("left_out", given["left_out"]))
-        return cls(**given)  # which looks at each of them
+        return super().from_dict({**stated, "left_out": tuple(reading.texts("left_out", stated.get("left_out")))})
 
     def as_dict(self, form: SecureForm) -> dict[str, Any]:
-        """As `Terms`."""
-        grid = form.grid
-        settings = {**_settings(self), "left_out": list(self.left_out)}
-        return {**settings, "ring_bits": grid.ring_bits, "fraction_bits": grid.fraction_bits}
+        """Return the ring, too, which follows from the form."""
+        follows = {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
+        return {**super().as_dict(form), "left_out": list(self.left_out), **follows}
 
     def among(self, parties: int) -> Among:
         """As `Terms`."""
@@ -88,12 +83,7 @@ class SumTerms:
         if target.noise not in method.secure_noises:
             known = ", ".join(method.secure_noises)
             raise InputError("noise.not_of_method", name=method.name, known=known, got=target.noise)
-        if test_keys:
-            raise InputError("test_keys.without_keys", protocol=protocol)
-
-    def weak(self, protocol: str) -> bool:
-        """As `Terms`."""
-        return False
+        super().check(protocol, method, target, test_keys=test_keys)
 
     def form(self, method: Any, public: Public, target: Target) -> SumForm:
         """As `Terms`."""
@@ -118,7 +108,3 @@ class SumTerms:
     def without(self, names: Sequence[str]) -> Self:
         """As `Terms`."""
         return replace(self, left_out=(*self.left_out, *names))
-
-
-def _settings(terms: SumTerms) -> dict[str, Any]:
-    return {field.name: getattr(terms, field.name) for field in fields(terms)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self
 
 from smc_dp.core.errors import InputError, shown
@@ -15,56 +17,67 @@ from smc_dp.privacy.target import NoiseName, Target
 class Terms(Protocol):
     """The settings of one protocol. Raises InputError for what nobody can agree on.
 
-    `usual_from`: the number of parties from which on a run that names no protocol takes this one, of those that
-    compute its method. `can_lose_parties`: whether the protocol can do without a party that vanishes, or can begin anew
-    without it.
+    Each setting is a field, which a release calls by the same name. `usual_from`: the number of parties from which on a
+    run that names no protocol takes this one, of those that compute its method. `can_lose_parties`: whether the
+    protocol can do without a party that vanishes, or can begin anew without it. `unsaid`: the values of settings that
+    nobody need say.
     """
 
-    can_lose_parties: ClassVar[bool]
-    usual_from: ClassVar[int]
+    can_lose_parties: ClassVar[bool] = False
+    usual_from: ClassVar[int] = 2
+    unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
-        """The law of this method's noise unless somebody names one, with a delta or without."""
-        ...
+        """Return the distribution of this method's noise unless somebody names one, with a delta or without."""
+        own: NoiseName = method.secure_noises[0]
+        return own
 
     @classmethod
     def preferred(cls, method: Any) -> Mapping[str, Any]:
-        """The settings that this method prefers, unless somebody names others."""
-        ...
+        """Return the settings that this method prefers, unless somebody names others."""
+        return {}
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
-        """The settings in a release's parameters, as `as_dict` wrote them."""
-        ...
+        """Return the settings in a release's parameters, as `as_dict` wrote them."""
+        kind: Any = cls
+        said: Self = kind(**{name: stated.get(name, cls.unsaid.get(name)) for name in setting_names(cls)})
+        return said
 
     def as_dict(self, form: SecureForm) -> dict[str, Any]:
-        """Plain values, and what follows for this form: a part of the parameters of a release."""
-        ...
+        """Return plain values, and what follows for this form: a part of the parameters of a release."""
+        return {name: getattr(self, name) for name in setting_names(type(self))}
 
     def among(self, parties: int) -> Among:
         """Return how many of so many parties may collude or vanish while the noise of the others is counted."""
         ...
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
-        """Raises InputError for what this protocol does not compute, whoever takes part."""
-        ...
+        """Raise an InputError for what this protocol does not compute, whoever takes part."""
+        if test_keys:
+            raise InputError("test_keys.without_keys", protocol=protocol)
 
     def weak(self, protocol: str) -> bool:
-        """Whether its keys are test keys, too short to protect anything."""
-        ...
+        """Return whether its keys are test keys, too short to protect anything."""
+        return False
 
     def without(self, names: Sequence[str]) -> Self:
-        """The settings of a new session that these were left out of; InputError where nobody can be."""
-        ...
+        """Return the settings of a new session that these were left out of; InputError where nobody can be."""
+        raise InputError("parties.all_needed", names=names)
 
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:
-        """The method, as the protocol computes it under these settings; InputError where that cannot be."""
+        """Return the method, as the protocol computes it under these settings; InputError where that cannot be."""
         ...
 
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
-        """The public parameters of the program, bound to what was agreed on."""
+        """Return the public parameters of the program, bound to what was agreed on."""
         ...
+
+
+def setting_names(terms: type[Any]) -> list[str]:
+    """Return the names of the settings of a protocol."""
+    return [field.name for field in fields(terms)]
 
 
 def check_classes(public: Public, method: Any) -> None:

@@ -11,8 +11,8 @@ import pytest
 from pydantic import Field
 
 import smc_dp
-from smc_dp.cli.generated_options import OPTIONS
 from smc_dp.cli.main import main
+from smc_dp.cli.setting_options import OPTIONS
 from smc_dp.methods.registry import find
 from smc_dp.run.agreement import BY_PROTOCOL, settings_wanted
 from smc_dp.run.protocols.registry import TERMS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -15,14 +15,16 @@ from support.audited import agreement, hospitals, sum_agreement
 from protocols.errors import LocalError
 from protocols.pathak2010.ideal import SHORT
 from protocols.pathak2010.parameters import Parameters as PathakParameters
-from protocols.secure_sum.parameters import Block, Parameters
+from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement, check
-from smc_dp.run.protocols.registry import CuratorTerms, SumTerms, settled
+from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settled
+from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
 WRONG = {"ring_bits": 8, "fraction_bits": 41, "colluders": True, "sizes": "none", "delta": None, "quorum": 3}
@@ -154,3 +156,22 @@ def test_a_grid_that_no_ring_has_room_for_is_refused_with_what_would_do() -> Non
     many = hospitals((2,) * 40, 1)
     with pytest.raises(InputError, match=r"noise: vg .*more than 1024 bits; give colluders and dropouts .*ddg or self"):
         sum_agreement(many, target=Target(Fraction(1), noise="vg")).statement.plain_words()
+
+
+@pytest.mark.parametrize(("kind", "name", "value", "least", "most"), [
+    (CuratorTerms, "key_bits", 16385, 1, 16384),
+    (CuratorTerms, "key_bits", "3072", 1, 16384),
+    (CuratorTerms, "ring_bits", GRID.ring_bits + 1, 1, GRID.ring_bits),
+    (LinearTerms, "ring_bits", 0, 1, GRID.ring_bits),
+    (LinearTerms, "ring_degree", 1001, 1, 1000),
+    (LinearTerms, "ring_degree", True, 1, 1000),
+    (SumTerms, "dropouts", -1, 0, MOST_PARTIES - 1),
+])  # fmt: skip
+def test_a_setting_that_is_named_has_the_range_of_one_that_is_read(
+    kind: Any, name: str, value: Any, least: int, most: int
+) -> None:
+    usual = {field.name: getattr(kind(), field.name) for field in fields(kind)} | {"left_out": []}
+    assert kind.from_dict(usual) == kind()
+    for make in (lambda: kind(**{name: value}), lambda: kind.from_dict({**usual, name: value})):
+        with refused("setting.out_of_range", name=name, wanted=least, most=most):
+            make()
