@@ -118,10 +118,11 @@ class _Printer:
 
     def folded(self, text: str, mark: str = "") -> list[str]:
         """Return one paragraph in lines that fit, the first after `mark` and the others indented as far."""
-        rest = " " * len(mark)
-        return textwrap.wrap(
-            one_line(text), max(self.width, 20), initial_indent=mark, subsequent_indent=rest, break_on_hyphens=False
+        rest, width = " " * len(mark), max(self.width, 20)
+        found = textwrap.wrap(
+            one_line(text), width, initial_indent=mark, subsequent_indent=rest, break_on_hyphens=False
         )
+        return found or [mark.rstrip()] * bool(mark.strip())  # a term stays where nothing is said of it
 
     def table(self, table: PageTable, alike: Sequence[PageTable], *, headed: bool = True) -> list[str]:
         """Return the caption of a table and its rows, in columns as wide as those of the tables `alike`.

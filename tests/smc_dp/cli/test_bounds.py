@@ -135,7 +135,7 @@ def test_what_the_whole_file_lacks_is_a_fault_like_others(folder: Path, capsys: 
     ]
     (folder / "other.csv").write_text("age,sex,back\n")
     code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert (code, out.splitlines()[1:]) == (2, ["", "* has no rows, wanted at least one"])
+    assert (code, out.splitlines()[1:]) == (2, ["* has no rows, wanted at least one"])
     code, out, err = said(capsys, "check", "good.csv", "--bounds", "gone.toml", "--party", "north")
     assert (code, out) == (2, "")
     assert err.startswith("error: bounds file gone.toml: cannot be read")

@@ -8,8 +8,8 @@ import pytest
 from support.all_blocks import all_blocks
 from support.same_facts import texts
 
-from smc_dp.pages.blocks import Drawing, Page, PageTable, Prose, Section
-from smc_dp.pages.text import lines
+from smc_dp.pages.blocks import Drawing, FactList, Page, PageTable, Prose, Section
+from smc_dp.pages.text import block_lines, lines
 
 
 def unsaid(page: Page, width: int = 10_000) -> set[str]:
@@ -48,3 +48,24 @@ def test_figures_stand_to_the_right() -> None:
     assert list(lines(page, 80))[2:] == ["Y", "Sizes:", "party  bytes", "a          1", "b      1,000", "", "z", ""]
     left = replace(page, sections=(Section("y", (replace(table, numbers=()), Prose("z"))),))
     assert "a      1" in list(lines(left, 80))
+
+
+def test_tables_under_the_same_headings_have_these_once_and_one_width() -> None:
+    tables = (PageTable(name, ("check", "found"), ((name, "x"), ("b", "y"))) for name in ("a", "longest"))
+    assert list(block_lines([Section("All", tuple(tables))], 80, 80)) == [
+        *("All", "  a:", "  check    found", "  a        x", "  b        y", ""),
+        *("  longest:", "  longest  x", "  b        y"),
+    ]
+    wide = [PageTable(name, ("check", "found"), ((name, "word " * 30),)) for name in ("a", "longest", "n" * 24)]
+    found = list(block_lines(wide, 60, 60))
+    assert sum("check" in line for line in found) == 1
+    assert {line.index("word") for line in found if "word" in line} == {26}
+    assert max(map(len, block_lines(wide, 40, 40))) <= 40
+
+
+def test_facts_stand_in_columns_and_paragraphs_together() -> None:
+    facts = FactList((("north", "0.9"), ("pooled", "")))
+    said = ["x", "  north   0.9", "  pooled", "y"]
+    assert list(block_lines([Prose("x"), facts, Prose("y")], 80, 80)) == said
+    table = PageTable("z", ("a", "b"), ())
+    assert list(block_lines([Prose("x"), table, Prose("y")], 80, 80)) == ["x", "", "z:", "a  b", "", "y"]
