@@ -65,7 +65,7 @@ def run() -> Iterator[PageBlock]:
         yield from of_runs.compared(good, Outlook(10.0, Band(0.0, planned)))
     yield from of_runs.compared(replace(good, smallest=None))
     yield from of_runs.compared(None)
-    yield from of_runs.on_own_rows(OwnComparison(10_000, 0.5, 0.9, Outlook(9.0, Band(0.0, 0.1))))
+    yield from OwnComparison(10_000, 0.5, 0.9, Outlook(9.0, Band(0.0, 0.1))).blocks()
 
 
 def attacked() -> Iterator[PageBlock]:
