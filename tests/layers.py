@@ -88,10 +88,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.curator", "protocols.errors"),
         *("protocols.linear", "protocols.pathak2010", "protocols.programs", "protocols.runtime"),
         "protocols.secure_sum",
-        *(
-            "smc_dp.methods.functionality",
-            "smc_dp.methods.sums.party_limits",
-        ),
+        "smc_dp.methods.functionality",
     ),
     "smc_dp.audit": ("smc_dp.core", "smc_dp.leakage", "smc_dp.pages"),
     "smc_dp.audit.epsilon": (

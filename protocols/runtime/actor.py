@@ -335,7 +335,7 @@ class Actor(RoleStepper):
             raise PeerError(mail.sender, "message.states_no_round", [mail.number], round=mail.round, name=self.name)
         self.channel.has_read(mail.round)
 
-    def open(self, want: Want, mail: Mail) -> Message:
+    def read_message(self, want: Want, mail: Mail) -> Message:
         """Decode what the role reads; raises `PeerError` for what is not canonical."""
         if not want.kind.route.allows(self.session.kind(mail.sender), self.session.kind(self.name)):
             raise LocalError("message.without_a_route", kind=mail.kind, sender=mail.sender, to=self.name)

@@ -329,7 +329,7 @@ class RoleStepper(ABC):
         if self.observer:
             self.observer.consumed(self.name, mail)
 
-    def open(self, want: Want, mail: Mail) -> Message:
+    def read_message(self, want: Want, mail: Mail) -> Message:
         """Return the message that the role has taken out of its inbox."""
         return self._handed[mail.number]
 
@@ -434,7 +434,7 @@ class RoleStepper(ABC):
                 name=self.name,
                 wanted=want.kind.__name__,
             )
-        return self.open(want, mail)
+        return self.read_message(want, mail)
 
     def _missing(self, want: Want) -> tuple[str, ...]:
         """Of whom there is neither what the role waits for nor a mark; nobody when a mark ends the waiting."""

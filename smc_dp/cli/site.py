@@ -140,7 +140,6 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
 
 def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     from smc_dp.deploy.join import take_part
-    from smc_dp.run.report_blocks import on_own_rows
 
     warn_exposed([files.key])
     ended = take_part(study_file, files, _silent if as_json else _hear)
@@ -149,7 +148,7 @@ def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     elif ended.end == "released":
         print(f"The release is in {ended.out}: made from the record, and every signature in it holds.")
         if ended.compared is not None:
-            screen.show(on_own_rows(ended.compared))
+            screen.show(ended.compared.blocks())
     elif ended.end == "waiting":
         print(screen.fold(f"There is no release yet: {ended.why}. What has left stays charged."))
     else:

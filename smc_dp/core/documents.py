@@ -156,6 +156,11 @@ def canonical_text(document: object) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
+def canonical_line(document: object) -> bytes:
+    """Return the one JSON text of these values as a line."""
+    return canonical_text(document) + b"\n"
+
+
 def _faults(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
     for found in error.errors(include_url=False):
         cause = found.get("ctx", {}).get("error")

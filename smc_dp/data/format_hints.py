@@ -54,9 +54,7 @@ DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (a truth value)")
 
 def explain(fault: Fault, refused: Refused) -> Fault:
     """Return the fault with what the cell holds, and with its hint: in a word as `looks`, in the sentence as `hint`."""
-    fields = dict(fault.fields)
-    if fields.get("got", "") is None:
-        fields["got"] = _shown(fault, refused)
+    fields = {name: _shown(fault, refused) if value is None else value for name, value in fault.fields.items()}
     if make := _MAKERS.get(fault.code):
         hint = make(fault, refused)
         fields |= {"looks": hint.looks, "hint": hint.clause}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.arrays import into_ball, longer_than, with_bias
-from smc_dp.core.errors import Fault, InputError, InputFault, clipped_too_often, shown, warn_clipped
+from smc_dp.core.errors import InputError, InputFault, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.cells import class_column, read_column, without_left_out
 from smc_dp.data.columns import (
     CATEGORY,
     INDICATOR,
@@ -23,27 +24,40 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.table import Table
+from smc_dp.data.table import Table, read_column
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, outside_bounds
 
 _BLOCK = 8192  # rows at a time
 _LISTED = 8  # columns in a message
 _MOST_SAID = 5  # things in a warning
+_TOO_MANY = "rows.too_many_features"
+_LISTED_AT = MappingProxyType({"table.no_column": 0, "rows.all_left_out": 2})  # 1 is that of all other faults
 _MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make many features of few cells
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
-    """The rows of a table as features, shape (n, d), and which rows these are, counted from 0: those not left out.
+    """Rows of a table as features, shape (n, d), and which rows these are, counted from 0: those not left out.
 
-    `clipped`: how many rows were shortened; `outside`: numbers and dates outside their bounds, column by column. Both
-    are private, as the rows are.
+    y: their classes, where a column of classes was named. faults: all that the bounds refuse, whole columns first, then
+    column by column; `first` is what is refused without looking further. With faults X and y hold no rows. clipped: how
+    many rows were shortened; outside: numbers and dates outside their bounds, column by column. All of it is private,
+    as the rows are.
     """
 
     X: NDArray[np.float64]
     kept: NDArray[np.int64]
     clipped: int = 0
     outside: tuple[TableFault, ...] = ()
+    y: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    faults: tuple[TableFault, ...] = ()
+    first: TableFault | None = None
+
+    def checked(self, source: str) -> Encoded:
+        """Return the rows of the table `source`; raise UnfitTableError for the first fault."""
+        if self.first is not None:
+            raise UnfitTableError(source, self.first)
+        return self
 
 
 def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
@@ -54,35 +68,10 @@ def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = Fa
     """
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
-    kept, _ = without_left_out(table, bounds, label)
-    if not kept.rows:
-        raise InputError(_none_left(bounds)).within(table.source)
-    made, y = encoded(kept, bounds, strict=strict), class_numbers(kept, bounds, label)
+    made = examine(table, bounds, label, strict=strict).checked(table.source)
     if warn:
-        _warn_of_clipping(table.source, made, bounds)
-    return Rows(made.X, y)
-
-
-def faults(table: Table, bounds: Bounds, label: str | None, *, strict: bool = False) -> tuple[TableFault, ...]:
-    """Everything in a table that these bounds refuse, column by column; with `strict` numbers outside theirs too.
-
-    For the people of the party that has the rows: it says what single cells hold. Rows that are left out are not looked
-    at. label: the column of classes, None where there are none.
-    """
-    names = [*(column.name for column in bounds.columns), *([] if label is None else [label])]
-    found = [TableFault(name, fault) for name in names if (fault := table.lacking(name)) is not None]
-    kept, _ = without_left_out(table, bounds, label)
-    for column in bounds.columns:
-        if column.name in table.columns:
-            read = read_column(kept, column)
-            found += column_faults(kept, column, read)
-            found += outside_bounds(kept, column, read.values) if strict else ()
-    if label is not None and label in table.columns:
-        classes = class_column(bounds, label)
-        found += column_faults(kept, classes, read_column(kept, classes), is_label=True)
-    if table.rows and not kept.rows:
-        found.append(TableFault(bounds.leaving[0], _none_left(bounds), table.rows))
-    return tuple(found)
+        warn_of_clipping(table.source, made, bounds)
+    return Rows(made.X, made.y)
 
 
 def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
@@ -113,27 +102,57 @@ def encoded(table: Table, bounds: Bounds, *, strict: bool = False) -> Encoded:
 
     What a row becomes, and whether it is left out, depends on that row and the bounds alone.
     """
-    table, kept = without_left_out(table, bounds)
-    if table.rows * bounds.dimension > _MOST_NUMBERS:
-        came = f"{table.rows:,} rows of {bounds.dimension:,} features"
-        raise InputError("rows.too_many_features", most=_MOST_NUMBERS, got=came).within(table.source)
-    X = np.empty((table.rows, bounds.dimension))
-    width, clipped = 0, 0
+    return examine(table, bounds, strict=strict).checked(table.source)
+
+
+def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: bool = False) -> Encoded:
+    """Encode a table as `encoded` does, with its classes, or find everything in it that these bounds refuse.
+
+    The faults are for the people of the party that has the rows: they say what single cells hold. Rows that are left
+    out are not looked at. label: the column of classes, None where there are none.
+    """
+    rows = table.rows
+    leaving = [column.name for column in bounds.columns if column.missing == LEAVE_OUT]
+    if label is not None and bounds.missing == LEAVE_OUT:
+        leaving.append(label)
+    table, kept = table.without_empty(leaving)
+    found = list(_faults_of_rows(rows, table, bounds, label))
+    X = np.empty((0 if found else table.rows, bounds.dimension))
+    width, y = 0, np.zeros(0, dtype=np.int64)
     outside: list[TableFault] = []
     for column in bounds.columns:
-        values = _fitting(table, column)
+        values, wrong = _read(table, column)
         beyond = outside_bounds(table, column, values)
-        if strict and beyond:
-            raise UnfitTableError(table.source, beyond[0])
+        found += [*wrong, *(beyond if strict else ())]
         outside += beyond
-        _fill(X[:, width : width + column.width], values, column, bounds.center)
+        if not found:
+            _fill(X[:, width : width + column.width], values, column, bounds.center)
         width += column.width
+    if label is not None:
+        classes, wrong = _read(table, _class_column(bounds, label), is_label=True)
+        found += wrong
+        y = y if found else classes.astype(np.int64)
+    if found:
+        listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]
+        listed.sort(key=lambda fault: _LISTED_AT.get(fault.code, 1))
+        return Encoded(X[:0], kept, 0, tuple(outside), y, tuple(listed), found[0])
+    clipped = 0
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]
         features = np.ascontiguousarray(block[:, :width])
         clipped += longer_than(features, bounds.clip)
         block[:] = with_bias(into_ball(features, bounds.clip), bounds.bias)
-    return Encoded(X, kept, clipped, tuple(outside))
+    return Encoded(X, kept, clipped, tuple(outside), y)
+
+
+def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -> Iterator[TableFault]:
+    """Yield what is wrong with the number of rows that are left of so many."""
+    if label is not None and rows and not kept.rows:
+        columns = " or ".join(shown(name) for name in bounds.leaving[:_LISTED])
+        yield TableFault(bounds.leaving[0], InputFault("rows.all_left_out", {"columns": columns}), rows)
+    if kept.rows * bounds.dimension > _MOST_NUMBERS:
+        came = f"{kept.rows:,} rows of {bounds.dimension:,} features"
+        yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
 
 
 def class_numbers(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
@@ -141,19 +160,35 @@ def class_numbers(table: Table, bounds: Bounds, label: str, *, some: bool = Fals
 
     some: whether rows may have none, which are then -1.
     """
-    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
+    places = _fitting(table, _class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
     return np.nan_to_num(places, nan=-1.0).astype(np.int64)
+
+
+def _class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
+    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN."""
+    return CategoricalColumn(label, bounds.classes, missing, bounds.aliases)
+
+
+def _read(
+    table: Table, column: Column, *, is_label: bool = False
+) -> tuple[NDArray[np.float64], tuple[TableFault, ...]]:
+    """Return the values of a column, NaN for cells that are empty or do not fit, and its faults."""
+    if (lacking := table.lacking(column.name)) is not None:
+        return np.full(table.rows, np.nan), (TableFault(column.name, lacking),)
+    read = read_column(table, column)
+    return read.values, column_faults(table, column, read, is_label=is_label)
 
 
 def _fitting(table: Table, column: Column, *, is_label: bool = False) -> NDArray[np.float64]:
     """Return the values of a column; raises UnfitTableError where a cell does not fit."""
-    read = read_column(table, column)
-    if read.faults and (wrong := column_faults(table, column, read, is_label=is_label)):
+    values, wrong = _read(table, column, is_label=is_label)
+    if wrong:
         raise UnfitTableError(table.source, wrong[0])
-    return read.values
+    return values
 
 
-def _warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
+def warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
+    """Warn whoever has the rows, by a RowsClippedWarning, where many rows or numbers are clipped."""
     n, said = len(made.X), []
     if clipped_too_often(made.clipped, n):
         said.append(f"{made.clipped:,} of {n:,} rows are longer than clip {bounds.clip:g} of [rows] and are shortened")
@@ -197,10 +232,6 @@ def _sorted(categories: tuple[str, ...]) -> list[str]:
         return sorted(categories, key=int)
     except ValueError:
         return sorted(categories)
-
-
-def _none_left(bounds: Bounds) -> Fault:
-    return InputFault("rows.all_left_out", {"columns": " or ".join(shown(name) for name in bounds.leaving[:_LISTED])})
 
 
 def _fill(X: NDArray[np.float64], values: NDArray[np.float64], column: Column, center: bool) -> None:

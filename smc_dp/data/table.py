@@ -1,4 +1,4 @@
-"""A table as columns of cells: looked at only when a column is asked for, and every message with its place.
+"""A table as columns of cells, and what stands in them as the bounds of a column read it.
 
 Rows are numbered from 1, the first row below the header of a CSV file or the first row of a Parquet file.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, canonical
 from smc_dp.data.file_form import PLAIN, FileForm
 from smc_dp.data.format_hints import Refused, explain
 
-_SHOWN, _LISTED = 40, 8  # characters of a column's name, how many of a list
+_SHOWN, _LISTED = 40, 8  # characters of a name or a category, how many of a list
 
 Meant = TypeVar("Meant")
 
@@ -102,6 +103,16 @@ class Table:
         codes = np.array([places.setdefault((type(cell), cell), len(places)) for cell in cells], dtype=np.int64)
         return [cell for _, cell in places], codes
 
+    def without_empty(self, names: Iterable[str]) -> tuple[Table, NDArray[np.int64]]:
+        """Return the rows without an empty cell in columns of these names, and which rows these are, from 0."""
+        left_out = np.zeros(self.rows, dtype=bool)
+        for name in names:
+            if name in self.columns:
+                cells, codes = self.different(name)
+                left_out |= np.array([is_empty(cell) for cell in cells], dtype=bool)[codes]
+        kept = np.flatnonzero(~left_out)
+        return (self.take(kept, self.source) if left_out.any() else self), kept
+
     def blank_rows(self) -> NDArray[np.bool_]:
         """Whether nothing stands in any cell of a row of several, shape (rows,)."""
         found = np.full(self.rows, len(self.columns) > 1)
@@ -139,13 +150,46 @@ class Table:
         have = [column[:_SHOWN] for column in list(self.columns)[:_LISTED]] or ["no columns"]
         fault = InputFault(
             "table.no_column",
-            {"column": shown(name), "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
+            {"column": None, "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
         )
         return explain(fault, Refused(self.form, text=name, header=list(self.columns)))
 
     def where(self, name: str, i: int) -> str:
         """How messages call the i-th cell of a column, i from 0: source, column, row number in the file."""
         return f"{self.source}: column {shown(name)}, row {self.row_numbers[i]}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReadCells:
+    """A column as its bounds read it: `values` of its rows, NaN for empty cells and for those that do not fit.
+
+    cells, codes: the different cells, and which of them each row has. faults: those of cells, by their place among the
+    different ones, with nothing filled in; `validation_errors.column_faults` explains them.
+    """
+
+    values: NDArray[np.float64]
+    cells: Sequence[object]
+    codes: NDArray[Any]
+    faults: Mapping[int, Fault]
+
+
+def read_column(table: Table, column: Column) -> ReadCells:
+    """Read each cell of a column: a number, days since the first date, or the place of a level."""
+    cells = table.columns.get(column.name)
+    if isinstance(cells, np.ndarray) and isinstance(column, NumericColumn | BinnedColumn) and np.isfinite(cells).all():
+        return ReadCells(cells, (), np.zeros(0, dtype=np.int64), {})  # numbers that need not be looked at one by one
+    read = _place(table, column) if isinstance(column, CategoricalColumn) else _number(column, table.form)
+    cells, codes = table.different(column.name)
+    found, faults = np.full(len(cells), np.nan), {}
+    for i, cell in enumerate(cells):
+        if column.missing is not None and is_empty(cell):
+            continue
+        meant = read(cell)
+        if isinstance(meant, Fault):
+            faults[i] = meant
+        else:
+            found[i] = meant
+    return ReadCells(found[codes], cells, codes, faults)
 
 
 NOT_A_NUMBER = InputFault("cell.not_a_number", {"got": None, "hint": ""})
@@ -209,3 +253,32 @@ def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:
     if isinstance(cells, np.ndarray):
         return cells[indices]
     return cells.take(indices) if isinstance(cells, Coded) else [cells[i] for i in indices]
+
+
+def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileForm) -> Callable[[object], float | Fault]:
+    if not isinstance(column, DateColumn):
+        return lambda cell: number_in(cell, form)
+    first = column.first.toordinal()
+
+    def days(cell: object) -> float | Fault:
+        day = day_of(cell, form)
+        return float(day.toordinal() - first) if isinstance(day, datetime.date) else day
+
+    return days
+
+
+def _place(table: Table, column: CategoricalColumn) -> Callable[[object], float | Fault]:
+    """Return what finds the place of a cell among the categories."""
+    wanted = {canonical(level): i for i, level in enumerate(column.categories)}
+    listed = [text[:_SHOWN] for text in list(wanted)[:_LISTED]] + (["..."] if len(wanted) > _LISTED else [])
+    known = wanted | {canonical(text): wanted[canonical(level)] for level, texts in column.aliases for text in texts}
+    unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
+
+    def place(cell: object) -> float | Fault:
+        text = text_in(cell)
+        if isinstance(text, Fault):
+            return text
+        found = known.get(canonical(text), known.get(canonical(table.form.pointed(text))))
+        return unknown if found is None else float(found)
+
+    return place

@@ -14,17 +14,14 @@ import numpy as np
 
 from smc_dp.core.errors import InputError, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.cells import without_left_out
 from smc_dp.data.federation import NO_ROWS
 from smc_dp.data.file_form import FileForm
 from smc_dp.data.partition import check_letters
-from smc_dp.data.preprocess import class_numbers, encoded, faults
-from smc_dp.data.table import Table
+from smc_dp.data.preprocess import examine
 from smc_dp.data.tables import read_table
 from smc_dp.data.validation_errors import TableFault, naming
 
 PRIVATE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
-_OUTSIDE = "cell.outside_bounds"  # code of what is no fault unless bounds are strict
 
 
 @dataclass(frozen=True)
@@ -95,28 +92,17 @@ def check_file(
         return CheckedFile(source, None, (_of_file(source, error),))
     if not table.rows:
         return CheckedFile(source, 0, (TableFault("", NO_ROWS),))
-    found = faults(table, public, column, strict=True)
-    outside = tuple(fault for fault in found if fault.code == _OUTSIDE)
-    wrong = tuple(fault for fault in found if fault.code != _OUTSIDE)
+    found = examine(table, public, column)
+    wrong = found.faults
     if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
         wrong = (naming(column), *wrong)
     if wrong:
-        return CheckedFile(source, table.rows, wrong, outside)
-    try:
-        return _measured(table, public, column, outside)
-    except InputError as error:
-        return CheckedFile(source, table.rows, (_of_file(source, error),), outside)
+        return CheckedFile(source, table.rows, wrong, found.outside)
+    counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
+    classes = dict(zip(public.classes, counts, strict=True))
+    return CheckedFile(source, table.rows, (), found.outside, table.rows - len(found.kept), found.clipped, classes)
 
 
 def _of_file(source: str, error: InputError) -> TableFault:
     """Return what is wrong with the file of this name as a whole."""
     return TableFault("", replace(error.fault, place=error.fault.place.removeprefix(f"{source}: ")))
-
-
-def _measured(table: Table, bounds: Bounds, label: str, outside: tuple[TableFault, ...]) -> CheckedFile:
-    """What becomes of rows that fit."""
-    kept, _ = without_left_out(table, bounds, label)
-    whole = encoded(kept, bounds)
-    counts = np.bincount(class_numbers(kept, bounds, label), minlength=len(bounds.classes)).tolist()
-    classes = dict(zip(bounds.classes, counts, strict=True))
-    return CheckedFile(table.source, table.rows, (), outside, table.rows - kept.rows, whole.clipped, classes)

@@ -16,7 +16,6 @@ from typing_extensions import override
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.toml import on_one_line
-from smc_dp.data.cells import ReadCells
 from smc_dp.data.columns import (
     CATEGORY,
     INDICATOR,
@@ -32,7 +31,7 @@ from smc_dp.data.columns import (
     canonical,
 )
 from smc_dp.data.format_hints import Refused, explain
-from smc_dp.data.table import NOTHING, Table, text_in
+from smc_dp.data.table import NOTHING, ReadCells, Table, text_in
 
 FIRST_ROWS = 5
 """How many rows a fault names."""

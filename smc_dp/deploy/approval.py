@@ -8,11 +8,11 @@ from typing import Protocol
 
 from protocols.crypto.identity import Signer, verify
 from smc_dp.core import reading
-from smc_dp.core.documents import Document, validated
+from smc_dp.core.documents import Document, canonical_line, validated
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
-from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
+from smc_dp.run.approvals import RANDOM_BYTES, joint_nonce, to_sign
 
 _MOST_BYTES = 4096
 
@@ -74,7 +74,7 @@ class Approval(Document):
 
     def encode(self) -> bytes:
         """Canonical JSON: one line."""
-        return canonical(self.model_dump())
+        return canonical_line(self.model_dump())
 
     def check(self, study: SignableStudy) -> None:
         """Raises InputError unless its participant of the study signed exactly this study."""

@@ -16,7 +16,7 @@ from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.file_form import FileForm
-from smc_dp.data.preprocess import encode, faults, labelled_rows
+from smc_dp.data.preprocess import encode, examine, warn_of_clipping
 from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
 from smc_dp.deploy.study import JointStudy
@@ -143,9 +143,11 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
         raise InputError(NO_ROWS).within(table.source)
     if bounds.label is None:
         raise InputError("bounds.label_missing")
-    if found := faults(table, bounds, bounds.label):
-        raise UnfitError(table.source, [fault.placed(table.source) for fault in found])
-    return OwnRows(table, labelled_rows(table, bounds, bounds.label, warn=True))
+    found = examine(table, bounds, bounds.label)
+    if found.faults:
+        raise UnfitError(table.source, [fault.placed(table.source) for fault in found.faults])
+    warn_of_clipping(table.source, found, bounds)
+    return OwnRows(table, Rows(found.X, found.y))
 
 
 def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:

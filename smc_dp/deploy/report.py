@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.report import columns
 from smc_dp.deploy.study import JointStudy
 from smc_dp.pages.blocks import Bullets, Section
+from smc_dp.pages.shortening import some
 from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import price_of
+from smc_dp.run.release_report import setting
 
-_SHOWN = 40  # columns, or categories of one
+_SHOWN = 40  # classes
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -46,8 +48,12 @@ def duration(seconds: float) -> str:
 
 def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     settings = {name: value for name, value in agreement.parameters.items() if name not in ("parties", "auxiliary")}
-    yield f"One linear model that tells {_listed(study.bounds.classes)} apart in column {study.bounds.label}."
-    yield "Agreed: " + ", ".join(f"{name} {_plain(value)}" for name, value in settings.items()) + "."
+    yield f"One linear model that tells {some(study.bounds.classes, _SHOWN)} apart in column {study.bounds.label}."
+    yield (
+        "Agreed: "
+        + ", ".join(f"{name} {setting(value, len(study.identities))}" for name, value in settings.items())
+        + "."
+    )
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."
     if study.auxiliary is not None:
@@ -91,14 +97,3 @@ def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     )
     yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."
     yield f"The mail goes by {study.relay}."
-
-
-def _listed(said: Sequence[str]) -> str:
-    left = len(said) - _SHOWN
-    return ", ".join(said[:_SHOWN]) + (f", and {left:,} more" if left > 0 else "")
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)

@@ -5,7 +5,6 @@ A text could hold a cell of somebody's rows, as messages of errors do; a code ca
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -15,6 +14,7 @@ import cbor2
 from protocols.crypto.identity import Signer, verify
 from protocols.runtime.mailbox import Absent
 from smc_dp.core import reading
+from smc_dp.core.documents import canonical_text
 from smc_dp.core.errors import InputError, shown
 
 Code: TypeAlias = Literal["refused", "aborted", "deadline", "done"]
@@ -78,7 +78,7 @@ class Notice:
 
     def encode(self) -> bytes:
         """Canonical JSON."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":")).encode()
+        return canonical_text(asdict(self))
 
     def _to_sign(self) -> bytes:
         """An array of seven, where an envelope's header is one of eight and a statement one of five."""

@@ -25,21 +25,16 @@ class AveragingClassifier(FederatedClassifier):
         for two classes `prr_mean`, the plain mean (Pathak, Rane and Raj 2010); `local`, the mean of models that each
         party made noisy by itself; `central`, one model of all rows, and `central_obj` one by objective perturbation.
         May be given by its place.
-    epsilon, delta
     calibration
         `prr_mean` and `central` have a printed scale.
-    noise
     trust
         `wsum` has that.
-    colluders, dropouts
     lam : float or None, default=0.01
         The weight of the regulariser `lam |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. A larger
         one needs less noise, so the default is ten times that of the methods. None leaves it to the method, and
         `central_obj` has a public rule for it.
-    n_parties, radius, bias
     classes
         There are two, or with `wsum` two and more.
-    insecure_seed, ledger
 
     References
     ----------

@@ -28,6 +28,7 @@ from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.method import Method, Trust, check_target, laws
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.registry import find
+from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, check_secure, usual_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement
@@ -326,7 +327,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if self.trust == "aggregator":
             return None
         t, D = whole_number("colluders", self.colluders), whole_number("dropouts", self.dropouts)
-        return AtHome.of(method, data, t, D, LARGEST_N)
+        return AtHome.of(method, data, Among(len(data.parties), t, D), LARGEST_N)
 
     def _released(self, release: Release, dealt: bool, charge: Charge | None = None) -> Self:
         if not isinstance(release.model, Scored):

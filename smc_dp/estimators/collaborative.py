@@ -22,24 +22,20 @@ class CollaborativeClassifier(FederatedClassifier):
     method : {"ofpa", "ofaa", "param_laplace"}, default="ofpa"
         What is perturbed: in `ofpa` every party's objective; in `ofaa` a polynomial in place of the objective; in
         `param_laplace` every party's model. May be given by its place.
-    epsilon, delta
     calibration
         `ofpa` and `ofaa` have a printed scale, with noise `laplace`; `ofpa` is then not private.
     noise
         The proven `ofpa` has `knorm` only, the proven `ofaa` all, `param_laplace` and the printed forms `laplace`.
     trust
         `ofaa` has that, and `ofpa` with one round.
-    colluders, dropouts
     rounds : int or None, default=None
         How often the server averages, from 1 to 10,000 rounds; a round costs its share of epsilon in `ofpa`, and
         nothing in the proven `ofaa`. None leaves it to the method, and `param_laplace` has none.
     lam : float or None, default=None
         The weight of the regulariser `lam |theta|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. None
         leaves it to the method, and `ofaa` has none.
-    n_parties, radius
     classes
         There are two.
-    insecure_seed, ledger
 
     References
     ----------

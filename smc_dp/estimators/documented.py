@@ -25,9 +25,9 @@ trust : {"aggregator", "secure"}, default="aggregator"
     Whether somebody is trusted with what the parties send, or nobody: `secure` computes what the secure sum computes of
     all parties, each with noise that it draws itself.
 colluders : int, default=1
-    How many parties may collude, with `trust="secure"`: the noise of all others is counted, and theirs is not.
+    How many parties may collude in a secure sum: the noise of all others is counted, and theirs is not.
 dropouts : int, default=0
-    How many parties may vanish, with `trust="secure"`; their noise is not counted either.
+    How many parties may vanish from a secure sum; their noise is not counted either.
 n_parties : int, default=5
     How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
 radius : float, default=1.0
@@ -99,21 +99,35 @@ Raises
 InputError
     A ValueError that names the party and the row, or the parameter.
 """
-_SHARED = {entry.partition(" ")[0]: entry for entry in re.split(r"\n(?=\w)", _ENTRIES.strip())}
+
+
+def _by_name(entries: str) -> dict[str, str]:
+    return {entry.partition(" ")[0]: entry for entry in re.split(r"\n(?=\w)", entries)}
+
+
+_SHARED = _by_name(_ENTRIES.strip())
 
 
 def documented(thing: Documented) -> Documented:
     """Fill what is shared into the docstring of an estimator or of its `fit`, and return it.
 
-    A line of names such as `radius, bias` stands for the descriptions of these parameters; lines that are indented
-    below it go on with the last one. An estimator gets its attributes, errors and warnings before the references, a
-    `fit` what it returns and raises at the end.
+    A line of names such as `X, y` stands for the descriptions of these parameters; lines that are indented below it go
+    on with the last one. An estimator gets all parameters that it shares and adds nothing to, in the order of its
+    signature, and its attributes, errors and warnings before the references; a `fit` what it returns and raises at the
+    end.
     """
     if thing.__doc__:  # not under python -OO
         text = re.sub(r"^\w+(?:, \w+)*$", _described, inspect.cleandoc(thing.__doc__), flags=re.MULTILINE)
-        of_class = text.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
-        thing.__doc__ = of_class if isinstance(thing, type) else text + _OF_FIT
+        thing.__doc__ = _of_estimator(thing, text) if isinstance(thing, type) else text + _OF_FIT
     return thing
+
+
+def _of_estimator(kind: type, text: str) -> str:
+    before, own, rest = re.split(r"(?<=\nParameters\n-{10}\n)(.*?)(?=\n\n)", text, maxsplit=1, flags=re.DOTALL)
+    said = _by_name(own)
+    names = dict.fromkeys((*inspect.signature(kind).parameters, *said))  # what is no parameter stays, for tests to see
+    parameters = "\n".join((_SHARED | said)[name] for name in names)
+    return before + parameters + rest.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
 
 
 def _described(line: re.Match[str]) -> str:

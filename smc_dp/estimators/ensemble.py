@@ -43,14 +43,12 @@ class EnsembleClassifier(FederatedClassifier):
         What is made of the parties' classifiers: in `soft_ss`, `soft`, `vote` and `soft_aux` they label public
         auxiliary rows and one model is trained on the labels; `avg` and `avg_clip` average linear models. May be given
         by its place.
-    epsilon, delta
     calibration
         `vote`, `soft`, `soft_aux` and `avg` have a printed scale.
     noise
         `soft_ss` has no `laplace`.
     trust
         `soft_ss` and `avg_clip` have that.
-    colluders, dropouts
     lam : float, default=0.0001
         The weight of the regulariser `(lam/2) |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6.
     lam_global : float or None, default=None
@@ -62,10 +60,8 @@ class EnsembleClassifier(FederatedClassifier):
         What a party trains: a scikit-learn classifier, a callable (X, y) -> predict, or one of them for each party;
         None is logistic regression. It is given rows of the unit ball and class numbers 0, ..., C-1, places in
         `classes_`, and must predict such numbers. `avg` and `avg_clip` have logistic regression only.
-    n_parties, radius, bias
     classes
         There are at least two.
-    insecure_seed, ledger
 
     References
     ----------

@@ -34,7 +34,6 @@ class FeatureMethodClassifier(FederatedClassifier):
     method : {"feat_agg", "avg_agg"}, default="feat_agg"
         What is made of the parties' classifiers: in `feat_agg` an aggregator learns from labelled rows of its own how
         to combine them; `avg_agg` is their mean. May be given by its place.
-    epsilon, delta
     calibration
         Both methods have a printed scale.
     noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
@@ -46,10 +45,8 @@ class FeatureMethodClassifier(FederatedClassifier):
     aggregator : object, default=None
         The label of the party whose rows `feat_agg` learns the combination from, and protects like the others, where
         `fit` gets no public rows; None is the last one, if the parties are dealt.
-    n_parties, radius, bias
     classes
         There are two.
-    insecure_seed, ledger
 
     References
     ----------

@@ -28,20 +28,13 @@ class SecureSumClassifier(FederatedClassifier):
     method : {"newton", "gd"}, default="newton"
         How the model is learnt: `newton` adds up the curvature once and gradients eight times; `gd` is gradient
         descent, for hundreds of columns and more, where a curvature is too large a sum. May be given by its place.
-    epsilon, delta
     adjacency : {"replace", "addremove"}, default="replace"
         What is protected: that a record is one and not another, or that it is there at all.
     rows : int or None, default=None
         The number of all rows, from 1 to 10^12, which is public and sets the step of `gd`, which alone has it. None is
         the true number under `replace`, which `privacy_` then says; `addremove` protects that number and needs another.
-    colluders : int, default=1
-        How many parties may collude: the noise of all others is counted, and theirs is not.
-    dropouts : int, default=0
-        How many parties may vanish; their noise is not counted either.
-    n_parties, radius, bias
     classes
         There are at least two.
-    insecure_seed, ledger
 
     References
     ----------

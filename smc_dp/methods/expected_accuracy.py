@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from smc_dp.methods.signal import LAMBDA, signal
+from smc_dp.methods.signal import LAMBDA, PublicNumbers, signal
 from smc_dp.privacy.target import Target
 
 NARROW, CLEAR = 0.05, 100.0
@@ -71,23 +71,14 @@ UNTRIED = ("wsum", "wsum_ar")
 """Of whose models of three and more classes nothing is said: no setting that was drawn has one."""
 
 
-def band(
-    method: str,
-    sizes: Sequence[int],
-    dimension: int,
-    classes: int,
-    target: Target,
-    colluders: int = 1,
-    dropouts: int = 0,
-    lam: float = LAMBDA,
-) -> Band:
-    """What one release loses, in nine of ten settings like those that were tried; arguments are those of `signal`."""
-    found = signal(method, sizes, dimension, classes, target, colluders, dropouts, lam)
-    curves, most = _TWO if classes == 2 else _MORE, 1 - 1 / classes
-    if classes > 2 and method in UNTRIED:
+def band(method: str, run: PublicNumbers) -> Band:
+    """Return what one release loses, in nine of ten settings like those that were tried."""
+    found = signal(method, run)
+    curves, most = _TWO if run.classes == 2 else _MORE, 1 - 1 / run.classes
+    if run.classes > 2 and method in UNTRIED:
         return Band(-NARROW / 2, most)
-    low, high = (most * part for part in curves.at(place(found, dimension, classes)))
-    everybody = found / sqrt((len(sizes) - colluders - dropouts) / len(sizes))
+    low, high = (most * part for part in curves.at(place(found, run.dimension, run.classes)))
+    everybody = found / run.counted
     if method in ("newton", "gd") and everybody > CLEAR:  # no wider than this, and no higher with more signal
         least = high / LIKELY - NARROW / 2
         low, high = max(low, least), min(high, NARROW + max(most * curves.at(0.0)[0], least))
@@ -120,8 +111,6 @@ def outlook(
     """
     if target.epsilon is None or target.calibration != "proven" or target.noise == "self":
         return None
-    numbers = (
-        method.name, sizes, dimension, classes, target,
-        getattr(terms, "colluders", 0), getattr(terms, "dropouts", 0), getattr(method, "lam", LAMBDA),
-    )  # fmt: skip
-    return Outlook(signal(*numbers), band(*numbers))
+    lam = getattr(method, "lam", LAMBDA)
+    run = PublicNumbers(tuple(sizes), dimension, classes, target, terms.among(len(sizes)), lam)
+    return Outlook(signal(method.name, run), band(method.name, run))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 from types import MappingProxyType
@@ -21,7 +21,7 @@ LAMBDA = 0.1
 class PublicNumbers:
     """The public numbers of a run: rows of each party, columns, classes, what is wanted, who may not be honest.
 
-    lam: of the method, if it has one.
+    lam: of the method, if it has one. InputError for numbers that make no sense.
     """
 
     sizes: tuple[int, ...]
@@ -30,6 +30,11 @@ class PublicNumbers:
     target: Target
     among: Among
     lam: float = LAMBDA
+
+    def __post_init__(self) -> None:
+        if not self.sizes or min(self.sizes) < 1:
+            raise InputError("sizes.party_without_rows")
+        self.among.require_honest()
 
     @property
     def rows(self) -> int:
@@ -47,30 +52,16 @@ class PublicNumbers:
         return sqrt(self.among.honest / self.among.parties)
 
 
-def signal(
-    method: str,
-    sizes: Sequence[int],
-    dimension: int,
-    classes: int,
-    target: Target,
-    colluders: int = 1,
-    dropouts: int = 0,
-    lam: float = LAMBDA,
-) -> float:
-    """How long what is released is, at most or about, against the length of its noise: 0 or more, for each method.
+def signal(method: str, run: PublicNumbers) -> float:
+    """Return how long what is released is, at most or about, against the length of its noise: 0 or more.
 
     Of `newton` and `gd` it is n mu/sqrt(d(k-1)) sqrt(H/K); of the others something that means about the same. Noise
-    is that of the secure form. InputError for methods that no protocol computes, and for numbers that make no sense.
+    is that of the secure form. InputError for methods that no protocol computes.
     """
     name = find(method).name
     if name not in _OF:
         raise InputError("method.not_planned", known=tuple(_OF), got=name)
-    if not sizes or min(sizes) < 1:
-        raise InputError("sizes.party_without_rows")
-    among = Among(len(sizes), colluders, dropouts)
-    if among.honest < 1:
-        raise InputError("colluders.none_honest", limit=len(sizes) - dropouts, dropouts=dropouts, got=colluders)
-    return _OF[name](PublicNumbers(tuple(sizes), dimension, classes, target, among, lam))
+    return _OF[name](run)
 
 
 def _of_sums(run: PublicNumbers) -> float:

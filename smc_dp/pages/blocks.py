@@ -187,6 +187,11 @@ class Page:
     on_every_sheet: str = ""
 
 
+def figures(*numbers: int) -> tuple[str, ...]:
+    """Return whole numbers as cells of a table."""
+    return tuple(f"{number:,}" for number in numbers)
+
+
 def coded(blocks: Iterable[PageBlock]) -> dict[str, str]:
     """Return the texts of the decisions and warnings among these blocks, by code."""
     found: dict[str, str] = {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from rich.console import Console
@@ -31,6 +31,8 @@ from smc_dp.pages.blocks import (
 )
 
 _INDENT = "  "
+_PACKED = (Prose, Banner, Bullets, FactList, Verbatim)  # on a screen nothing stands between two of these
+_NARROW = 24  # columns of a table that are as wide in the next one, and terms that stand in a column
 _MOST_FOLDED = 2000  # rows of a table: rich takes a millisecond for each
 
 
@@ -56,11 +58,22 @@ class _Printer:
     details: bool
 
     def blocks(self, blocks: Iterable[PageBlock]) -> Iterator[str]:
-        """Yield the lines of blocks, with empty lines between these."""
-        printed = (list(self.block(block)) for block in blocks if self.details or not _is_detail(block))
-        for number, found in enumerate(filter(None, printed)):
-            yield from ([""] if number else [])
-            yield from found
+        """Yield the lines of blocks; tables that follow each other under the same headings have these once."""
+        before: PageBlock | None = None
+        shown = [block for block in blocks if self.details or not _is_detail(block)]
+        tables = [block for block in shown if isinstance(block, PageTable)]
+        for block in shown:
+            if isinstance(block, PageTable):
+                alike = [table for table in tables if table.headings == block.headings]
+                goes_on = isinstance(before, PageTable) and before.headings == block.headings
+                found = self.table(block, alike, headed=not goes_on)
+            else:
+                found = list(self.block(block))
+            if found:
+                packed = not self.details and isinstance(before, _PACKED) and isinstance(block, _PACKED)
+                yield from ([] if before is None or packed else [""])
+                yield from found
+                before = block
 
     def block(self, block: PageBlock) -> Iterable[str]:
         """Return the lines of one block."""
@@ -71,9 +84,12 @@ class _Printer:
                 marks = (f"{n}. " if numbered else "* " for n in range(1, len(items) + 1))
                 return chain.from_iterable(self.folded(t, mark) for t, mark in zip(items, marks, strict=True))
             case FactList(pairs):
-                return chain.from_iterable(self.folded(f"{term}: {text}", _INDENT) for term, text in pairs)
+                width = max((len(one_line(term)) for term, _ in pairs), default=0)
+                if width > min(_NARROW, self.width // 3):
+                    return chain.from_iterable(self.folded(f"{term}: {text}", _INDENT) for term, text in pairs)
+                return chain.from_iterable(self.folded(text, f"{_INDENT}{one_line(t):{width}}  ") for t, text in pairs)
             case PageTable():
-                return self.table(block)
+                return self.table(block, [block])
             case Verbatim(text):
                 return (f"{_INDENT}{_printable(line)}".rstrip() for line in text.splitlines())
             case Quotation(text, source):
@@ -92,9 +108,13 @@ class _Printer:
                 return self.under(title, tuple(Section(step.heading, step.blocks) for step in steps))
 
     def under(self, heading: str, blocks: tuple[PageBlock, ...]) -> Iterator[str]:
-        """Yield a heading and the blocks below it."""
+        """Yield a heading and the blocks below it: of a page in capitals, on a screen with its blocks indented."""
+        if self.details:
+            yield from (*self.folded(heading.upper()), *self.blocks(blocks))
+            return
         yield from self.folded(heading)
-        yield from self.blocks(blocks)
+        inner = replace(self, width=self.width - len(_INDENT), table_width=self.table_width - len(_INDENT))
+        yield from (f"{_INDENT}{line}".rstrip() for line in inner.blocks(blocks))
 
     def folded(self, text: str, mark: str = "") -> list[str]:
         """Return one paragraph in lines that fit, the first after `mark` and the others indented as far."""
@@ -103,16 +123,23 @@ class _Printer:
             one_line(text), max(self.width, 20), initial_indent=mark, subsequent_indent=rest, break_on_hyphens=False
         )
 
-    def table(self, table: PageTable) -> list[str]:
-        """Return the caption of a table and its rows in columns; long cells take several lines, if rows are few."""
+    def table(self, table: PageTable, alike: Sequence[PageTable], *, headed: bool = True) -> list[str]:
+        """Return the caption of a table and its rows, in columns as wide as those of the tables `alike`.
+
+        Long cells take several lines, if rows are few.
+        """
         caption = self.folded(f"{table.caption}:")
         cells = [[one_line(text) for text in row] for row in (table.headings, *table.rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        others = ([one_line(text) for text in row] for other in alike if other is not table for row in other.rows)
+        widths = [max(map(len, column)) for column in zip(*cells, *others, strict=True)]
         if sum(widths) + 2 * len(widths) <= self.table_width or len(cells) > _MOST_FOLDED:
-            return [*caption, *(_in_columns(row, widths, table.numbers) for row in cells)]
-        drawn = Table(box=None, pad_edge=False)
+            return [*caption, *(_in_columns(row, widths, table.numbers) for row in cells[not headed :])]
+        drawn = Table(box=None, pad_edge=False, show_header=headed)
         for at, heading in enumerate(cells[0]):
-            drawn.add_column(heading, justify="right" if at in table.numbers else "left", overflow="fold")
+            narrow = widths[at] if len(alike) > 1 and widths[at] <= _NARROW else None
+            drawn.add_column(
+                heading, justify="right" if at in table.numbers else "left", overflow="fold", min_width=narrow
+            )
         for row in cells[1:]:
             drawn.add_row(*row)
         text = io.StringIO()

@@ -105,7 +105,8 @@ class Prospect:
     @property
     def fewest(self) -> int:
         """With fewer parties nobody is left whose noise counts, or nobody to learn with."""
-        return max(2, 1 + getattr(self.terms, "colluders", 0) + getattr(self.terms, "dropouts", 0))
+        among = self.terms.among(len(self.circumstances.names))
+        return max(2, 1 + among.parties - among.honest)
 
     @property
     def protects_records(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.methods.method import Foreseeable
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, figures
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Circumstances, Prospect
 from smc_dp.run.settings import RunSettings
@@ -77,19 +77,19 @@ def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
         if found.expected is not None:
             ahead = found.staying or found.expected
             who = (_some(found.left_out) or recommendation.NOBODY, recommendation.deviating(found.may_deviate))
-            figures = (f"{found.messages:,}", f"{found.bytes:,}")
             noise = (f"{ahead.signal:.3g}", _within(ahead))
-            yield found.method, found.protects or "", *noise, *who, found.noise_known_to or "", *figures
+            counted = (f"{found.messages:,}", f"{found.bytes:,}")
+            yield found.method, found.protects or "", *noise, *who, found.noise_known_to or "", *counted
 
 
 def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
     """Yield the cost by stage and by role, and what its figures mean."""
     counts = ((s.stage, s.messages, s.bytes, s.rounds) for s in found.by_stage)
     everything = ("all", found.messages, found.bytes, found.rounds)
-    stages = tuple((stage, *_figures(*numbers)) for stage, *numbers in (*counts, everything))
+    stages = tuple((stage, *figures(*numbers)) for stage, *numbers in (*counts, everything))
     yield PageTable("Cost by stage", ("stage", "messages", "bytes", "rounds"), stages, numbers=(1, 2, 3))
     roles = (
-        (r.role, *_figures(r.participants, r.messages, r.bytes, r.received_messages, r.received_bytes))
+        (r.role, *figures(r.participants, r.messages, r.bytes, r.received_messages, r.received_bytes))
         for r in found.by_role
     )
     headings = ("role", "participants", "sends", "bytes sent", "receives", "bytes received")
@@ -230,7 +230,3 @@ def _some(names: Sequence[str]) -> str:
     if len(names) <= _NAMED:
         return ", ".join(names)
     return f"{len(names)} parties, from {names[0]} to {names[-1]},"
-
-
-def _figures(*numbers: int) -> tuple[str, ...]:
-    return tuple(f"{number:,}" for number in numbers)

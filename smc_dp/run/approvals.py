@@ -17,6 +17,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.session import Session
 from smc_dp.core import reading
+from smc_dp.core.documents import canonical_line
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.run.agreement import Agreement, marks, method_and_target
 from smc_dp.run.protocols.registry import terms_of
@@ -33,11 +34,6 @@ _AGREED = {"method", "target", "protocol", "parties", "curator", "bounds"}
 def to_sign(study: str, name: str, random: str) -> bytes:
     """What a participant signs: the digest of the study, its own name, its random bytes, both in hexadecimals."""
     return b"\n".join([_SIGNED, study.encode(), name.encode(), random.encode()])
-
-
-def canonical(approval: Mapping[str, str]) -> bytes:
-    """The one text of an approval."""
-    return json.dumps(dict(approval), sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
 
 def joint_nonce(approvals: Iterable[bytes]) -> bytes:
@@ -77,7 +73,7 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
         signed = to_sign(study, name, found["random"])
         if not verify(session.identities[name], signed, bytes.fromhex(found["signature"])):
             raise InputError("approvals.not_signed", name=name)
-    if joint_nonce(map(canonical, approvals)) != session.nonce:
+    if joint_nonce(map(canonical_line, approvals)) != session.nonce:
         raise InputError("approvals.other_nonce")
     return study
 

@@ -5,6 +5,7 @@ Exact figures of private rows: they stay at the site, beside its own terms.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -15,6 +16,7 @@ from smc_dp.data.federation import Rows
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.methods.model import classify
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
+from smc_dp.pages.blocks import Prose
 from smc_dp.run.release import PublishedRelease
 
 FEWEST = 25
@@ -52,6 +54,23 @@ class OwnComparison:
             "planned": self.planned and self.planned.as_dict(),
             "worse_than_planned": self.worse_than_planned,
         }
+
+    def blocks(self) -> Iterator[Prose]:
+        """Yield what a site reads of a release and its own rows; it stays there."""
+        yield Prose(
+            f"On the own {self.rows:,} rows, for this site alone to know: the release {self.release:.3f}, the own "
+            f"model alone {self.alone:.3f}, each row by a model that has not seen it."
+        )
+        if self.worse_than_planned:
+            high = (
+                "" if self.planned is None else f", {self.planned.band.high:.3f} if all had as many rows as this site"
+            )
+            yield Prose(
+                f"The release does worse than the own model alone, by more than noise was to cost{high}, and chance "
+                "may add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` "
+                "say who is worth having, before you take part again.",
+                "run.worse_than_own_model",
+            )
 
 
 def on_own_rows(release: PublishedRelease, rows: Rows) -> OwnComparison | None:

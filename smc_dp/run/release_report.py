@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from protocols.curator import CURATOR_NAME
@@ -56,17 +55,13 @@ def of_record(lines: Iterable[bytes], overhead: int) -> OnTheWire:
     return OnTheWire(messages, size)
 
 
-WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        **TITLES,
-        "agreed": "Digest of all that was agreed on",
-        "center": "Whether numbers are moved so that 0 is their middle",
-        "dimension": "Numbers in an encoded row",
-        "learner": "What each party trained",
-    }
-)
-"""By the names that stand in a release."""
-
+PARAMETER_TITLES = TITLES | {
+    "agreed": "Digest of all that was agreed on",
+    "center": "Whether numbers are moved so that 0 is their middle",
+    "dimension": "Numbers in an encoded row",
+    "learner": "What each party trained",
+}
+"""Titles of the parameters of a release: those of settings, and of what follows from them."""
 
 # A page has to fit into its 2 MB, whatever names there are.
 _MOST_NAMES, _MOST_LEVELS = 200, 12
@@ -214,17 +209,18 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
 
 def _computed(release: PublishedRelease, sent: OnTheWire | None) -> Iterator[PageBlock]:
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
-    rows = [(WORDS.get(name, name), cut(_setting(release.parameters[name])), name) for name in known]
+    rows = [(PARAMETER_TITLES.get(name, name), cut(setting(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:
         yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
 
 
-def _setting(value: Any) -> str:
+def setting(value: Any, most: int = _MOST_LEVELS) -> str:
+    """Return the value of a setting in words, of a list its first entries."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return (some(value, _MOST_LEVELS) or "none") if isinstance(value, list) else str(value)
+    return (some(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)
 
 
 def _use(agreement: Agreement) -> Iterator[PageBlock]:

@@ -1,4 +1,4 @@
-"""Report a finished run to the person who started it, and a release to a site that took part."""
+"""Report a finished run to the person who started it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
 from smc_dp.methods.method import SumForm
-from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
+from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures
 from smc_dp.privacy.ledger.history import Account
 from smc_dp.privacy.ledger.report import budgets
 from smc_dp.run.protocols.cost import Cost
 
 if TYPE_CHECKING:
     from smc_dp.methods.expected_accuracy import Outlook
-    from smc_dp.run.local_evaluation import OwnComparison
     from smc_dp.run.report import Comparison, Report
 
 _NAMED = 20  # of more parties those are named who are missing
@@ -50,8 +49,8 @@ def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
     for stage in cost.by_stage:
         parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
         seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
-        yield stage.stage, *_figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
-    yield "all", *_figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
+        yield stage.stage, *figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
+    yield "all", *figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
 
 
 def _presence(report: Report) -> Iterator[Prose]:
@@ -72,10 +71,6 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
     return f"all {len(everybody)} parties but {', '.join(missing)}" if missing else f"all {len(everybody)} parties"
 
 
-def _figures(messages: int, size: int, rounds: int) -> tuple[str, str, str]:
-    return f"{messages:,}", f"{size:,}", f"{rounds:,}"
-
-
 def _described(simulated: Mapping[str, str]) -> str:
     name = simulated["link"]
     link = LINKS[name]
@@ -94,11 +89,9 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
     yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}")
     others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
     others |= {} if found.without_noise is None else {"without noise": found.without_noise}
-    yield PageTable(
-        "Comparison of a simulation, needs everyone's data in one place; not part of the release",
-        ("model", "accuracy"),
-        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority))),
-        numbers=(1,),
+    yield Prose("Comparison of a simulation, needs everyone's data in one place; not part of the release:")
+    yield FactList(
+        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority)))
     )
     if found.stated_lambda is not None:
         stated = found.stated_lambda
@@ -106,24 +99,6 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
     if found.lost is not None and planned is not None:
         yield _lost(found.lost, planned)
     yield from _remark(found)
-
-
-def on_own_rows(found: OwnComparison) -> Iterator[Prose]:
-    """Yield what a site reads of a release and its own rows; it stays there."""
-    yield Prose(
-        f"On the own {found.rows:,} rows, for this site alone to know: the release {found.release:.3f}, the own model "
-        f"alone {found.alone:.3f}, each row by a model that has not seen it."
-    )
-    if found.worse_than_planned:
-        planned = (
-            "" if found.planned is None else f", {found.planned.band.high:.3f} if all had as many rows as this site"
-        )
-        yield Prose(
-            f"The release does worse than the own model alone, by more than noise was to cost{planned}, and chance may "
-            "add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` say who is "
-            "worth having, before you take part again.",
-            "run.worse_than_own_model",
-        )
 
 
 def _lost(lost: float, planned: Outlook) -> Prose:

@@ -19,7 +19,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.simulate import Letters, Setting, simulate
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
-from smc_dp.core.documents import canonical_text
+from smc_dp.core.documents import canonical_line, canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.sources import Prepared
 from smc_dp.deploy.merge import Mark
@@ -28,7 +28,7 @@ from smc_dp.deploy.release import own_view
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of
-from smc_dp.run.approvals import RANDOM_BYTES, canonical, joint_nonce, to_sign
+from smc_dp.run.approvals import RANDOM_BYTES, joint_nonce, to_sign
 from smc_dp.run.party import OwnPart
 from smc_dp.run.protocols import by_protocol
 from support.audited import Folders, long_term
@@ -165,7 +165,7 @@ def deployed(
     content = canonical_text(document)
     said = [_approval(name, identities[name], content, coins) for name in agreed.participants]
     approvals(said)
-    made_of_all = joint_nonce(map(canonical, said)) if nonce is None else nonce
+    made_of_all = joint_nonce(map(canonical_line, said)) if nonce is None else nonce
     program = PROTOCOLS[agreed.protocol].program
     pinned = {name: identities[name] for name in agreed.participants}
     public = {name: identity.public for name, identity in pinned.items()}

@@ -16,7 +16,8 @@ from statistics import median
 from threadpoolctl import threadpool_limits
 
 from smc_dp.methods.expected_accuracy import Band, band
-from smc_dp.methods.signal import signal
+from smc_dp.methods.signal import PublicNumbers, signal
+from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.target import Target
 from support.drawn_settings import SEEN, drawn
 from support.noise_trials import tried
@@ -47,17 +48,18 @@ class NoiseLoss:
     @cached_property
     def signal(self) -> float:
         """As a plan says it."""
-        return signal(*self._public)
+        return signal(self.method, self.public)
 
     @cached_property
     def band(self) -> Band:
         """As a plan says it."""
-        return band(*self._public)
+        return band(self.method, self.public)
 
     @property
-    def _public(self) -> tuple[str, tuple[int, ...], int, int, Target, int, int, float]:
-        counts = self.colluders, self.dropouts, self.lam
-        return self.method, self.sizes, self.dimension, self.classes, self.target, *counts
+    def public(self) -> PublicNumbers:
+        """What a plan goes by."""
+        among = Among(len(self.sizes), self.colluders, self.dropouts)
+        return PublicNumbers(self.sizes, self.dimension, self.classes, self.target, among, self.lam)
 
     @property
     def honest(self) -> float:

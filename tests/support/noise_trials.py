@@ -77,7 +77,8 @@ def _one_sum(
 ) -> tuple[ReleasedModel, ReleasedModel]:
     trained = method.train(federation)
     if by_secure_sum(method):
-        trained = AtHome.of(method, federation, setting.colluders, setting.dropouts, LARGEST_N).train()
+        among = Among(len(federation.parties), setting.colluders, setting.dropouts)
+        trained = AtHome.of(method, federation, among, LARGEST_N).train()
     return trained.release(replace(target, epsilon=None), rng).model, trained.release(target, rng).model
 
 

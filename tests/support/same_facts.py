@@ -37,8 +37,10 @@ def without_details(blocks: Iterable[PageBlock]) -> list[str]:
 
 
 def closed(text: str) -> str:
-    """Return a text without spaces: both break lines where they like."""
-    return "".join(text.split())
+    """Return a text without spaces and capitals: both break lines where they like, and a page as text has headings in
+    capitals.
+    """
+    return "".join(text.split()).casefold()
 
 
 def unsaid(page: Page, screen: Iterable[PageBlock]) -> set[str]:

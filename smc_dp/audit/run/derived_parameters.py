@@ -37,6 +37,13 @@ class Stated:
     form: Any
     shared: SharedNoise | SharedRounds | None = None
 
+    @property
+    def honest(self) -> int:
+        """H = K - D - t of a secure sum, derived here and not by the code that made the run."""
+        among = self.form.among
+        K, D, t = among.parties, among.dropouts, among.colluders
+        return int(K - D - t)
+
     def noise(self, n: int) -> Any:
         """The law of the noise that a party with n records draws, in grid units."""
         return self.method.law(self.target, n, self.public)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePath
 from typing import get_args
@@ -55,9 +56,10 @@ def sections(report: AuditReport) -> tuple[Section, ...]:
     )
 
 
-def blocks(report: AuditReport) -> tuple[Section, ...]:
+def blocks(report: AuditReport) -> tuple[PageBlock, ...]:
     """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight."""
-    return tuple(section for section in reversed(sections(report)) if not section.details)
+    *rest, levels = (section for section in reversed(sections(report)) if not section.details)
+    return (*rest, replace(levels, blocks=levels.blocks[:-1]), verdict(report))
 
 
 def audit_page(report: AuditReport) -> Page:
@@ -74,7 +76,8 @@ def verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
         where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
-        return Prose(f"FAILED: {first.check.name}{where}: {_found(first.outcome)}", report.verdict)
+        found = cut(_found(first.outcome), _DETAIL)
+        return Prose(f"FAILED: {first.check.name}{where}: {found}", report.verdict)
     if report.unfinished:
         given_up = f"{', '.join(report.unfinished)} would take too long, so that nothing is known of them"
         return Prose(f"NOT FINISHED: {given_up}; no other check failed.", report.verdict)
@@ -230,8 +233,8 @@ def _held(fact: AssessmentFact) -> str:
 
 def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     for group, found in groupby(findings, key=lambda finding: finding.check.group):
-        rows = tuple((f.check.name, f.check.asks, f.outcome.status, _detail(f)) for f in found)
-        yield PageTable(group.capitalize(), ("check", "question", "outcome", "what was found"), rows)
+        rows = tuple((f.check.name, f.outcome.status, f"{f.check.asks} {_detail(f)}") for f in found)
+        yield PageTable(group.capitalize(), ("check", "outcome", "question, and what was found"), rows)
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
     undone = [finding for finding in findings if finding.outcome.status == "not possible"]

@@ -14,7 +14,7 @@ from smc_dp.experiments.compare.plan import GridEntry, Option
 from smc_dp.methods.method import Trust, laws
 from smc_dp.methods.registry import find
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import by_secure_sum, check_crowd, usual_noise
+from smc_dp.methods.sums.at_home import by_secure_sum, usual_noise
 from smc_dp.privacy.target import Calibration, NoiseName
 
 _THREE = Deal(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
@@ -91,7 +91,7 @@ def entries(
                 law = noise or (usual_noise(method) if trust == "secure" else laws(method, calibration)[0])
                 entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
                 if among is not None and trust == "secure":
-                    entry = replace(entry, colluders=among.colluders, dropouts=among.dropouts)
+                    entry = entry.in_secure_sum(among)
                 found.append(entry)
     return found, skipped
 
@@ -117,7 +117,7 @@ def _missing(
         return InputFault("comparison.other_noise", {"its": its, "known": " or ".join(known)})
     if trust == "secure" and among is not None:
         try:
-            check_crowd(among.parties, among.colluders, among.dropouts)
+            among.check()
         except InputError as error:
             return error.fault
     return None

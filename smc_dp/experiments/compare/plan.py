@@ -20,7 +20,8 @@ from smc_dp.data.partition import Deal
 from smc_dp.experiments.compare.peers import PEERS, Entrant
 from smc_dp.methods.method import Trust
 from smc_dp.methods.registry import find
-from smc_dp.methods.sums.at_home import check_crowd, check_secure
+from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.at_home import check_secure
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
 
 Option: TypeAlias = str | int | float | bool
@@ -68,6 +69,20 @@ class GridEntry:
     colluders: int = 1
     dropouts: int = 0
 
+    def in_secure_sum(self, among: Among) -> GridEntry:
+        """Return the entry with a secure sum that tolerates as many as that of these parties."""
+        return dataclasses.replace(self, trust="secure", colluders=among.colluders, dropouts=among.dropouts)
+
+    def among(self, parties: int) -> Among:
+        """Return of how many such parties some may collude or vanish in a secure sum."""
+        return Among(parties, self.colluders, self.dropouts)
+
+    @property
+    def training(self) -> object:
+        """What entries have in common that can be trained once for all of them."""
+        crowd = (self.colluders, self.dropouts) if self.trust == "secure" else ()
+        return self.method, self.options, self.trust, *crowd
+
     def make(self) -> Entrant:
         """The method or peer; InputError for an option that it does not have or refuses."""
         kind: Any = PEERS.get(self.method) or find(self.method)
@@ -103,7 +118,7 @@ class GridEntry:
         if self.calibration is None:
             raise InputError("comparison.secure_without_noise", entry=self.label)
         check_secure(self.make(), self.target(None))
-        check_crowd(setting.deal.parties, self.colluders, self.dropouts)
+        self.among(setting.deal.parties).check()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ HOW = (
     "the sum. The noise is calibrated for the H honest parties who must be left; nobody vanishes here, so all K shares "
     "are in it. What a run costs, and its own assumptions and statistical distance, are not looked at here."
 )
-_IN_A_CIRCLE = ", against those who keep to the protocol, for so many share masks with neighbours alone"
 CAP = (
     "In secure curves no party may have more rows than a public cap. Here that is the largest party of the deal, "
     "rounded up to two digits; parties would have to agree on one before a run."
@@ -34,7 +33,7 @@ UNLIKE = (
 def at_home(entry: GridEntry, federation: Federation) -> AtHome:
     """What the parties have at home, of whom the entry says how many may collude or vanish."""
     cap = rounded_up(int(federation.sizes.max()))
-    return AtHome.of(entry.make(), federation, entry.colluders, entry.dropouts, cap)
+    return AtHome.of(entry.make(), federation, entry.among(len(federation.parties)), cap)
 
 
 def rounded_up(n: int) -> int:
@@ -49,17 +48,13 @@ def sentences(plan: GridPlan) -> Iterator[str]:
     for setting in plan.settings:
         for entry in plan.entries:
             if entry.shown_trust == "secure" and entry.runs_on(setting):
-                names = crowds.setdefault(Among(setting.deal.parties, entry.colluders, entry.dropouts), [])
+                names = crowds.setdefault(entry.among(setting.deal.parties), [])
                 names += [] if setting.name in names else [setting.name]
     if not crowds:
         return
     yield HOW
     for among, names in crowds.items():
-        yield (
-            f"Secure on {', '.join(names)}: K = {among.parties} parties, of whom t = {among.colluders} may collude "
-            f"with Charlie and D = {among.dropouts} may vanish; the noise of H = {among.honest} is counted"
-            f"{_IN_A_CIRCLE if among.in_a_circle else ''}."
-        )
+        yield f"Secure on {', '.join(names)}: a run holds against {among.adversary}."
     yield CAP
 
 

@@ -85,7 +85,7 @@ class Trainer:
 
     def train(self, entry: GridEntry) -> tuple[Trained, float]:
         """What the method knows before noise, and the seconds that took, shared parts included."""
-        way = training(entry)
+        way = entry.training
         if way not in self._trained:
             self._trained[way] = self._train(entry)
         return self._trained[way]
@@ -109,14 +109,8 @@ def group(cells: Sequence[GridCell]) -> list[list[GridCell]]:
     for cell in cells:
         entry = cell.entry
         shared = entry.trust == "aggregator" and isinstance(entry.make(), FromEnsemble)
-        groups.setdefault((cell.setting, cell.repeat, "ensemble" if shared else training(entry)), []).append(cell)
+        groups.setdefault((cell.setting, cell.repeat, "ensemble" if shared else entry.training), []).append(cell)
     return list(groups.values())
-
-
-def training(entry: GridEntry) -> object:
-    """What entries have in common that can be trained once for all of them."""
-    crowd = (entry.colluders, entry.dropouts) if entry.trust == "secure" else ()
-    return entry.method, entry.options, entry.trust, *crowd
 
 
 def work(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from smc_dp.methods.sums.party_limits import in_a_circle
+from smc_dp.core.errors import InputError
+from smc_dp.methods.sums.party_limits import check_crowd, in_a_circle
 
 COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
 BY_DEVIATION = (
@@ -48,6 +49,16 @@ class Among:
     dropouts: int
     verifiable: bool = False
     by_curator: bool = True
+
+    def check(self) -> None:
+        """Raise InputError, with the nearest that works, unless a secure sum can add up among them."""
+        check_crowd(self.parties, self.colluders, self.dropouts)
+
+    def require_honest(self) -> None:
+        """Raise InputError unless a party is left whose noise is counted."""
+        if self.honest < 1:
+            least = self.parties - self.dropouts
+            raise InputError("colluders.none_honest", limit=least, dropouts=self.dropouts, got=self.colluders)
 
     @property
     def honest(self) -> int:

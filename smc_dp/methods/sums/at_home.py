@@ -18,7 +18,6 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import SEEDED, SumForm
 from smc_dp.methods.model import Release
 from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.party_limits import check_crowd as check_crowd
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
@@ -77,12 +76,11 @@ class AtHome:
     announced: AnnouncedRows
 
     def __post_init__(self) -> None:
-        check_crowd(self.among.parties, self.among.colluders, self.among.dropouts)
+        self.among.check()
 
     @classmethod
-    def of(cls, method: Any, federation: Federation, colluders: int, dropouts: int, most_rows: int) -> Self:
-        """With numbers of rows released or hidden, as the method prefers."""
-        among = Among(len(federation.parties), colluders, dropouts)
+    def of(cls, method: Any, federation: Federation, among: Among, most_rows: int) -> Self:
+        """Return what these parties have, with numbers of rows released or hidden, as the method prefers."""
         return cls(method, federation, among, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
 
     def form(self, target: Target) -> SumForm:

@@ -15,6 +15,7 @@ from smc_dp.methods.functionality import Functionality
 from smc_dp.methods.method import SecureForm, check_target
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
@@ -43,6 +44,10 @@ class MeanTerms(Terms):
         """Return the mean, in the ring of these settings."""
         check_classes(public, method)
         return MeanByCurator(method, public, target, self.ring_bits)
+
+    def among(self, parties: int) -> Among:
+        """As `Terms`: the noise is that of the smallest party, and no party may vanish."""
+        return Among(parties, 0, 0)
 
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
         """Return the parameters of the program, whose settings have the names that they have here."""

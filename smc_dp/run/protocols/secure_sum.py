@@ -13,7 +13,6 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.party_limits import check_crowd
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols.settings import Terms, check_classes, one_of, whole
@@ -73,6 +72,10 @@ class SumTerms(Terms):
         follows = {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
         return {**super().as_dict(form), "left_out": list(self.left_out), **follows}
 
+    def among(self, parties: int) -> Among:
+        """As `Terms`."""
+        return Among(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
+
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuses noise that is not drawn in shares, and noise as printed."""
         if target.calibration != "proven":
@@ -85,9 +88,8 @@ class SumTerms(Terms):
     def form(self, method: Any, public: Public, target: Target) -> SumForm:
         """As `Terms`."""
         check_classes(public, method)
-        check_crowd(public.parties, self.colluders, self.dropouts)
-        by_curator = self.output == "curator"
-        among = Among(public.parties, self.colluders, self.dropouts, self.verifiable, by_curator)
+        among = self.among(public.parties)
+        among.check()
         made: SumForm = method.shared(public, target, among, AnnouncedRows(self.most_rows, self.sizes))
         return made
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, two_classes
+from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.target import NoiseName, Target
 
 
@@ -47,6 +48,10 @@ class Terms(Protocol):
     def as_dict(self, form: SecureForm) -> dict[str, Any]:
         """Return plain values, and what follows for this form: a part of the parameters of a release."""
         return {name: getattr(self, name) for name in setting_names(type(self))}
+
+    def among(self, parties: int) -> Among:
+        """Return how many of so many parties may collude or vanish while the noise of the others is counted."""
+        ...
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Raise an InputError for what this protocol does not compute, whoever takes part."""

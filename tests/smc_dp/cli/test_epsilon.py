@@ -32,7 +32,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, di
 def test_a_mechanism_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("laplace", "--trials", "100") == 0
     printed = capsys.readouterr().out
-    assert "laplace, d = 1\nclaims pure epsilon 1.0 (one record, replace)" in printed
+    assert "laplace, d = 1\n  claims pure epsilon 1.0 (one record, replace)" in printed
     assert all((test in printed) == (test not in ("renyi", "gaussian dp", "f-dp curve")) for test in TESTS)
     assert printed.count("nothing contradicts the claim") == 2
     assert "confidence 0.99" in printed
@@ -98,7 +98,7 @@ def test_only_what_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_method_that_claims_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("batch", "--trials", "200") == 0
     printed = capsys.readouterr().out
-    assert "batch\nclaims nothing" in printed
+    assert "batch\n  claims nothing" in printed
     assert "so there is nothing to contradict" in printed
 
 

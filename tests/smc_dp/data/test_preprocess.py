@@ -20,7 +20,7 @@ from smc_dp.data.bounds import Bounds, bounds_of, parse_bounds
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.file_form import FileForm
-from smc_dp.data.preprocess import encode, encoded, faults, labelled_rows, numbered
+from smc_dp.data.preprocess import encode, encoded, examine, labelled_rows, numbered
 from smc_dp.data.table import Table
 from smc_dp.data.tables import parse_csv
 from tests.support.refusals import refused
@@ -95,7 +95,7 @@ def test_rows_that_are_left_out_are_gone_before_anything_else():
     assert rows.y.tolist() == [1, 0, 1]
     hidden = TABLE.replace(b",21,m,no", b",not a number,x,")  # nobody looks at the rest of such a row
     np.testing.assert_array_equal(labelled_rows(parse_csv(hidden, "t"), LEAVING, "out").X, rows.X)
-    assert faults(parse_csv(hidden, "t"), LEAVING, "out") == ()
+    assert examine(parse_csv(hidden, "t"), LEAVING, "out").faults == ()
     later = TABLE.replace(b"31,,f", b"31,x,f")  # and rows keep their numbers
     with refused("cell.not_a_number", at="column 'bmi', row 3", got="'x'"):
         encode(parse_csv(later, "t"), LEAVING)
@@ -105,7 +105,7 @@ def test_a_party_of_whom_no_row_is_left_is_refused():
     none = parse_csv(b"age,bmi,sex,out\n,20,f,yes\n31,21,,no\n", "party north")
     with refused("rows.all_left_out", at="party north", columns="'age' or 'sex'"):
         labelled_rows(none, LEAVING, "out")
-    (fault,) = faults(none, LEAVING, "out")
+    (fault,) = examine(none, LEAVING, "out").faults
     assert (fault.code, fault.count) == ("rows.all_left_out", 2)
 
 
@@ -130,7 +130,7 @@ x,F,0,01.02.2012,20,no
 
 
 def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it():
-    found = faults(parse_csv(MESSY, "north"), parse_bounds(WIDE), "out")
+    found = examine(parse_csv(MESSY, "north"), parse_bounds(WIDE), "out").faults
     said = [(f.column, f.count, f.rows, f.example, f.section, f.line) for f in found]
     back = 'Yes = ["yes", "1"]'
     assert said == [
@@ -194,14 +194,14 @@ def written(stated: dict[str, Any], section: str, line: str) -> dict[str, Any]:
 def test_the_lines_that_a_fault_shows_mend_it(column: str, bounds: str, cells: list[str]) -> None:
     stated = {"columns": {column: tomllib.loads(f"x = {bounds}")["x"]}, "label": {"classes": ["no", "yes"]}}
     table = Table("t", {column: cells}, range(1, len(cells) + 1))
-    found = faults(table, made_of(stated), None)
+    found = examine(table, made_of(stated), None).faults
     assert found
     for fault in found:
         assert fault.section
         assert fault.line
         assert fault.count == len(fault.rows) > 0
         stated = written(stated, one_line(fault.section), one_line(fault.line))
-    assert faults(table, made_of(stated), None) == ()
+    assert examine(table, made_of(stated), None).faults == ()
     assert len(encode(table, made_of(stated))) == len(cells)
 
 
@@ -209,27 +209,27 @@ def test_the_lines_that_a_fault_shows_mend_it(column: str, bounds: str, cells: l
 def test_no_rule_is_shown_where_a_level_is_called_like_one(aliases):
     column = CategoricalColumn("c", ("b" if aliases else "category", "a"), aliases=aliases)
     bounds = Bounds((column,), CLASSES)
-    (fault,) = faults(Table("t", {"c": ["a", ""]}, [1, 2]), bounds, None)
+    (fault,) = examine(Table("t", {"c": ["a", ""]}, [1, 2]), bounds, None).faults
     assert (fault.code, fault.line) == ("cell.empty", None)
 
 
 def test_of_two_other_kinds_of_cells_one_is_advised_and_of_an_endless_text_nothing():
     bounds = Bounds((NumericColumn("n", 0.0, 1.0), CategoricalColumn("c", ("no", "yes" * 400))), CLASSES)
     cells = {"n": ["true", "2020-02-02", "false"], "c": ["0", "no", "Yes" * 400]}
-    found = faults(Table("t", cells, range(1, 4)), bounds, None)
+    found = examine(Table("t", cells, range(1, 4)), bounds, None).faults
     assert [fault.line for fault in found] == ["n = [false, true]", None, 'no = ["0"]', None]
 
 
 def test_no_line_is_shown_where_two_levels_could_be_meant():
     bounds = Bounds((CategoricalColumn("c", ("y", "yes", "no")),), CLASSES)
-    (fault,) = faults(Table("t", {"c": ["1"]}, [7]), bounds, None)
+    (fault,) = examine(Table("t", {"c": ["1"]}, [7]), bounds, None).faults
     assert (fault.section, fault.line) == (None, None)
 
 
 def test_many_unknown_texts_are_counted_after_the_first():
     bounds = Bounds((CategoricalColumn("c", ("f", "m")),), CLASSES)
     cells = [f"x{i // 2}" for i in range(100)]
-    found = faults(Table("t", {"c": cells}, range(1, 101)), bounds, None)
+    found = examine(Table("t", {"c": cells}, range(1, 101)), bounds, None).faults
     assert [fault.example for fault in found] == [f"x{i}" for i in range(21)]
     assert sum(fault.count for fault in found) == 100
     assert (found[-1].code, found[-1].fault.fields["more"]) == ("cell.more_values", 29)
@@ -238,14 +238,14 @@ def test_many_unknown_texts_are_counted_after_the_first():
 def test_a_label_of_many_numbers_is_no_label():
     bounds = Bounds((NumericColumn("n", 0.0, 1.0),), CLASSES, "y")
     table = Table("t", {"n": [0.5] * 41, "y": [f"{i / 8}" for i in range(40)] + [""]}, range(1, 42))
-    fault, empty = faults(table, bounds, "y")
+    fault, empty = examine(table, bounds, "y").faults
     assert (empty.code, empty.rows) == ("cell.empty", (41,))
     assert fault.code == "classes.many_numbers"
     assert fault.count == 40
     with refused("classes.many_numbers", at="t: column 'y', row 1"):
         labelled_rows(table, bounds, "y")
     few = Table("t", {"n": [0.5] * 4, "y": ["1", "2", "3", "3"]}, range(1, 5))
-    assert {fault.code for fault in faults(few, bounds, "y")} == {"cell.unknown_level"}
+    assert {fault.code for fault in examine(few, bounds, "y").faults} == {"cell.unknown_level"}
 
 
 def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
@@ -253,8 +253,8 @@ def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
     bounds = Bounds(columns, CLASSES)
     cells = {"n": [0.5, 2, 3], "d": ["2021-01-01", "2020-01-01", "2020-01-01"], "b": [0, 1, -0.5]}
     table = Table("t", cells, range(1, 4))
-    assert faults(table, bounds, None) == ()
-    found = faults(table, bounds, None, strict=True)
+    assert examine(table, bounds, None).faults == ()
+    found = examine(table, bounds, None, strict=True).faults
     assert {fault.code for fault in found} == {"cell.outside_bounds"}
     assert [(f.fault.fields["got"], f.fault.fields["high"], f.count, f.rows) for f in found] == [
         (2.0, 1.0, 2, (2, 3)),
@@ -264,7 +264,7 @@ def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
 
 
 def test_missing_columns_are_all_named():
-    found = faults(parse_csv(b"AGE,sex\n3,f\n", "north"), parse_bounds(WIDE), "out")
+    found = examine(parse_csv(b"AGE,sex\n3,f\n", "north"), parse_bounds(WIDE), "out").faults
     assert [fault.column for fault in found] == ["age", "back", "admitted", "bmi", "out"]
     assert {fault.code for fault in found} == {"table.no_column"}
     assert (found[0].fault.fields["have"], found[0].fault.fields["looks"]) == (["AGE", "sex"], "case")
@@ -352,7 +352,7 @@ def test_a_row_that_depended_on_others_would_show(monkeypatch):
 def test_the_time_of_a_day_is_no_date():
     bounds = Bounds((DateColumn("d", FIRST, LAST),), CLASSES)
     for cell in (datetime.datetime(2020, 2, 2, 3), "02.02.2020", 5, "2020-02-30"):
-        (fault,) = faults(Table("t", {"d": [cell]}, [1]), bounds, None)
+        (fault,) = examine(Table("t", {"d": [cell]}, [1]), bounds, None).faults
         assert (fault.code, fault.fault.fields["dates"]) == ("cell.not_a_date", "yyyy-mm-dd")
 
 
@@ -368,6 +368,30 @@ def test_the_time_of_a_day_is_no_date():
 def test_a_word_for_nothing_is_told_from_a_value(column: Column, cell: str) -> None:
     bounds = Bounds((replace(column, missing="leave out"),), CLASSES)
     table = Table("t", {"x": [cell]}, [1], FileForm(missing=("k. A.",)))
-    (fault,) = faults(table, bounds, None)
+    (fault,) = examine(table, bounds, None).faults
     assert f'missing = ["k. A.", "{cell}"]' in fault.what
     assert (fault.section, fault.line) == (None, None)
+
+
+def test_whole_columns_are_listed_first_and_the_first_cell_in_order_is_refused(monkeypatch):
+    bounds = Bounds((NumericColumn("n", 0.0, 1.0), NumericColumn("gone", 0.0, 1.0)), CLASSES)
+    table = Table("t", {"n": ["x", 1], "y": ["no", "maybe"]}, [1, 2])
+    listed = ["table.no_column", "cell.not_a_number", "cell.unknown_level"]
+    assert [fault.code for fault in examine(table, bounds, "y").faults] == listed
+    with refused("cell.not_a_number", at="t: column 'n', row 1"):
+        labelled_rows(table, bounds, "y")
+    monkeypatch.setattr(
+        preprocess, "_MOST_NUMBERS", 5
+    )  # too many numbers are refused before a cell is, and listed alone
+    assert [fault.code for fault in examine(table, bounds, "y").faults] == listed
+    with refused("rows.too_many_features", at="t"):
+        labelled_rows(table, bounds, "y")
+
+
+def test_each_column_is_read_once(monkeypatch):
+    names, read = [], preprocess.read_column
+    monkeypatch.setattr(
+        preprocess, "read_column", lambda table, column: names.append(column.name) or read(table, column)
+    )
+    assert examine(parse_csv(TABLE, "t"), LEAVING, "out").faults == ()
+    assert names == [*(column.name for column in LEAVING.columns), "out"]

@@ -122,11 +122,14 @@ class Terse:
 
     """
 
+    def __init__(self, ledger: str | None = None, delta: float = 1e-5, bias: float = 1.0) -> None: ...
+
 
 def test_names_of_what_is_shared_become_descriptions_and_others_stay() -> None:
     said = entries(sections(Terse)["Parameters"])
     assert said["delta"] == entries(sections(AveragingClassifier)["Parameters"])["delta"]
     assert said["bias"][1].endswith("0 adds none. There is none.")
+    assert list(said) == ["ledger", "delta", "bias"]  # what is shared is there without being named
     assert "\ndelta, momentum\n" in str(Terse.__doc__)
     assert list(sections(Terse))[1:] == SECTIONS[:-1]
 

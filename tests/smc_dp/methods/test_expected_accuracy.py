@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from statistics import median
+from typing import Any
 
 import pytest
 from support.drawn_settings import ALONE, SEEN, TRIAL, TRIALS, UNSEEN
@@ -14,7 +16,7 @@ from support.noise_losses import NoiseLoss, all_measured, coverage, measured
 from smc_dp.data.federation import Public
 from smc_dp.methods.expected_accuracy import NARROW, Band, band
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.signal import signal
+from smc_dp.methods.signal import PublicNumbers, signal
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
@@ -32,11 +34,17 @@ def own(loss: NoiseLoss) -> Band:
 
 
 def without_colluders(loss: NoiseLoss) -> Band:
-    return band(loss.method, loss.sizes, loss.dimension, loss.classes, loss.target, 0, 0, loss.lam)
+    return band(loss.method, replace(loss.public, among=Among(len(loss.sizes), 0, 0)))
 
 
 def without_columns(loss: NoiseLoss) -> Band:
-    return band(loss.method, loss.sizes, 1, loss.classes, loss.target, loss.colluders, loss.dropouts, loss.lam)
+    return band(loss.method, replace(loss.public, dimension=1))
+
+
+def numbers(
+    sizes: tuple[int, ...], dimension: int, classes: int, target: Target = TARGET, t: int = 1, D: int = 0
+) -> PublicNumbers:
+    return PublicNumbers(sizes, dimension, classes, target, Among(len(sizes), t, D))
 
 
 def as_wide_as(width: float, losses: Sequence[NoiseLoss]) -> Bands:
@@ -87,13 +95,14 @@ def test_some_releases_lose_what_their_bands_say() -> None:
 
 def test_the_signal_of_newton_is_what_a_run_prints() -> None:
     form = Newton().shared(Public(5, 13, 3, None), TARGET, Among(5, 1, 1), AnnouncedRows(10_000))
-    assert signal("newton", (100, 200, 300, 400, 500), 13, 3, TARGET, 1, 1) == form.signal(1500)
+    assert signal("newton", numbers((100, 200, 300, 400, 500), 13, 3, D=1)) == form.signal(1500)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_band_falls_with_rows_and_epsilon_and_rises_with_columns(method: str) -> None:
     def high(rows: int = 1000, columns: int = 20, epsilon: int = 1) -> float:
-        return band(method, (rows, 2 * rows, 3 * rows, rows), columns, 2, Target(Fraction(epsilon), noise="ddg")).high
+        target = Target(Fraction(epsilon), noise="ddg")
+        return band(method, numbers((rows, 2 * rows, 3 * rows, rows), columns, 2, target)).high
 
     many = [high(rows) for rows in (30, 100, 300, 1000, 3000, 10_000, 10**6)]
     assert many == sorted(many, reverse=True)
@@ -101,33 +110,33 @@ def test_a_band_falls_with_rows_and_epsilon_and_rises_with_columns(method: str) 
 
 
 def test_a_band_rises_with_colluders_and_dropouts() -> None:
-    alone = [band("newton", (1000,) * 6, 20, 2, TARGET, t, D).high for t, D in ((1, 0), (2, 0), (3, 1), (5, 0))]
+    alone = [band("newton", numbers((1000,) * 6, 20, 2, t=t, D=D)).high for t, D in ((1, 0), (2, 0), (3, 1), (5, 0))]
     assert alone == sorted(set(alone))
 
 
 def test_a_clear_signal_has_a_narrow_band() -> None:
     for classes in (2, 3, 10):
         for sizes in ((20_000, 20_000), (6_000,) * 3):
-            assert signal("newton", sizes, 10, classes, TARGET, 1) > 60
-            assert band("newton", sizes, 10, classes, TARGET, 1).width <= NARROW + 1e-12
+            assert signal("newton", numbers(sizes, 10, classes)) > 60
+            assert band("newton", numbers(sizes, 10, classes)).width <= NARROW + 1e-12
 
 
 def test_a_band_that_is_cut_is_where_losses_are_likely() -> None:
-    found = [band("newton", (rows,) * 3, 41, 6, TARGET, 1) for rows in (1000, 2000, 5000, 50_000)]
+    found = [band("newton", numbers((rows,) * 3, 41, 6)) for rows in (1000, 2000, 5000, 50_000)]
     assert [one.width <= NARROW + 1e-12 for one in found] == [False, True, True, True]
     assert found[1].low > 0 > found[2].low  # not cut at its end: next to nothing is seldom lost there
     assert [one.high for one in found] == sorted((one.high for one in found), reverse=True)
 
 
 def test_without_any_signal_a_band_has_whatever_can_be_lost() -> None:
-    found = band("avg_clip", (30, 30), 100, 2, Target(Fraction(1, 10), noise="ddg"))
+    found = band("avg_clip", numbers((30, 30), 100, 2, Target(Fraction(1, 10), noise="ddg")))
     assert found.low < 0
     assert found.high > 0.7
 
 
 def test_the_small_clinic_sets_the_noise_of_the_mean_and_of_no_sum() -> None:
     for method, hurts in (("prr_mean", True), ("newton", False), ("wsum", False)):
-        with_it, without = (band(method, sizes, 13, 2, TARGET, 1) for sizes in ((5000, 800, 30), (5000, 800)))
+        with_it, without = (band(method, numbers(sizes, 13, 2)) for sizes in ((5000, 800, 30), (5000, 800)))
         assert (with_it.high > without.high + 0.05) is hurts
 
 
@@ -138,11 +147,12 @@ def test_the_small_clinic_sets_the_noise_of_the_mean_and_of_no_sum() -> None:
         ({"method": "votes"}, "setting.unknown_value"),
         ({"sizes": ()}, "sizes.party_without_rows"),
         ({"sizes": (10, 0)}, "sizes.party_without_rows"),
-        ({"colluders": 2}, "colluders.none_honest"),
+        ({"t": 2}, "colluders.none_honest"),
+        ({"t": 0, "D": 2}, "colluders.none_honest"),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(arguments: dict[str, object], code: str) -> None:
-    usual = {"method": "newton", "sizes": (10, 10), "dimension": 5, "classes": 2, "target": TARGET, "colluders": 1}
+def test_numbers_that_make_no_sense_are_refused(arguments: dict[str, Any], code: str) -> None:
+    method = str(arguments.pop("method", "newton"))
     for function in (signal, band):
         with refused(code):
-            function(**(usual | arguments))  # type: ignore[operator, arg-type]
+            function(method, numbers(**({"sizes": (10, 10), "dimension": 5, "classes": 2} | arguments)))  # type: ignore[operator]

@@ -10,20 +10,25 @@ import pytest
 from support.audited import charged_run
 from support.compared import study_and_grid
 from support.mutants import OF_THE_RUN
-from support.same_facts import unsaid
+from support.same_facts import closed, texts, unsaid
 
 from protocols.arithmetic.rng import Stream
+from protocols.programs import PROTOCOLS
 from smc_dp import attacks
 from smc_dp.attacks import report_blocks as of_attacks
 from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
+from smc_dp.audit import matrix_picture
 from smc_dp.audit.run import report_blocks as of_audits
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.experiments.compare import report as of_grids
-from smc_dp.pages.blocks import Page, PageBlock, Prose, Section
+from smc_dp.leakage import matrix_text
+from smc_dp.leakage.matrix import matrix
+from smc_dp.pages.blocks import Drawing, Page, PageBlock, Prose, Section
 from smc_dp.run.release_report import run_page
 
+NAMES_OF_THE_PICTURE = {"The same as a table", "coalition", "Coalitions and what they learn"}
 Report = tuple[Page, Sequence[PageBlock]]
 
 
@@ -51,6 +56,23 @@ def grid(folder: Path) -> Report:
     study, found = study_and_grid()
     page = of_grids.page(study, found, (), 1.0)
     return page, (*page.notices, *of_grids.sections(study, found))
+
+
+def matrix_unsaid(page: Page, text: str) -> set[str]:
+    """Return the texts of a matrix' page that its text lacks, apart from how the picture looks and who made it."""
+    said = closed(text)
+    drawn = {part.said[-1] for one in page.sections for part in one.blocks if isinstance(part, Drawing)}
+    found = {part for one in page.sections for part in texts(one.blocks)} - drawn - NAMES_OF_THE_PICTURE
+    return {part for part in found if closed(part) not in said}
+
+
+def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
+    computed = matrix(PROTOCOLS["pathak2010"], 2)
+    page = matrix_picture.page(tuple(matrix_text.tables(computed)), matrix_text.legend(computed))
+    said = matrix_text.text(computed)
+    assert matrix_unsaid(page, said) == set()
+    assert matrix_unsaid(page, said.replace(matrix_text.LIMITS, "")) == {matrix_text.LIMITS}
+    assert all(closed(line) in closed("".join(texts(page))) for line in said.splitlines() if line.endswith("."))
 
 
 REPORTS: dict[str, Callable[[Path], Report]] = {

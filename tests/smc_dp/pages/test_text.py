@@ -45,6 +45,6 @@ def test_a_name_cannot_talk_to_the_terminal() -> None:
 def test_figures_stand_to_the_right() -> None:
     table = PageTable("Sizes", ("party", "bytes"), (("a", "1"), ("b", "1,000")), numbers=(1,))
     page = Page("x", (Section("y", (table, Prose("z"))),))
-    assert list(lines(page, 80))[2:] == ["y", "Sizes:", "party  bytes", "a          1", "b      1,000", "", "z", ""]
+    assert list(lines(page, 80))[2:] == ["Y", "Sizes:", "party  bytes", "a          1", "b      1,000", "", "z", ""]
     left = replace(page, sections=(Section("y", (replace(table, numbers=()), Prose("z"))),))
     assert "a      1" in list(lines(left, 80))

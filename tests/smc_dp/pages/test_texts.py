@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
-from support.audited import agreement, hospitals
+from support import studies
+from support.audited import agreement, charged_run, hospitals, sum_agreement
 from support.compared import study_and_grid
+from support.mutants import OF_THE_RUN
 from support.text_file import TextFile, as_text
 from syrupy.assertion import SnapshotAssertion
 
@@ -19,15 +24,28 @@ from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.epsilon import report as of_epsilon
 from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
 from smc_dp.audit.epsilon.power import MeasuredPower, Power, Twin
+from smc_dp.audit.run import report_blocks as of_audits
+from smc_dp.audit.run.check import failed
+from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.report import audit_evidence
 from smc_dp.data import report as of_data
 from smc_dp.data.catalogue import DatasetCheck
+from smc_dp.deploy import report as of_studies
 from smc_dp.experiments.compare import report as of_grids
 from smc_dp.methods.expected_accuracy import Band, Outlook
 from smc_dp.pages.blocks import PageBlock
+from smc_dp.privacy.ledger import report as of_ledgers
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import History, Limit
 from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.run import release_report as of_releases
 from smc_dp.run import report_blocks as of_runs
 from smc_dp.run.local_evaluation import OwnComparison
+from smc_dp.run.release import PublishedRelease
+from smc_dp.run.release_report import OnTheWire
 from smc_dp.run.report import Comparison
+
+DATE = "2026-01-31T12:00:00Z"
 
 
 def epsilon() -> Iterator[PageBlock]:
@@ -72,11 +90,50 @@ def data() -> Iterator[PageBlock]:
     yield from of_data.columns(agreement(hospitals((12, 8), 2)).bounds)
 
 
-SUBJECTS = {
+def deploy() -> Iterator[PageBlock]:
+    for said in (studies.text(), studies.by_curator(), studies.weighted()):
+        study = studies.study(said)
+        yield from of_studies.blocks(study, study.agreement(None))
+
+
+def ledger() -> Iterator[PageBlock]:
+    history = History.opened("0" * 64, Limit(Fraction(1), Fraction(0)), DATE)
+    yield from of_ledgers.blocks(history)
+    spent = Guarantee("pure", Fraction(1, 4), Fraction(0), "record", "replace")
+    for number in (2, 4):
+        charged = history.reserved("a" * 64, "pathak2010", spent, f"{number:064x}", DATE)
+        history = replace(history, entries=(*history.entries, charged))
+        ended = history.settled(number, "released" if number == 2 else "void", "b" * 64 if number == 2 else None, DATE)
+        history = replace(history, entries=(*history.entries, ended))
+    history = replace(history, entries=(*history.entries, history.reserved("c" * 64, "m", spent, "d" * 64, DATE)))
+    yield from of_ledgers.blocks(history)
+    yield from of_ledgers.checked(history)
+    account = next(iter(history.charged))
+    yield from of_ledgers.budgets({"north": history.standing(account)}, account)
+
+
+def audit(folder: Path) -> Iterator[PageBlock]:
+    report = audit_evidence(load(charged_run(folder).run, folder / "identities.json"), OF_THE_RUN)
+    yield from of_audits.blocks(report)
+    first = replace(report.findings[0], outcome=failed("share.direction", where=" of north", line=3))
+    yield of_audits.verdict(replace(report, findings=(first, *report.findings[1:])))
+
+
+def release() -> Iterator[PageBlock]:
+    agreed = sum_agreement(hospitals((12, 8), 2), seeded=False)
+    stated = PublishedRelease((0.0,), agreed, {}, {**agreed.parameters, "link": "none"}, ("it was made of a seed",))
+    shown = of_releases.page(stated, {"release.json": "e" * 64}, OnTheWire(26, 6_926), ("transcript.jsonl",))
+    yield from (*shown.notices, *shown.sections)
+
+
+SUBJECTS: dict[str, Callable[[], Iterator[PageBlock]]] = {
     "attack": attacked,
     "comparison": compared,
     "data": data,
+    "deploy": deploy,
     "epsilon": epsilon,
+    "ledger": ledger,
+    "release": release,
     "run": run,
 }
 
@@ -84,3 +141,8 @@ SUBJECTS = {
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_sentences_are_those_of_the_snapshot(subject: str, snapshot: SnapshotAssertion) -> None:
     assert as_text(*SUBJECTS[subject]()) == snapshot(extension_class=TextFile)
+
+
+def test_sentences_of_an_audit_are_those_of_the_snapshot(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    found = re.sub("[0-9a-f]{64}", "e" * 64, as_text(*audit(tmp_path)))  # the session is another each time
+    assert found == snapshot(extension_class=TextFile)

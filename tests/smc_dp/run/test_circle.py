@@ -8,7 +8,6 @@ from support.sums import parameters
 
 from smc_dp.core.errors import InputError
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.party_limits import check_crowd
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import with_assumptions
 
@@ -53,4 +52,4 @@ def test_ledgers_and_agreements_say_it_too() -> None:
 def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
     for dropouts in (299, 300, 400):
         with pytest.raises(InputError, match="dropouts: for 300 parties of whom 1 may collude wanted at most 280, got"):
-            check_crowd(300, 1, dropouts)
+            Among(300, 1, dropouts).check()

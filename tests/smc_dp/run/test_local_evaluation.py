@@ -11,7 +11,7 @@ import pytest
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
 from smc_dp.pages.blocks import coded
-from smc_dp.run import folder, report_blocks
+from smc_dp.run import folder
 from smc_dp.run.local_evaluation import FEWEST, OwnComparison, on_own_rows
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_protocol import run_protocol
@@ -36,7 +36,7 @@ def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
     assert found.rows == 400
     assert min(found.release, found.alone) > 0.9
     assert not found.worse_than_planned
-    (said,) = report_blocks.on_own_rows(found)
+    (said,) = found.blocks()
     assert f"{found.rows:,} rows" in said.text
     agreed = release.agreement
     assert found.planned == outlook(agreed.method, agreed.target, agreed.terms, (400, 400), 3, 2)
@@ -49,7 +49,7 @@ def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) 
     assert found.release < 0.1
     assert found.worse_than_planned
     assert found.as_dict()["worse_than_planned"] is True
-    assert "run.worse_than_own_model" in coded(report_blocks.on_own_rows(found))
+    assert "run.worse_than_own_model" in coded(found.blocks())
 
 
 def test_neither_the_band_nor_chance_is_complained_of() -> None:

@@ -145,13 +145,15 @@ def unsaid() -> set[str]:
     of_methods = (settings_wanted(secure_form(name, by)) for name, each in BY_PROTOCOL.items() for by in each)
     of_protocols = ([field.name for field in fields(kind)] for kind in TERMS.values())
     stated = {*StatedParameters.model_fields, "calibration", "noise", "delta", "auxiliary", "fraction_bits"}
-    return stated.union(*of_methods, *of_protocols) - set(run_pages.WORDS)
+    return stated.union(*of_methods, *of_protocols) - set(run_pages.PARAMETER_TITLES)
 
 
 def test_every_setting_has_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unsaid() == set()
     assert "Law of the noise knorm noise" in shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)).text
-    monkeypatch.setattr(run_pages, "WORDS", {k: v for k, v in run_pages.WORDS.items() if k != "colluders"})
+    monkeypatch.setattr(
+        run_pages, "PARAMETER_TITLES", {k: v for k, v in run_pages.PARAMETER_TITLES.items() if k != "colluders"}
+    )
     assert unsaid() == {"colluders"}
 
 

@@ -61,9 +61,8 @@ def bounds(found: Stated) -> tuple[SumBound, ...]:
 
 def mechanism(found: Stated) -> CheckOutcome:
     """What the shares of H honest parties give for all sums together, against the stated target."""
-    among, form, target = found.form.among, found.form, found.target
-    K, D, t = among.parties, among.dropouts, among.colluders
-    H, every = K - D - t, [law for r in range(len(form.sums)) for law in laws(found, r)]
+    form, target, H = found.form, found.target, found.honest
+    every = [law for r in range(len(form.sums)) for law in laws(found, r)]
     if fault := _form_fault(found):
         return failed(fault)
     for law in every:

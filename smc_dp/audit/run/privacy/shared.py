@@ -45,9 +45,8 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
         return failed(fault, line=0)
     if isinstance(noise, SharedRounds):
         return rounds.mechanism(found)
-    among, law, f = found.form.among, noise.law, noise.grid.fraction_bits
-    K, D, t = among.parties, among.dropouts, among.colluders
-    H, reach = K - D - t, _reach(found)
+    law, f, reach = noise.law, noise.grid.fraction_bits, _reach(found)
+    K, H = found.form.among.parties, found.honest
     moved = reach.moved_in(f)
     if law.honest != H:
         return failed("noise.honest_shares", honest=law.honest, wanted=H)
@@ -56,7 +55,7 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
     words = (
         f"{law.name} noise in shares on the sum of K = {K} vectors of d = {law.dimension} numbers, of parties with at "
         f"most {reach.most_rows} rows, in steps of 2**-{f}: one {reach.unit} moves the sum by at most D = {moved} in "
-        f"L2, and the shares of H = K - D - t = {K} - {D} - {t} = {H} parties count."
+        f"L2, and the shares of H = K - D - t = {H} parties count."
     )
     figure = _guaranteed(found, law, H, moved)
     if isinstance(figure, Fault):

@@ -71,7 +71,7 @@ def test_every_check_file_and_participant_stands_on_it(charged: Folders) -> None
     given = audit_evidence(load(charged.run, charged.run.parent / "identities.json", charged.views), OF_THE_RUN)
     found = text(given)
     for finding in given.findings:
-        assert f"{finding.check.name} {finding.check.asks} {finding.outcome.status}" in found
+        assert f"{finding.check.name} {finding.outcome.status} {finding.check.asks}" in found
     for name, digest in given.audited.read.items():
         assert f"{name} {digest}" in found
     for name, key in given.audited.identities.items():
@@ -105,7 +105,10 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
     assert simulated.index("Run a simulation: one process") < simulated.index("Missing for level")
     assert "letters of some did not come" not in simulated
     for outcome, said in (
-        (passed("approvals.hold"), "Run for a study that all approved of by signature; that each"),
+        (
+            passed("approvals.hold", count=4, study="5742"),
+            "Run for a study that all approved of by signature; that each",
+        ),
         (failed("approvals.none"), "Run whether all participants approved of it is not known"),
     ):
         found = [replace(f, outcome=outcome) if f.check.name == "approvals" else f for f in report.findings]
@@ -133,7 +136,7 @@ def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: Audi
     object.__setattr__(hostile.agreement, "bounds", bounds)  # no run has such names, and a report must not rely on it
     names = tuple(f"{HOSTILE}{i}" for i in range(3000))
     audited = replace(report.audited, release=hostile, participants=names, parties=names, viewed=names)
-    long = replace(report.findings[0], outcome=passed("x.hostile", hostile=HOSTILE * 10**5))
+    long = replace(report.findings[0], outcome=failed("x.hostile", hostile=HOSTILE * 10**5))
     wide = replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited)
     found = html(page.audit_page(wide))
     assert len(found.encode()) < MOST_BYTES

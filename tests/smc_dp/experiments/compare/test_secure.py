@@ -46,7 +46,10 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
     assert "H = K - D - t = 5 - 1 - 1 = 3 honest" in adversaries["secure"]
     assert "trusted aggregator" in adversaries["aggregator"]
     text = html(report.page(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0))
-    assert "Secure on s: K = 5 parties, of whom t = 1 may collude with Charlie and D = 1 may vanish; the noise of H = 3" in text  # fmt: skip  # noqa: E501
+    assert (
+        "Secure on s: a run holds against Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish"
+        in text
+    )
     assert text.count(secure.CAP) == text.count(at_home.IN_ONE_PLACE) == 1
     alone = replace(PLAN, entries=(CLEAR,))
     assert list(secure.sentences(alone)) == []

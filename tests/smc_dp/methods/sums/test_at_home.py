@@ -36,7 +36,7 @@ def told(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Public]:
     hearing("shared", 0)
     if hasattr(kind, "at_home"):
         hearing("at_home", 1)
-    home = AtHome.of(kind(), federation(), 1, 0, 20)
+    home = AtHome.of(kind(), federation(), Among(3, 1, 0), 20)
     home.release(Target(Fraction(4), noise=usual_noise(kind)), Stream.from_system())
     return heard
 
@@ -59,13 +59,13 @@ def test_who_cannot_take_part_is_named() -> None:
     wsum = METHODS["wsum"](lam=0.1)
     target = Target(Fraction(1), noise="ddg")
     with refused("party.more_rows_than_announced", most=8, at="party 1: "):
-        AtHome.of(wsum, federation(), 1, 0, 8).form(target)
-    assert AtHome.of(wsum, federation(), 1, 0, 9).form(target).statement.epsilon == 1
+        AtHome.of(wsum, federation(), Among(3, 1, 0), 8).form(target)
+    assert AtHome.of(wsum, federation(), Among(3, 1, 0), 9).form(target).statement.epsilon == 1
     with refused("parties.negative_count", name="dropouts", got=-1):
-        AtHome.of(wsum, federation(), 1, -1, 9)
+        AtHome.of(wsum, federation(), Among(3, 1, -1), 9)
     with refused("noise.not_in_secure_sum", method="wsum", got="gauss", other="ddg"):
-        AtHome.of(wsum, federation(), 1, 0, 9).form(Target(Fraction(1), noise="gauss"))
-    ofaa = AtHome.of(METHODS["ofaa"](), federation(), 1, 0, 9)
+        AtHome.of(wsum, federation(), Among(3, 1, 0), 9).form(Target(Fraction(1), noise="gauss"))
+    ofaa = AtHome.of(METHODS["ofaa"](), federation(), Among(3, 1, 0), 9)
     with refused("calibration.not_in_secure_sum", method="ofaa", got="paper"):
         ofaa.form(Target(Fraction(1), calibration="paper", noise="laplace"))
     with refused("trust.no_secure_sum", method="prr_mean"):
@@ -76,7 +76,7 @@ def test_who_cannot_take_part_is_named() -> None:
 def test_two_releases_of_one_stream_have_noise_of_their_own(name: str) -> None:
     """And another stream of the same seed gives the first again."""
     kind = METHODS[name]
-    home = AtHome.of(kind(), federation(), 1, 0, 20)
+    home = AtHome.of(kind(), federation(), Among(3, 1, 0), 20)
     target, rng = Target(Fraction(4), noise=usual_noise(kind)), Stream.insecure_from_seed("two")
     models: list[Any] = [home.release(target, rng).model for _ in range(2)]
     models.append(home.release(target, Stream.insecure_from_seed("two")).model)
