@@ -139,15 +139,20 @@ def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRo
     form: how the file is written, None where that stands beside it, if anywhere.
     """
     table = read_table(path, f"data {path}", form=form)
+    return OwnRows(table, rows_of(table, bounds))
+
+
+def rows_of(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
+    """Return the rows of a table under a study's bounds; raise `UnfitError` with every fault of the table."""
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
     if bounds.label is None:
         raise InputError("bounds.label_missing")
-    found = examine(table, bounds, bounds.label)
+    found = examine(table, bounds, bounds.label, strict=strict)
     if found.faults:
         raise UnfitError(table.source, [fault.placed(table.source) for fault in found.faults])
     warn_of_clipping(table.source, found, bounds)
-    return OwnRows(table, Rows(found.X, found.y))
+    return Rows(found.X, found.y)
 
 
 def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:

@@ -18,12 +18,12 @@ from smc_dp.core.errors import InputError
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
-from smc_dp.data.federation import Federation
+from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.preprocess import labelled_rows
 from smc_dp.data.sources import Prepared
 from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
-from smc_dp.deploy.preflight import agreement_of
+from smc_dp.deploy.preflight import agreement_of, rows_of
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import REASONS, SEEDED, SIMULATED_STUDY, Agreement
 from smc_dp.run.settings import DataRoles, RunRequest
@@ -46,10 +46,12 @@ def rehearse(asked: RunRequest, rng: Stream) -> tuple[Prepared, Agreement]:
     agreement = agreement_of(study, None if data.auxiliary is None else Path(data.auxiliary))
     tables = _tables(study, data, rng.fork("made-up rows"))
     label = str(study.bounds.label)
-    rows = {
-        name: labelled_rows(tables[name], study.bounds, label, strict=data.strict_bounds, warn=True)
-        for name in study.parties
-    }
+    rows: dict[str, Rows] = {}
+    found = FaultCollector()
+    for name in study.parties:
+        with found.step():
+            rows[name] = rows_of(tables[name], study.bounds, strict=data.strict_bounds)
+    found.require()
     public = None if agreement.auxiliary is None else agreement.auxiliary.X
     federation = Federation(tuple(rows.values()), len(study.bounds.classes), public, names=study.parties)
     test = (

@@ -46,7 +46,7 @@ class MeanTerms(Terms):
         return MeanByCurator(method, public, target, self.ring_bits)
 
     def among(self, parties: int) -> Among:
-        """As `Terms`: the noise is that of the smallest party, and no party may vanish."""
+        """Return the threat model: the noise is that of the smallest party, and no party may drop out."""
         return Among(parties, 0, 0)
 
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from smc_dp.cli.main import main
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.preprocess import labelled_rows
 from smc_dp.deploy.rehearsal import GENERATED_ROWS, made_up, rehearse
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import REASONS, SIMULATED_STUDY
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.settings import RunRequest
@@ -89,6 +91,22 @@ def test_options_that_contradict_the_study_are_all_refused(
     assert [fault["code"] for fault in json.loads(out)["faults"]] == ["study.contradicted"] * 5
     said = {line.removeprefix("error: ").partition(":")[0] for line in err.splitlines()}
     assert said == {"--epsilon", "--lambda", "--dropouts", "--label", "--ledgers"}
+
+
+def test_every_fault_of_every_file_is_said_as_a_site_hears_of_its_own(
+    study_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = studies.site(tmp_path) | {"ledger": tmp_path / "north.ledger"}
+    Ledger.create(site["ledger"], Fraction(1), Fraction(1, 10**4)).close()
+    site["data"].write_text("age,sex,outcome\nold,f,no\n2,x,yes\n3,m,maybe\n")
+    given = [f"--party={name}={site['data']}" for name in ("north", "south", "west")]
+    assert main(["run", "--study", "study.toml", *given, "--json"]) == 2
+    simulated = [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
+    check = ["study", "check", "study.toml", *(f"--{name}={site[name]}" for name in ("data", "ledger", "key", "terms"))]
+    assert main([*check, "--json"]) == 2
+    own = [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
+    assert simulated == own * 3
+    assert len(own) == 3
 
 
 @pytest.mark.parametrize("option", ["--colluders", "--dropouts", "--parties"])
