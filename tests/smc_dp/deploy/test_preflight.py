@@ -285,7 +285,7 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
     site["study"].write_text(studies.by_curator(top="insecure_test_keys = true").replace("3072", "512"))
     assert main(["study", "show", str(site["study"])]) == 0
     said = capsys.readouterr().out
-    assert "INSECURE\n* the keys are test keys" in said
+    assert "INSECURE\n  * the keys are test keys" in said
     assert "the ends of stages, and in the end its share of the result.\n" in said
 
 
