@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 
-from protocols.errors import Fault, sentences
+from protocols.errors import Fault, FaultError, sentences
 from smc_dp.core.errors import InputFault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +23,16 @@ MAKERS = re.compile(
     r"[A-Za-z]*(Error|Warning|Fault)|refuse|stop|_refused|_failed|passed|failed|not_possible|nothing_to_ask|unfinished"
 )
 """Names of what makes a fault of a code: classes of errors, a role's refusals, and findings of an audit."""
+
+
+def _kinds(kind: type[FaultError]) -> Iterator[str]:
+    yield kind.__name__
+    for other in kind.__subclasses__():
+        yield from _kinds(other)
+
+
+CODED = frozenset(_kinds(FaultError))
+"""Names of the errors that carry a fault, of those that are imported here."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,16 @@ def calls_in(source: str, file: str) -> Iterator[CodedCall]:
             codes = [text for text in map(_literal, node.args) if text is not None and CODE.fullmatch(text)]
             if codes and MAKERS.fullmatch(name):
                 yield CodedCall(codes[0], _fields(node), file, node.lineno)
+
+
+def uncoded_in(source: str, file: str) -> Iterator[tuple[str, int, str]]:
+    """Yield file, line and sentence of each error with a sentence where its code should stand."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CODED:
+            texts = [text for text in map(_literal, node.args) if text is not None]
+            written = [argument for argument in node.args if isinstance(argument, ast.JoinedStr)]
+            if not any(map(CODE.fullmatch, texts)) and (written or any(" " in text for text in texts)):
+                yield file, node.lineno, ast.unparse(node)
 
 
 def literals_in(source: str) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from protocols.errors import Fault, sentences
-from tests.codes import CODE, ROOT, calls_in, catalogues, literals_in, needed, sources
+from tests.codes import CODE, ROOT, calls_in, catalogues, literals_in, needed, sources, uncoded_in
 
 SOURCES = [found for package in ("protocols", "smc_dp") for found in sources(package)]
 LITERALS = {file: literals_in(source) for file, source in SOURCES}
@@ -22,6 +22,12 @@ def test_every_code_in_the_source_has_a_sentence_with_the_fields_that_are_given(
     assert [call for call in CALLS if not any(call.code in one for one in known)] == []
     given = [(call, one[call.code]) for call in CALLS if call.given is not None for one in known if call.code in one]
     assert [(call, needed(said)) for call, said in given if not needed(said) <= call.given] == []
+
+
+def test_no_error_has_a_sentence_in_place_of_its_code():
+    assert [found for file, source in SOURCES for found in uncoded_in(source, file)] == []
+    planted = 'raise InputError(f"wanted {x}")\nraise PeerError(name, "is wrong here")\nraise InputError("a.b", x=1)'
+    assert [line for _, line, _ in uncoded_in(planted, "x.py")] == [1, 2]
 
 
 def test_every_sentence_belongs_to_a_code_in_the_source():
