@@ -96,10 +96,10 @@ class SymbolicRole(RoleStepper):
         self.progress.unpublished.append(self._sent(PUBLIC_NAME, message))
 
     def stated(self, name: str, message: Message) -> bytes:
-        """Join the strings of a statement, and digests of its numbers."""
+        """Join the strings of a statement, and digests of its numbers, each behind its length: no two join alike."""
         strings = self._tape.strings
         said = (v if isinstance(v, bytes) else strings.digest_of([v]) for v in values(message))
-        return b"\0".join((type(message).__name__.encode(), *said))
+        return b"".join(len(part).to_bytes(8, "big") + part for part in (type(message).__name__.encode(), *said))
 
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
         """Return a string that stands for the signature."""
