@@ -18,6 +18,7 @@ from protocols.runtime.transcript import canonical, link, read_envelope
 from protocols.runtime.view import RecordedView
 from smc_dp import audit_run, run_protocol
 from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.report_blocks import blocks
 from smc_dp.cli import screen
 from smc_dp.data import sources
 
@@ -56,7 +57,7 @@ def main() -> None:
         run, views = Path(folder) / "run", Path(folder) / "views"
         run_protocol(data.federation, bounds=data.bounds, out=run, views=views)
         honest = audit_run(run, views=views)
-        screen.show_audit(honest)
+        screen.show(blocks(honest))
         if not honest.passed:
             raise SystemExit("an honest run was accused")
         for tamper in (double_a_weight, cut_out_a_message, tell_of_other_data):

@@ -335,7 +335,7 @@ MUTANTS = (
                 "    try:\n        listed = await me.receive(me.curator, Survivors)\n"
                 "    except StoppedError:\n        me.void(steps.label(r))\n        raise\n",
             ),
-            Patch("sums", "import LocalError\n", "import LocalError, StoppedError\n"),
+            Patch("sums", "import Fault, LocalError\n", "import Fault, LocalError, StoppedError\n"),
         ),
         sum_checks_course.who_is_in_pays,
         "who is in the sum has not paid for it",

@@ -106,7 +106,7 @@ def test_a_method_that_claims_nothing(capsys: pytest.CaptureFixture[str]) -> Non
 def test_through_the_whole_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("prr_mean", "--protocol", "--trials", "60") == 0
     printed = capsys.readouterr().out
-    assert "the whole protocol, proven knorm: claims pure epsilon 1.0" in printed
+    assert "the whole protocol, proven knorm\n  claims pure epsilon 1.0" in printed
     assert SCOPE in printed
 
 
@@ -115,7 +115,7 @@ def test_through_the_whole_secure_sum(capsys: pytest.CaptureFixture[str], monkey
     monkeypatch.setattr("smc_dp.cli.epsilon._REPEATS", 1)
     assert run("wsum", "--protocol", "--noise", "ddg", "--trials", "60") == 0
     printed = capsys.readouterr().out
-    assert all(f"one of three {about}: claims zcdp epsilon 1.0" in printed for about in WAYS.values())
+    assert all(f"one of three {about}\n  claims zcdp epsilon 1.0" in printed for about in WAYS.values())
     assert SUM_SCOPE in printed
     assert SCOPE not in printed
 
