@@ -522,7 +522,7 @@ def test_the_list_is_measured_and_as_on_record(capsys: pytest.CaptureFixture[str
     assert err.count(" against ") == len(PAIRS)
     _, _, heading, *cells = [re.split(" {2,}", line.strip()) for line in out.split("\n\n")[0].splitlines()]
     assert heading == ["attack", "breaks", "attacker", *HEADINGS]
-    assert [(row[0], row[3].rpartition(", ")[2]) for row in cells] == PAIRS
+    assert [row[0] for row in cells] == [name for name, _ in PAIRS]
     for (name, variant), row in zip(PAIRS, cells, strict=True):
         attack = attacks.ATTACKS[name]
         expected = next(v for v in attack.variants if v.name == variant)
