@@ -177,7 +177,7 @@ class JointStudy(RunSettings):
         for name, approval in approvals.items():
             approval.check(self)
             if approval.name != name:
-                raise InputError("approvals.of_another", name=name, name_2=approval.name)
+                raise InputError("approvals.of_another", name=name, got=approval.name)
         agreement = self.agreement(auxiliary)
         program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN)
         made_of_all = nonce([approvals[name] for name in self.names])
