@@ -74,7 +74,7 @@ def closed(p: Parameters, name: str, stage: str) -> tuple[str, ...]:
 
 PROGRAM = Program(
     "secure_sum",
-    2,
+    3,
     {PARTY: party, CURATOR: curator},
     KINDS,
     RECORDS,

@@ -138,7 +138,7 @@ class Coalition:
             self._ready()
             return
         for name, ready in self.to_charlie("Ready").items():
-            self.say(CURATOR_NAME, name, self.code.messages.Start(ready.roster))
+            self.say(CURATOR_NAME, name, self.code.messages.Start(ready.roster, (0,) if ready.accused else ()))
 
     def deal(self, dealer: str, change: Callable[[Any, str], Any] = lambda shares, holder: shares) -> None:
         """A member sends its shares to all honest parties."""
