@@ -14,7 +14,7 @@ from operator import or_
 
 from protocols.runtime.endpoint import Greeted
 from protocols.secure_sum import dealing
-from protocols.secure_sum.messages import Disclosed, MaskKeys, Replaced
+from protocols.secure_sum.messages import Disclosed, MaskKeys, Replaced, Shares
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
 
@@ -31,6 +31,11 @@ def accused(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Se
     """Return the other dealers whose shares are not those that they committed to; `held` is by dealer."""
     committed = partial(is_committed, p, greetings)
     return p.listed(i for i, own in enumerate(held) if i != holder and not committed(i, holder, own))
+
+
+def spoilt(shares: Shares) -> Shares:
+    """Return shares of which their holder has to complain: zeros."""
+    return Shares((_ABSENT.b,) * len(shares.b), (_ABSENT.s,) * len(shares.s))
 
 
 def everybodys(every: Sequence[int]) -> int:

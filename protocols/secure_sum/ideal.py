@@ -26,10 +26,11 @@ from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.claims import Claim, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
+from protocols.runtime.claims import Claim, Detour, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
 from protocols.runtime.message import Message
-from protocols.secure_sum import asked, dealing, graph, masks
+from protocols.secure_sum import asked, complaints, dealing, graph, masks
 from protocols.secure_sum.boundary import NOT_CLAIMED
+from protocols.secure_sum.messages import Accused, Shares
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from protocols.secure_sum.values import Addends, Held, joined
 
@@ -294,6 +295,7 @@ MODEL = Model(
     given=given,
     profiles=asked.profiles,
     asked=at_home,
+    detour=Detour(Accused, Shares, complaints.spoilt),
 )
 
 # How the claim is tried.
