@@ -81,7 +81,7 @@ async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: b
     if wrong is not None:
         me.broadcast(p.parties, Start(roster, (p.listed((wrong,)),)))
         me.broadcast(p.parties, disclosures[wrong])
-        me.refuse(p.parties[wrong], "shares.not_as_committed")
+        me.stop("shares.disclosed_otherwise", dealer=p.parties[wrong])  # and no refusal: what is shown has to leave
     me.broadcast(p.parties, Start(roster, (0,)))
     for holder, name in enumerate(p.parties):
         me.send(name, complaints.replacements(p, every, holder, disclosures))
@@ -115,5 +115,5 @@ async def _convinced(
     for i, name in enumerate(p.parties):
         proven = wrong == p.listed((i,)) and me.attested(name, disclosure, shown.signature)
         if proven and complaints.is_wrong(p, greetings, every, i, shown):
-            me.refuse(name, "shares.not_as_committed")
+            me.refuse(name, "shares.disclosed_otherwise", dealer=name)
     me.refuse(me.curator, "complaint.not_proven")
