@@ -72,7 +72,8 @@ def threshold_losses(mu: float, epsilon: float) -> Losses:
     t = threshold(mu, epsilon + 1e-6)
     above = seeded().random(DRAWS) < norm.cdf(mu - t)
     odds = float(norm.logcdf(mu - t) - norm.logcdf(-t)), float(norm.logcdf(t - mu) - norm.logcdf(t))
-    return np.array(odds)[1 - above.astype(int)]
+    losses: Losses = np.array(odds)[1 - above.astype(int)]
+    return losses
 
 
 def stopping_losses(mu: float, epsilon: float, steps: int = 200) -> Losses:
