@@ -53,7 +53,7 @@ def save(actor: Actor) -> bytes:
         "marks": sorted(tuple(vars(mark).values()) for mark in mailbox.marks),
         "away": sorted(mailbox.away),
         "ended": sorted(mailbox.ended),
-        "read": (mailbox.latest, mailbox.read),
+        "read": (mailbox.latest, mailbox.read, mailbox.before),
         "notes": [tuple(vars(note).values()) for note in mailbox.notes],
     }
     state = states.dump(kept, (*session.program.records, type(session.parameters)))
@@ -117,7 +117,8 @@ def _restored(
     mailbox = actor.mailbox
     mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
     mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
-    mailbox.latest, mailbox.read = kept["read"][0], Counter(kept["read"][1])
+    mailbox.latest, read, mailbox.before = kept["read"]
+    mailbox.read = Counter(read)
     mailbox.notes = {Note(*note): None for note in kept["notes"]}
     for mail in kept["mail"]:
         mailbox.put(Mail(*mail))
