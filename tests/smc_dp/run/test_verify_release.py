@@ -188,7 +188,7 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
     "a text that no envelope holds": (
         lambda r, t: f.rewritten(r, t, 1, lambda line: line.update(stage="\ud800")), "transcript.jsonl line 1: ",
     ),
-    "very many lines for everybody": (greeting, "more messages for everybody"),
+    "very many lines for everybody": (greeting, 'lines with "to":"public"'),
 }  # fmt: skip
 
 
@@ -204,10 +204,10 @@ def test_shares_and_weights_are_those_that_were_signed(
     ("rule", "mutant"),
     [
         ("agreement_fault", lambda run, to: f.edited(run, to, RELEASE, put(classes=["yes", "no"]))),
-        ("statement_fault", lambda run, to: f.edited(run, to, RELEASE, privacy(epsilon=0.5))),
-        ("share_fault", swapped),
+        ("privacy_fault", lambda run, to: f.edited(run, to, RELEASE, privacy(epsilon=0.5))),
+        ("shares_fault", swapped),
         ("session_fault", FORGED["another session id"][0]),
-        ("published_twice", FORGED["the same share twice"][0]),
+        ("published_fault", FORGED["the same share twice"][0]),
     ],
 )
 def test_each_rule_is_needed(
