@@ -128,7 +128,7 @@ def released_from(found: Recorded, site: Site, member: Member, approvals: Sequen
         outcome = by_protocol.published_outcome(site.session, seen.said, value, record, tuple(gone))
     except DecodeError as error:
         raise NoReleaseError(error.fault) from None
-    release = run_folder.make(outcome, agreement, PLAIN)
+    release = run_folder.make(outcome, agreement, PLAIN, study)
     if wrong := next(refuted(seen, release, None, study), None):
         raise NoReleaseError(wrong.fault)
     if outcome.execution is None:

@@ -91,7 +91,7 @@ def refuted(
     rules = (
         partial(published_fault, recorded),
         partial(session_fault, recorded),
-        partial(agreement_fault, found, recorded),
+        partial(agreement_fault, found, recorded, study),
         partial(weights_fault, found, recorded) if shares is None else partial(shares_fault, shares, recorded),
         partial(openings_fault, recorded),
         partial(members_fault, recorded),
@@ -245,8 +245,10 @@ def _of_publisher(recorded: Recorded, fault: Fault, name: str | None) -> Refuted
     return Refuted(fault, line, name)
 
 
-def agreement_fault(found: PublishedRelease, recorded: Recorded) -> Refuted | None:
-    """Whether the session is bound to all that the release states, and line 0 states the same."""
+def agreement_fault(found: PublishedRelease, recorded: Recorded, study: bytes | None) -> Refuted | None:
+    """Whether the session is bound to all that the release states and to the study beside it, if there is one, and line
+    0 states the same.
+    """
     head, stated = recorded.head, recorded.session.parameters.as_dict()
     agreement, agreed = found.agreement, found.parameters.get("agreed")
     follows = agreement.program_parameters(agreed if isinstance(agreed, str) else "").as_dict()
@@ -259,7 +261,7 @@ def agreement_fault(found: PublishedRelease, recorded: Recorded) -> Refuted | No
             return Refuted(InputFault("release.other_parameter", fields), 0)
     if head["insecure"] != list(agreement.marks):
         return Refuted(InputFault("release.other_marks"), 0)
-    if agreement.bound({name: found.parameters[name] for name in SIMULATED}) != stated["agreed"]:
+    if agreement.bound({name: found.parameters[name] for name in SIMULATED}, study) != stated["agreed"]:
         names = ", ".join(sorted(set(found.parameters) - set(said)))
         return Refuted(InputFault("session.bound_to_another", {"names": names}), 0)
     return None

@@ -18,11 +18,22 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, one_line
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile
-from smc_dp.run.folder import auxiliary, beside, opened, read, read_document, shares, stated, study, warn_of_page
+from smc_dp.run.folder import (
+    auxiliary,
+    beside,
+    opened,
+    read,
+    read_document,
+    read_files,
+    shares,
+    stated,
+    study,
+    warn_of_page,
+)
 from smc_dp.run.record import Absence
 from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import Recorded, needs, refuted
-from smc_dp.run.run_files import RunPlace, has_file
+from smc_dp.run.run_files import RunFiles, RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
 
 FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
@@ -36,7 +47,7 @@ class Checked:
     """A release in a folder, and the files that were missing to hold it against its record."""
 
     release: PublishedRelease
-    folder: RunPlace
+    folder: RunFiles
     missing: tuple[str, ...]
 
     @property
@@ -51,15 +62,16 @@ def checked(folder: RunPlace) -> Checked:
     Raises InputError, naming the field, for what is malformed and for what contradicts the record. Without a record
     nothing is known but that the weights are the sum of the shares, and without shares not even that.
     """
-    document = read_document(folder)
+    files = folder if isinstance(folder, RunFiles) else read_files(folder)  # each is read once
+    document = read_document(files)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
-    missing = tuple(name for name in wanted if not has_file(folder, name))
-    found = read(folder) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(folder, document, missing)
-    warn_of_page(folder)
-    return Checked(found, folder, missing)
+    missing = tuple(name for name in wanted if not has_file(files, name))
+    found = read(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(files, document, missing)
+    warn_of_page(files)
+    return Checked(found, files, missing)
 
 
-def _held(folder: RunPlace, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
+def _held(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
     """Return the release, held against the record if there is one."""
     try:
         rows = auxiliary(folder, document)
@@ -71,7 +83,7 @@ def _held(folder: RunPlace, document: ReleaseFile, missing: Container[str]) -> P
 
 
 def _beside_record(
-    folder: RunPlace, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
+    folder: RunFiles, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
 ) -> PublishedRelease:
     """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
 

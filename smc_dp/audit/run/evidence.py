@@ -88,6 +88,11 @@ class Evidence:
             (*stated, *(said for found in again.values() for said in found.heard)),
         )  # fmt: skip
 
+    @property
+    def study(self) -> bytes | None:
+        """The document of which everybody approved, where the release states one."""
+        return self.files.get(STUDY)
+
     @cached_property
     def timings(self) -> bytes | None:
         """What the run cost, where a file says it; raises InputError for one that cannot be read."""

@@ -20,7 +20,7 @@ from smc_dp.core.documents import validated
 from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import opens
-from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 from smc_dp.run.release_consistency import (
     agreement_fault,
     approvals_fault,
@@ -84,7 +84,7 @@ def release(evidence: Evidence) -> CheckOutcome:
 def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
     found = evidence.opened
-    if wrong := agreement_fault(found, evidence.recorded):
+    if wrong := agreement_fault(found, evidence.recorded, evidence.study):
         return refuting(evidence, wrong)
     columns = len(found.bounds.columns)
     return passed("agreed.holds", parameters=len(found.parameters), columns=columns)
@@ -96,7 +96,7 @@ def approvals(evidence: Evidence) -> CheckOutcome:
 
     Whose identities these are, `identities` asks.
     """
-    head, study = evidence.head, evidence.files.get(STUDY)
+    head, study = evidence.head, evidence.study
     if APPROVALS not in head and study is None:
         return nothing_to_ask("approvals.simulation")
     if wrong := approvals_fault(study, evidence.opened, evidence.recorded):

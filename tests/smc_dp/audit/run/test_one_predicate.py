@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import forgeries as f
 from support.audited import Folders, agreement, hospitals, sum_agreement
 from support.deployed import Deployed, deployed
 from support.mutants import OF_THE_RUN
@@ -24,6 +26,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.run.folder import read_files
 from smc_dp.run.prediction import predict_rows
 from smc_dp.run.publication import publish
+from smc_dp.run.release import RELEASE, STUDY
 from smc_dp.run.verify_release import checked
 
 DATA = hospitals((12, 8, 20), 2)
@@ -81,12 +84,12 @@ def publishing_others(monkeypatch: pytest.MonkeyPatch, **changes: Callable[[Any]
     """Charlie publishes something else than he told the parties, under his own signature."""
     honest = publishing.publish
 
+    @wraps(honest)
     async def publish_others(me: Any, p: Any, book: Any) -> Any:
         vault = replace(book.vault, **{name: change(getattr(book.vault, name)) for name, change in changes.items()})
         return await honest(me, p, replace(book, vault=vault))
 
-    monkeypatch.setattr("protocols.secure_sum.publish", publish_others, raising=False)
-    monkeypatch.setattr(publishing, "publish", publish_others)
+    monkeypatch.setattr("protocols.secure_sum.publish", publish_others)
 
 
 def moved(S: tuple[int, ...]) -> tuple[int, ...]:
@@ -156,3 +159,17 @@ def test_a_member_whose_messages_were_taken_out_is_missed(tmp_path: Path) -> Non
     folders = without_a_member(deployed(DATA, summed())).write(tmp_path, views=False)
     assert refusals(folders.run, tmp_path / "public") == {"member.absent"}
     assert failed(audited(folders))["members"] == "member.absent"
+
+
+def test_a_study_cannot_be_turned_into_a_simulation(tmp_path: Path) -> None:
+    """Without study.json, its digest and the approvals nothing says who agreed: the session is bound to all of them."""
+    made = deployed(DATA, summed()).write(tmp_path, views=False)
+    stripped = f.forge(made.run, tmp_path / "stripped", lambda r: replace(r, head=without(r.head, "approvals")))
+    run = f.edited(stripped, tmp_path / "simulated", RELEASE, lambda d: d["digests"].pop(STUDY))
+    (run / STUDY).unlink()
+    assert refusals(run, tmp_path / "public") == {"session.bound_to_another"}
+    assert failed(audited(Folders(run, run))) == {"agreed": "session.bound_to_another"}
+
+
+def without(head: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in head.items() if key != name}
