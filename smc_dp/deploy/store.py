@@ -111,25 +111,25 @@ class KeptState:
 
 
 @dataclass(frozen=True)
-class Count:
+class StateNumber:
     """What stands apart: the number of the newest state, its key, empty for an erased one, and the key of the next."""
 
     number: int
     key: bytes = field(default=b"", repr=False)
     following: bytes = field(default=b"", repr=False)
 
-    def next(self, erased: bool) -> Count:
+    def next(self, erased: bool) -> StateNumber:
         """After one state more."""
         if erased:
-            return Count(self.number + 1)
-        return Count(self.number + 1, self.following, secrets.token_bytes(_KEY_BYTES))
+            return StateNumber(self.number + 1)
+        return StateNumber(self.number + 1, self.following, secrets.token_bytes(_KEY_BYTES))
 
     def line(self) -> str:
         """As it is written."""
         return f"{self.number} {self.key.hex() or _NO_KEY} {self.following.hex() or _NO_KEY}\n"
 
     @classmethod
-    def read(cls, path: Path) -> Count:
+    def read(cls, path: Path) -> StateNumber:
         """What stands in this file; StoreError for anything else, the bare number of an earlier format included."""
         words = path.read_text(errors="replace").split()
         numbered = bool(words) and words[0].isascii() and words[0].isdigit() and len(words[0]) <= _MOST_DIGITS
@@ -142,7 +142,7 @@ class Count:
 
 
 def _key(word: str) -> bytes | None:
-    """A key as `Count` writes it, None for another word."""
+    """A key as `StateNumber` writes it, None for another word."""
     try:
         key = bytes.fromhex(word)
     except ValueError:
@@ -296,7 +296,7 @@ class SiteStore:
         sealed = self._seal.seal(kept.content, bound, self._count.following) if kept.content else b""
         execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
 
-    def _write(self, count: Count) -> None:
+    def _write(self, count: StateNumber) -> None:
         partial = self._counter_file.with_suffix(f".{secrets.token_hex(4)}{_PARTIAL}")
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(count.line())
@@ -306,14 +306,16 @@ class SiteStore:
         sync(self._counter_file.parent)
         self._count = count
 
-    def _checked(self) -> Count:
+    def _checked(self) -> StateNumber:
         """The number of the state that is there, if it is the newest, and its key; what was half written goes."""
         for partial in self._counter_file.parent.glob(f"{glob.escape(self._counter_file.stem)}.*{_PARTIAL}"):
             partial.unlink()
         row = self._connection.execute("SELECT counter, sealed FROM state").fetchone()
         found, erased = (row[0], not row[1]) if row else (0, False)
         there = self._counter_file.exists()
-        self._count = Count.read(self._counter_file) if there else Count(0, following=secrets.token_bytes(_KEY_BYTES))
+        self._count = (
+            StateNumber.read(self._counter_file) if there else StateNumber(0, following=secrets.token_bytes(_KEY_BYTES))
+        )
         counted = self._count.number
         if found != counted and not (there and found == counted + 1):
             said = f"says that {counted} is the newest" if there else "is not there"

@@ -20,7 +20,7 @@ from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope, signed_payload
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Participation
-from smc_dp.deploy.store import Count, SiteStore, StoreError
+from smc_dp.deploy.store import StateNumber, SiteStore, StoreError
 from tests.support.refusals import refused
 
 STATE, COUNTERS = "state", "counters"
@@ -109,9 +109,9 @@ def test_without_the_file_of_its_number_a_state_does_not_go_on(stopped: Stopped)
 class TrustingStore(SiteStore):
     """The twin: takes whatever number it finds for that of the newest state."""
 
-    def _checked(self) -> Count:
+    def _checked(self) -> StateNumber:
         row = self._connection.execute("SELECT counter FROM state").fetchone()
-        found = Count.read(self._counter_file) if self._counter_file.exists() else Count(0, following=bytes(32))
+        found = StateNumber.read(self._counter_file) if self._counter_file.exists() else StateNumber(0, following=bytes(32))
         self._write(replace(found, number=row[0] if row else 0))
         return self._count
 
@@ -164,7 +164,7 @@ def test_killed_between_a_commit_and_its_number_a_state_goes_on(
     """The number may be one behind the state, for nothing has left by then."""
     write, died = SiteStore._write, []
 
-    def die_once(self: SiteStore, count: Count) -> None:
+    def die_once(self: SiteStore, count: StateNumber) -> None:
         if count.number == 3 and self.path.parent.parent.name == "P1" and not died:
             died.append(count)
             raise Killed
