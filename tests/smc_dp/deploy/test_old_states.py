@@ -20,7 +20,7 @@ from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope, signed_payload
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Participation
-from smc_dp.deploy.store import StateNumber, SiteStore, StoreError
+from smc_dp.deploy.store import SiteStore, StateNumber, StoreError
 from tests.support.refusals import refused
 
 STATE, COUNTERS = "state", "counters"
@@ -111,7 +111,8 @@ class TrustingStore(SiteStore):
 
     def _checked(self) -> StateNumber:
         row = self._connection.execute("SELECT counter FROM state").fetchone()
-        found = StateNumber.read(self._counter_file) if self._counter_file.exists() else StateNumber(0, following=bytes(32))
+        there = self._counter_file.exists()
+        found = StateNumber.read(self._counter_file) if there else StateNumber(0, following=bytes(32))
         self._write(replace(found, number=row[0] if row else 0))
         return self._count
 
