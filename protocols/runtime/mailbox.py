@@ -84,9 +84,15 @@ class Mailbox:
         self.latest: str | None = None  # the last of them, which another checkpoint may go on with
         self.read: Counter[_Place] = Counter()  # how many of whose letters of which kind were read in it by then
         self.notes: dict[tuple[str, int | None, str], Note] = {}  # in their order, each once
+        self.before = 0  # messages that were read in checkpoints that are over
         self._away_now: set[str] = set()
         self._read: Counter[_Place] = Counter()
         self._waiting: dict[str, deque[Mail]] = {}
+
+    @property
+    def consumed(self) -> int:
+        """Number of messages that the role has read, each once, however often a stage is run again."""
+        return self.before + self._read.total()
 
     def put(self, mail: Mail) -> None:
         """Keep a letter for the role."""
@@ -122,6 +128,7 @@ class Mailbox:
         if stage != self.latest:
             self.latest, self.read = stage, Counter()
         self.read += self._read
+        self.before += self._read.total()
         self.away |= {(sender, stage) for sender in self._away_now}
         self.ended.add(stage)
         self.log = [mail for waiting in self._waiting.values() for mail in waiting]

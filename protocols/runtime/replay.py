@@ -53,7 +53,7 @@ def save(actor: Actor) -> bytes:
         "marks": sorted(tuple(vars(mark).values()) for mark in mailbox.marks),
         "away": sorted(mailbox.away),
         "ended": sorted(mailbox.ended),
-        "read": (mailbox.latest, mailbox.read),
+        "read": (mailbox.latest, mailbox.read, mailbox.before),
         "notes": [(note.sender, note.number, *vars(note.rule).values()) for note in mailbox.notes.values()],
     }
     state = states.dump(kept, (*session.program.records, type(session.parameters)))
