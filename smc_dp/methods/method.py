@@ -241,14 +241,14 @@ def released(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedParts(Generic[R]):
-    """A `Trained` that is released by the parts that it makes of `trained`, which is secret, for a target.
+    """A `Trained` that is released by the parts that it makes, for a target, of what is `known`, which is secret.
 
     `left`: what is left to compute of these parts where that is not the method's own functionality.
     """
 
     method: Finishing[R]
     public: Public
-    trained: Any
+    known: Any
     parts: Callable[[Target, Stream], Sequence[Any]]
     left: Callable[[Target], Functionality] | None = None
 
