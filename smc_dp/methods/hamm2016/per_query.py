@@ -19,20 +19,20 @@ import numpy.typing as npt
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted, Vector, added
 from smc_dp.methods.hamm2016.ensemble import (
     Classifiers,
     Ensemble,
-    Learner,
+    OfParties,
+    Voting,
     caveats,
     classifier,
-    ensemble,
     together,
     votes,
 )
 from smc_dp.methods.hamm2016.weights import clipped
-from smc_dp.methods.method import Method, TrainedParts, Trust
+from smc_dp.methods.method import TrainedParts, Trust
 from smc_dp.methods.model import Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.methods.training.batch import train_all
@@ -43,20 +43,17 @@ from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated
 from smc_dp.privacy.sensitivity import largest_softmax_norm
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, Target
 
 _MOST_QUERIES = 10**9
 
 
 @dataclass(frozen=True)
-class ReleaseAll(Method):
-    """All local models, with regulariser (lam/2) |V|^2, lam in [2^-29, 1e6]; they classify by majority."""
+class ReleaseAll(OfParties):
+    """All local models; they classify by majority."""
 
-    lam: float = 1e-4
     name: ClassVar[str] = "release_all"
-    protects: ClassVar[Unit] = "party"
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#a89c18"
 
     @classmethod
@@ -98,10 +95,6 @@ class ReleaseAll(Method):
         """Models (M, p, d), none longer than W."""
         return clipped(V, largest_softmax_norm(classes, self.lam))
 
-    def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Local models."""
-        return self.train_from(ensemble(federation, self.lam))
-
     def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
         """Local models V: (M, p, d) that are there already; longer ones than W are clipped."""
         public = ensemble.federation.public
@@ -131,19 +124,15 @@ class Committee:
 
 
 @dataclass(frozen=True)
-class NoisyMax(Method):
+class NoisyMax(Voting):
     """Report-noisy-max (Dwork and Roth 2013): each of at most `queries` rows gets the class with most noisy votes.
 
     lam in [2^-29, 1e6], of logistic regression; learner: what parties train, see `ensemble.Learner`; queries in
     [1, 10^9].
     """
 
-    lam: float = 1e-4
-    learner: Learner = None
     queries: int = 1000
     name: ClassVar[str] = "noisy_max"
-    protects: ClassVar[Unit] = "party"
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#6c3078"
 
     def __post_init__(self) -> None:
@@ -195,10 +184,6 @@ class NoisyMax(Method):
         noise = None if target.epsilon is None else self.noise(target, public.classes)
         own = rng.spawn()
         return Service(lambda X: votes(classifiers, X, public), public.dimension, noise, own, self.queries)
-
-    def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Local classifiers."""
-        return self.train_from(ensemble(federation, self.lam, self.learner))
 
     def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
         """Local classifiers that are there already, which will be asked."""

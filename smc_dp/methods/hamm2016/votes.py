@@ -27,15 +27,14 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Learner, auxiliary, caveats, counted, ensemble, own_votes
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, auxiliary, caveats, counted, own_votes
 from smc_dp.methods.hamm2016.weights import MeanOfModels, TrainedWeights, WeightNoise, clipped, of_minimiser
-from smc_dp.methods.method import Method, Trust
+from smc_dp.methods.method import Trained, Trust
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.methods.training.classes import diameter
 from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.privacy.sensitivity import largest_softmax_norm
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 PUBLIC_ROWS = "The auxiliary rows are public: they are not protected."
@@ -47,20 +46,11 @@ ROW_BY_ROW = "It is assumed that a learner's answer on a row does not depend on 
 
 
 @dataclass(frozen=True)
-class _GlobalModel(Method):
+class _GlobalModel(Voting):
     """A global model trained on the votes of all parties, which somebody who is trusted counts."""
 
-    lam: float = 1e-4
-    learner: Learner = None
-    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
-
-    @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A party that decides every label."""
-        return one_party(cls(STRONG))
 
     @abstractmethod
     def noise(self, public: Public) -> WeightNoise:
@@ -97,10 +87,10 @@ class _GlobalModel(Method):
         model = self.noise(public).mean(value, 1, public.dimension, target)
         return Release(model, self.statement(public, target))
 
-    def train(self, federation: Federation) -> TrainedWeights:
+    def train(self, federation: Federation) -> Trained:
         """Local classifiers, their votes, and the global model."""
         auxiliary(federation, self)
-        return self.train_from(ensemble(federation, self.lam, self.learner))
+        return super().train(federation)
 
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
         """The global model from local classifiers, however they were trained."""
@@ -211,11 +201,6 @@ class Average(MeanOfModels):
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     colour: ClassVar[str] = "#00b400"
-
-    @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party."""
-        return one_party(cls(STRONG))
 
     def sensitivity(self, classes: int) -> Fraction:
         """In L2, of the sum of the M models: 2 W."""

@@ -11,15 +11,14 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, OfParties
 from smc_dp.methods.method import TRUSTED, Method, Trust, check_target, released
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.training.batch import train_all
@@ -27,7 +26,7 @@ from smc_dp.methods.training.classes import code, coordinates
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, printed, proven, stated
 from smc_dp.privacy.sensitivity import largest_softmax_norm
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
 _TAU = Fraction(PUBLIC_TAU) * (1 + Fraction(1, 2**10))
@@ -107,12 +106,8 @@ class TrainedWeights:
 
 
 @dataclass(frozen=True)
-class MeanOfModels(Method):
-    """The mean of local logistic or softmax models, each clipped; (lam/2) |V|^2 is their regulariser."""
-
-    lam: float = 1e-4
-    protects: ClassVar[Unit] = "party"
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
+class MeanOfModels(OfParties):
+    """The mean of local logistic or softmax models, each clipped."""
 
     @abstractmethod
     def noise(self, public: Public) -> WeightNoise:
@@ -144,10 +139,6 @@ class MeanOfModels(Method):
         """The sum over the number of parties."""
         model = self.noise(public).mean(value, public.parties, public.dimension, target)
         return Release(model, self.statement(public, target))
-
-    def train(self, federation: Federation) -> TrainedWeights:
-        """Local models, clipped."""
-        return self.train_from(ensemble(federation, self.lam))
 
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
         """The mean of local models, however they were trained."""

@@ -48,7 +48,7 @@ from smc_dp.data.federation import Public
 from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
-from smc_dp.methods.sums.statistic import statistic_in_integers
+from smc_dp.methods.sums.statistic import sensitivity, statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.pages.blocks import PageTable
 from smc_dp.privacy.output import GRID
@@ -401,7 +401,7 @@ def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share()
     statistics = SoftStatistic(lam, lam_global=lam).train_from(for_one)
     G = Whitening.of(X, statistics.method.gamma).rows(X)
     totals = [np.array(statistic_in_integers(G, parties.counts), dtype=float) for parties in (for_one, against)]
-    assert np.linalg.norm(totals[0] - totals[1]) / 2.0**GRID.fraction_bits <= float(statistics._sensitivity)
+    assert np.linalg.norm(totals[0] - totals[1]) / 2.0**GRID.fraction_bits <= float(sensitivity(G, 2, whitening))
 
 
 # The interface and the command.
