@@ -117,9 +117,9 @@ class PeerError(ProtocolError):
     """A peer broke the rules, or somebody on the way from it did.
 
     `culprit` is the peer's name only where what came was sealed or signed by that peer; else it is "somebody on the way
-    from" the peer, and there is no evidence, for whoever carries mail can spoil it. `rule` is what was broken, as a
-    sentence, `evidence` the numbers, on their link, of the messages that show it; empty when the rule names no single
-    message.
+    from" the peer, and there is no evidence, for whoever carries mail can spoil it. `broken` is the
+    rule that was broken, `rule` its sentence, `evidence` the numbers, on their link, of the messages that show it;
+    empty when the rule names no single message.
 
     It is why a participant stops, and convinces nobody else: a seal is made with a key that both ends have, and a peer
     to whom a third one told something else may send in good faith what is refused. Who was wrong is for an auditor to
@@ -136,6 +136,7 @@ class PeerError(ProtocolError):
     ) -> None:
         broken = code if isinstance(code, Fault) else Fault(code, fields)
         self.culprit = culprit
+        self.broken = broken
         self.rule = str(broken)
         self.evidence = tuple(evidence)
         if evidence:

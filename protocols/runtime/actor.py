@@ -180,7 +180,7 @@ class Actor(RoleStepper):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was left out of account: late mail, and messages that the role doubted."""
-        return tuple(self.mailbox.notes)
+        return tuple(self.mailbox.notes.values())
 
     # What the driver does with an actor.
 
@@ -287,7 +287,7 @@ class Actor(RoleStepper):
         self.inputs = (*self.inputs, answer)
         return answer
 
-    def doubt(self, sender: str, rule: str) -> None:
+    def doubt(self, sender: str, rule: Fault) -> None:
         """Note what is wrong, and miss the sender from now on in this stage."""
         if self.stage is None:
             raise LocalError("doubt.outside_a_stage", name=self.name, sender=sender)
@@ -376,7 +376,7 @@ class Actor(RoleStepper):
             except PeerError as error:
                 if error.evidence:
                     raise
-                self.mailbox.note(Note(error.culprit, None, error.rule))
+                self.mailbox.note(Note(error.culprit, None, error.broken))
 
     def _open(self, envelope: Envelope) -> None:
         payload = self.channel.open(envelope)

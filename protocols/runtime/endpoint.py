@@ -102,7 +102,7 @@ class Engine(Protocol):
         """Ask at home."""
         ...
 
-    def doubt(self, sender: str, rule: str) -> None:
+    def doubt(self, sender: str, rule: Fault) -> None:
         """Go on without the sender."""
         ...
 
@@ -267,9 +267,9 @@ class Endpoint:
         """Abort, blaming the sender of the message received last from it."""
         raise PeerError(sender, code, self._engine.evidence(sender), **fields)
 
-    def doubt(self, sender: str, rule: str) -> None:
+    def doubt(self, sender: str, code: str, /, **fields: FieldValue) -> None:
         """Note that the message received last from this sender breaks a rule, and go on without the sender."""
-        self._engine.doubt(sender, rule)
+        self._engine.doubt(sender, Fault(code, fields))
 
     def stop(self, code: str | Fault, /, **fields: FieldValue) -> NoReturn:
         """End the role without a result, where nobody broke a rule."""

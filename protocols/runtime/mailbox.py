@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from protocols.errors import shown
+from protocols.errors import Fault, shown
 from protocols.runtime.envelope import Envelope
 
 _Place = tuple[str, str]
@@ -49,7 +49,7 @@ class Note:
 
     sender: str
     number: int | None
-    rule: str
+    rule: Fault
 
 
 class EarlyMail:
@@ -83,10 +83,16 @@ class Mailbox:
         self.ended: set[str] = set()  # stages that are over
         self.latest: str | None = None  # the last of them, which another checkpoint may go on with
         self.read: Counter[_Place] = Counter()  # how many of whose letters of which kind were read in it by then
-        self.notes: dict[Note, None] = {}  # in their order, each once
+        self.notes: dict[tuple[str, int | None, str], Note] = {}  # in their order, each once
+        self.before = 0  # messages that were read in checkpoints that are over
         self._away_now: set[str] = set()
         self._read: Counter[_Place] = Counter()
         self._waiting: dict[str, deque[Mail]] = {}
+
+    @property
+    def consumed(self) -> int:
+        """Number of messages that the role has read, each once, however often a stage is run again."""
+        return self.before + self._read.total()
 
     def put(self, mail: Mail) -> None:
         """Keep a letter for the role."""
@@ -122,6 +128,7 @@ class Mailbox:
         if stage != self.latest:
             self.latest, self.read = stage, Counter()
         self.read += self._read
+        self.before += self._read.total()
         self.away |= {(sender, stage) for sender in self._away_now}
         self.ended.add(stage)
         self.log = [mail for waiting in self._waiting.values() for mail in waiting]
@@ -152,7 +159,8 @@ class Mailbox:
 
     def note(self, note: Note) -> None:
         """Write down what was left out of account, once, however often the role is run again."""
-        self.notes[note] = None
+        self.notes[note.sender, note.number, str(note.rule)] = note
 
     def _drop(self, mail: Mail) -> None:
-        self.note(Note(mail.sender, mail.number, f"{shown(mail.kind)} came too late for {shown(mail.stage)}"))
+        late = Fault("mail.too_late", {"kind": shown(mail.kind), "stage": shown(mail.stage)})
+        self.note(Note(mail.sender, mail.number, late))

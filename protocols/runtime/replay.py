@@ -23,7 +23,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import LinkKeys
-from protocols.errors import ReplayError
+from protocols.errors import Fault, ReplayError
 from protocols.runtime import state as states
 from protocols.runtime.actor import Actor, Greetings, Home
 from protocols.runtime.channel import Counters
@@ -53,8 +53,8 @@ def save(actor: Actor) -> bytes:
         "marks": sorted(tuple(vars(mark).values()) for mark in mailbox.marks),
         "away": sorted(mailbox.away),
         "ended": sorted(mailbox.ended),
-        "read": (mailbox.latest, mailbox.read),
-        "notes": [tuple(vars(note).values()) for note in mailbox.notes],
+        "read": (mailbox.latest, mailbox.read, mailbox.before),
+        "notes": [(note.sender, note.number, *vars(note.rule).values()) for note in mailbox.notes.values()],
     }
     state = states.dump(kept, (*session.program.records, type(session.parameters)))
     actor.counter += 1
@@ -118,7 +118,8 @@ def _restored(
     mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
     mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
     mailbox.latest, mailbox.read = kept["read"][0], Counter(kept["read"][1])
-    mailbox.notes = {Note(*note): None for note in kept["notes"]}
+    for sender, number, *rule in kept["notes"]:
+        mailbox.note(Note(sender, number, Fault(*rule)))
     for mail in kept["mail"]:
         mailbox.put(Mail(*mail))
     end, actor.why = kept["end"]

@@ -45,7 +45,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn
 
 from protocols.arithmetic.rng import Stream
-from protocols.errors import LocalError, PeerError, StoppedError, UnansweredError, shown
+from protocols.errors import Fault, LocalError, PeerError, StoppedError, UnansweredError, shown
 from protocols.runtime.channel import GREETING
 from protocols.runtime.endpoint import Endpoint, Want
 from protocols.runtime.envelope import HELLO, STAGE_END
@@ -289,9 +289,9 @@ class RoleStepper(ABC):
         """Ask the participant's own program."""
         raise UnansweredError("role.nobody_answers", name=self.name)
 
-    def doubt(self, sender: str, rule: str) -> None:
+    def doubt(self, sender: str, rule: Fault) -> None:
         """Refuse to: where nothing is sealed everybody follows the protocol."""
-        raise LocalError("role.doubts_the_honest", name=self.name, sender=sender, rule=rule)
+        raise LocalError("role.doubts_the_honest", name=self.name, sender=sender, rule=str(rule))
 
     # What an engine replaces.
 

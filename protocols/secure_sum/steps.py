@@ -41,9 +41,9 @@ def admitted(me: Endpoint, p: Parameters, at: bytes, got: Mapping[str, Masked]) 
     found: dict[int, Masked] = {}
     for name, masked in got.items():
         if masked.context != at:
-            me.doubt(name, "masks with other parties, or for another query")
+            me.doubt(name, "sum.masked_otherwise")
         elif not me.attested(name, Input(at, masking.digest(masked.y, p.width)), masked.signature):
-            me.doubt(name, "a masked input that its sender did not sign")
+            me.doubt(name, "sum.input_not_signed")
         else:
             found[p.parties.index(name)] = masked
     return found

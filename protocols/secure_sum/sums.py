@@ -113,7 +113,7 @@ async def _certified(
         if me.attested(name, agreed, signed.signature):
             valid[name] = signed.signature
         else:
-            me.doubt(name, "a signature of other survivors")
+            me.doubt(name, "survivors.signed_others")
     if (fewest := _fewest(p, book, valid)) < p.Q:
         who = f"of the {p.degree} neighbours of a party" if book.near else f"of {p.K} parties"
         me.stop("sum.too_few_signed", why=why, got=fewest, who=who, sum=agreed.number, wanted=p.Q)
@@ -149,7 +149,7 @@ def _opened(
         holder = p.parties.index(name)
         wrong = unmasking.not_dealt(p, book, r, holder, U, unmask)
         if wrong:
-            me.doubt(name, f"shares of {', '.join(_names(p, wrong))} that were not dealt to it")
+            me.doubt(name, "shares.not_dealt_to_holder", dealers=_names(p, wrong))
         for at, i in enumerate(book.dealers(holder)):
             if i not in wrong:
                 good[i][graph.slot(p.degree, at) if book.near else holder] = unmask.shares[at]

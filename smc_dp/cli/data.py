@@ -31,7 +31,7 @@ def verify_data(data_dir: DataDir = None) -> None:
     wrong = []
     for check in catalogue.verify(data_dir):
         screen.show([report.checked(check)])
-        wrong += [] if check.ok else [check.file]
+        wrong += [check.file] if check.fault else []
     if wrong:
         raise InputError("datasets.not_as_recorded", data_dir=str(data_dir), count=len(wrong), wrong=wrong)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.cache import write_cache
 from smc_dp.data.dataset import NAMES, load_pool
 from smc_dp.data.dataset_info import FACTS
@@ -36,11 +36,10 @@ class CatalogueEntry:
 
 @dataclass(frozen=True)
 class DatasetCheck:
-    """Whether a known file is there and is the recorded one, and if not, what is wrong with it."""
+    """A known file, and what is wrong with it; `fault` is None where it is there and is the recorded one."""
 
     file: str
-    ok: bool
-    message: str
+    fault: Fault | None = None
 
 
 def listed(folder: Path | None) -> list[CatalogueEntry]:
@@ -68,10 +67,10 @@ def verify(folder: Path) -> Iterator[DatasetCheck]:
             with reading.plain_file(folder / name, name) as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except InputError as error:
-            yield DatasetCheck(name, False, str(error).removeprefix(f"{name}: "))
+            yield DatasetCheck(name, error.fault)
             continue
-        message = "as recorded" if digest == wanted else f"wanted SHA-256 {wanted}, got {digest}"
-        yield DatasetCheck(name, digest == wanted, message)
+        other = InputFault("file.not_as_recorded", {"wanted": wanted, "got": digest}).within(name)
+        yield DatasetCheck(name, None if digest == wanted else other)
 
 
 def prepare(

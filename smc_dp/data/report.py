@@ -40,9 +40,9 @@ def catalogue(entries: Sequence[CatalogueEntry]) -> PageTable:
 
 def checked(check: DatasetCheck) -> Prose:
     """Return a file of a data set, and what is wrong with it if anything is."""
-    if check.ok:
+    if check.fault is None:
         return Prose(f"ok: {check.file}", "data.file_as_recorded")
-    return Prose(f"WRONG: {check.file}: {check.message}", "data.file_differs")
+    return Prose(f"WRONG: {check.fault}", check.fault.code)
 
 
 def prepared(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]:

@@ -89,11 +89,9 @@ def _cost(agreement: Agreement) -> Iterator[str]:
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     greetings, letters = duration(study.deadlines.greetings), duration(study.deadlines.letters)
     yield f"Until all have greeted: {greetings}. If somebody has not by then, the session ends, and nobody is charged."
-    dropouts = agreement.parameters.get("dropouts", 0)
-    rest = (
-        f"the others go on without it, as long as no more than {dropouts} of the parties are missing"
-        if dropouts
-        else "the session ends"
-    )
+    among = agreement.among
+    missing = among.parties - among.remaining
+    rest = f"the others go on without it, as long as no more than {missing} of the parties are missing"
+    rest = rest if missing else "the session ends"
     yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."
     yield f"The mail goes by {study.relay}."

@@ -1,8 +1,41 @@
 """One participant's whole way through a study: approvals, the session, the record, the release. `join` and `serve`.
 
-Everything that it decides follows from its store, so it can be begun again at any point and goes on. It waits for
-others as long as the study says, counted from the last thing that was committed; a relay that cannot be reached counts
-for nothing. What it tells others are letters of its role, and fixed codes.
+Theory of operation. Everything that a participant decides follows from its store and the clock, so its program can be
+started again at any point and goes on. It is in one of these states:
+
+    approvals   it has not the approvals of all
+    greetings   the session is known; it has not the greetings that its role waits for
+    messages    its role waits for messages
+    record      its role is done; it waits for the record (a party), or for the last messages of all (the curator)
+    closing     somebody else has ended the session for all; it reads what that one had sent before, and sends nothing
+    over        it has the release, or there will be none
+
+    state       event                                             next
+    approvals   the last approval is here                         greetings
+    greetings   the last greeting is here                         messages
+    messages    the role consumes a message                       messages, or record where the role is done
+    record      all that the release takes is here                over
+    greetings, messages, record
+                the curator ends the session, or, where no party  closing
+                may be lost, anybody: a status message says so
+    closing     all is read that the sender says it had sent      over
+    messages    the deadline                                      messages without the senders that are missing, or over
+                                                                  where the role needs them
+    any other   the deadline                                      over; a party in `record` only stops, and the same
+                                                                  command looks for the record again
+    any         something breaks a rule                           over
+
+There is one deadline at a time. It counts from the last progress, which is stored: the start of the program for the
+first time, the start of the session here, the last greeting, and each message that the role consumes. Nothing else is
+progress: no message that lies unread, no status message, no absence, no part of the record, no second start. So a
+participant is over one deadline after the last message that its role consumed, and after as many deadlines as its role
+consumes messages, and three more, whatever others send. Time for which the relay cannot be reached does not count.
+
+The deadline is the study's for greetings in the first two states, and its one for messages in the others: the curator
+waits once as long, a party twice, for it may wait for the curator, who waits for others. Nobody is waited for again who
+owes a message that the role went on without. A deadline passes with the first look at the relay after it of which the
+role consumes nothing. A program that was away first reads what the relay has: until a look brings nothing, or four in a
+row bring no message that was next on its link.
 """
 
 from __future__ import annotations
@@ -21,6 +54,7 @@ from protocols.errors import ProtocolError
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
 from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
@@ -32,15 +66,13 @@ from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite, SiteCoins
 
 _LOG = logging.getLogger(__name__)
-PARTY_PATIENCE = 2
-"""How many times as long as Charlie a party waits: he may be waiting for somebody himself."""
+PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself
 _LOOKS = 5.0  # seconds for one question to the relay, at most
 _LEAST_LOOK = 1.0  # also for who has been away for long: its mail may be there
 _RETRIES = (0.2, 1.0, 5.0, 15.0)  # seconds until the next attempt to reach it
 _IDLE_LOOKS = 4
+_AWAY = 60.0  # seconds without a look, after which the relay may have more than a look brings
 _CLOCK_SLACK = 120.0  # seconds by which a clock may be set back
-
-Hear = Callable[[str], None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +133,7 @@ class Participation:
         carrier: Carrier,
         business: Business,
         *,
-        hear: Hear = lambda line: None,
+        hear: Hear = lambda text: None,
         coins: SiteCoins | None = None,
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
@@ -115,6 +147,10 @@ class Participation:
         self._site: Site | None = None
         self._given: Mapping[str, Approval] = {}
         self._lapsed = False
+        self._answered = clock()  # when the relay was reached last, as far as this program knows
+        self._lost: float | None = store.facts().get("lost")  # the same, while it cannot be reached
+        self._was_away = True  # since the program started, lost the relay, or was suspended
+        self._began_late = False  # whether the deadline had passed before the last look
         self._idle = 0  # looks in a row that brought parcels of which nothing followed
         self.notices: dict[str, Notice] = {}
         self._ranks: dict[str, tuple[bool, int]] = {}
@@ -138,9 +174,9 @@ class Participation:
 
     def begin(self) -> None:
         """Before the first look at the mail: the own approval is on its way."""
+        if self._store.facts().get("since") is None:
+            self._store.commit(facts={"since": self._clock(), "stage": "approvals"})
         self._meet_relay()
-        if self._store.facts().get("event") is None:
-            self._store.commit(facts={"event": self._clock(), "stage": "approvals"})
         parcel = self._own_approval()
         if parcel.digest not in {sent.digest for sent in self._store.outgoing()}:
             self._store.commit(sending=[parcel])
@@ -186,10 +222,9 @@ class Participation:
             self._store.commit(evidence=[*fresh, *other])
             self._end_before("aborted", fault)
             return
+        self._note_look(parcels, fruitful=self._was_away and any(p.lane in ("approval", "mail") for p in fresh))
         if fresh:
-            moved = any(p.sender in missing and (p.lane, p.number) == ("approval", 0) for p in fresh)
-            self._idle = 0 if moved else self._idle + 1
-            self._store.commit(fresh, facts={**({"event": self._clock()} if moved else {}), "waiting": missing})
+            self._store.commit(fresh, facts={"waiting": missing})
             self._reached(partial(self._carrier.taken, parcels))
             self._listen(b"", [parcel for parcel in fresh if parcel.lane == "refusal"])
         if self._has_heard_all(parcels) and self._is_late(patience):
@@ -211,7 +246,7 @@ class Participation:
         return found
 
     def _end_before(self, code: str, fault: Fault) -> None:
-        self._store.commit(facts={"end": code, **reason(fault), "event": self._clock()})
+        self._store.commit(facts={"end": code, **reason(fault)})
 
     def _meet_relay(self) -> None:
         """What the relay has of us and we do not: our state is an old one, which may not go on. What the relay lacks, a
@@ -255,7 +290,7 @@ class Participation:
         if self._keeps_seed and site.first_seed is None:
             raise InputError("views.too_late")
         self._listen(session.id, self._store.received())
-        self._end_with_others(site)
+        self._close_with_others(site)
         site.step()
         return site
 
@@ -264,20 +299,23 @@ class Participation:
         self._say_whom(site)
         parcels = self._exchange(self._patience(site))
         self._listen(site.session.id, parcels)
-        self._end_with_others(site)
-        if parcels:
-            self._idle = 0 if site.step(parcels) else self._idle + 1
-            if site.end is None:
-                self._reached(partial(self._carrier.taken, parcels))
-        if site.awaited and self._has_heard_all(parcels) and self._is_late(self._patience(site)):
+        self._close_with_others(site)
+        before, delivered = site.consumed, bool(parcels) and site.step(parcels)
+        self._note_look(parcels, fruitful=site.consumed > before or (self._was_away and delivered))
+        if parcels and site.end is None:
+            self._reached(partial(self._carrier.taken, parcels))
+        late = self._has_heard_all(parcels) and self._is_late(self._patience(site))
+        if site.is_over_elsewhere:
+            self._end_with_others(site, late)
+        elif site.awaited and late:
             site.miss(site.awaited)
-        self._give_up_leavers(site)
-        if site.done:
-            self._look_for_the_end(site)
+        elif site.done:
+            self._look_for_the_end(site, late)
+        else:
+            self._give_up_leavers(site)
 
-    def _look_for_the_end(self, site: Site) -> None:
+    def _look_for_the_end(self, site: Site, late: bool) -> None:
         """The own role is over: the release, if all that it takes is here."""
-        late = self._is_late(self._patience(site))
         try:
             over = self._business.is_over(site, self.notices, patient=not late)
             if over:
@@ -293,17 +331,28 @@ class Participation:
             fault = InputFault("record.not_here_yet")
             self._store.commit(facts=reason(fault))
 
-    def _end_with_others(self, site: Site) -> None:
-        """Where others have ended the session, it ends here before the role goes on: what has not left stays here."""
-        for name, notice in self.notices.items():
-            if notice.code != "done" and name in self.member.ends_for_all and site.end is None:
-                site.ended_by_others(name, notice.code)
+    @property
+    def _leavers(self) -> Sequence[Notice]:
+        """Status messages of those who go on no longer."""
+        return [notice for notice in self.notices.values() if notice.code != "done"]
+
+    def _close_with_others(self, site: Site) -> None:
+        """Where others have ended the session nothing more leaves here, from before the role goes on."""
+        if any(notice.sender in self.member.ends_for_all for notice in self._leavers):
+            site.send_nothing_more()
+
+    def _end_with_others(self, site: Site, late: bool) -> None:
+        """Others have ended the session: so does this site, once it has read what they sent before."""
+        for notice in self._leavers:
+            ends = notice.sender in self.member.ends_for_all and (late or site.has_heard_out(notice))
+            if ends and site.end is None:
+                site.ended_by_others(notice.sender, notice.code)
 
     def _give_up_leavers(self, site: Site) -> None:
-        """Charlie need not wait for a party that says itself that it goes on no longer."""
-        for name, notice in self.notices.items():
-            if self.member.name == CURATOR_NAME and notice.code != "done" and name in site.awaited:
-                site.miss([name])
+        """Charlie need not wait for a party that says itself that it goes on no longer, once its messages are read."""
+        for notice in self._leavers:
+            if self.member.name == CURATOR_NAME and notice.sender in site.awaited and site.has_heard_out(notice):
+                site.miss([notice.sender])
 
     def _listen(self, session_id: bytes, parcels: Sequence[Parcel]) -> None:
         for parcel in parcels:
@@ -313,14 +362,14 @@ class Participation:
             try:
                 notice = Notice.read(parcel.body, study.digest, parcel.sender, study.identities[parcel.sender])
             except (InputError, KeyError):
-                self._hear(f"what came as a notice of {shown(parcel.sender)} is none, and is left out")
+                self._hear(PrivateText(f"what came as a notice of {shown(parcel.sender)} is none, and is left out"))
                 continue
             if notice.session != spoken_in:
-                self._hear(f"a notice of {parcel.sender} is of another session, and is left out")
+                self._hear(PrivateText(f"a notice of {parcel.sender} is of another session, and is left out"))
                 continue
             if parcel.lane == "notice":
                 self._note(parcel.number, notice)
-            self._hear(f"{parcel.sender} says: {notice.code}")
+            self._hear(PrivateText(f"{parcel.sender} says: {notice.code}"))
 
     def _note(self, number: int, notice: Notice) -> None:
         """The last word counts; but a party that is done has let its share go, and ends nothing any more."""
@@ -332,9 +381,9 @@ class Participation:
     # The relay, and time.
 
     def _patience(self, site: Site) -> float:
-        """Seconds without any event after which this participant waits no longer."""
+        """Seconds after the last progress after which this participant waits no longer."""
         deadlines = self.member.study.deadlines
-        if any(name not in site.board.greetings for name in site.session.names):
+        if not site.has_greetings:
             return deadlines.greetings
         if site.waits_in_vain:  # one who vanished costs one deadline, and not one for each sum that follows
             return 0.0
@@ -342,19 +391,25 @@ class Participation:
 
     def _has_heard_all(self, parcels: Sequence[Parcel]) -> bool:
         """Whether the relay has nothing more, or too much of which nothing follows to wait for the rest."""
-        return not parcels or self._idle >= _IDLE_LOOKS
+        return not parcels or self._idle >= _IDLE_LOOKS or (self._began_late and not self._was_away)
+
+    def _note_look(self, parcels: Sequence[Parcel], *, fruitful: bool) -> None:
+        """Count looks of which nothing followed. A participant that was away first reads what the relay has."""
+        self._idle = 0 if fruitful or not parcels else self._idle + 1
+        self._was_away = self._was_away and not self._has_heard_all(parcels)
 
     def _is_late(self, patience: float) -> bool:
-        event, now = float(self._store.facts()["event"]), self._clock()
-        if now < event - _CLOCK_SLACK:
-            raise StoreError("clock.set_back", seconds=event - now)
-        return now - event > patience
+        since, now = float(self._store.facts()["since"]), self._clock()
+        if now < since - _CLOCK_SLACK:
+            raise StoreError("clock.set_back", seconds=since - now)
+        return now - since > patience
 
     def _exchange(self, patience: float) -> list[Parcel]:
         """Send what is to be sent, and see what has come."""
         self._flush()
-        event = float(self._store.facts()["event"])
-        left = max(_LEAST_LOOK, min(_LOOKS, event + patience - self._clock() + 0.001))
+        left = float(self._store.facts()["since"]) + patience - self._clock() + 0.001
+        self._was_away, self._began_late = self._was_away or self._clock() - self._answered > _AWAY, left <= 0
+        left = max(_LEAST_LOOK, min(_LOOKS, left))
         found: list[Parcel] = list(self._reached(lambda: self._carrier.fetch(left)))
         self._log("has fetched", found)
         return found
@@ -374,22 +429,28 @@ class Participation:
             _LOG.debug("%s %s %d parcels, %d bytes: %s", self.member.name, what, len(parcels), size, counted)
 
     def _reached(self, ask: Callable[[], Any]) -> Any:
-        """What the relay answers, as soon as it can be reached.
-
-        Nobody is late for what the relay could not bring: that it is there again is an event, from which all
-        deadlines count.
-        """
+        """What the relay answers, as soon as it can be reached; nobody is late for what it could not bring."""
         attempts = 0
         while True:
             try:
                 answer = ask()
-                if attempts:
-                    self._store.commit(facts={"event": self._clock()})
+                if self._lost is not None:
+                    self._found_again(self._lost)
+                self._answered = self._clock()
                 return answer
             except CarrierError as error:
-                self._say(str(error))
+                if self._lost is None:
+                    self._lost = self._answered
+                    self._store.commit(facts={"lost": self._lost})
+                self._say(str(error), error.code)
                 self._sleep(_RETRIES[min(attempts, len(_RETRIES) - 1)])
                 attempts += 1
+
+    def _found_again(self, lost: float) -> None:
+        """The relay can be reached again: the time since it was lost is added to the deadline."""
+        since, now = float(self._store.facts()["since"]), self._clock()
+        self._store.commit(facts={"since": since + max(0.0, now - max(lost, since)), "lost": None})
+        self._lost, self._was_away = None, True
 
     def _say_whom(self, site: Site) -> None:
         if site.awaited:
@@ -401,8 +462,9 @@ class Participation:
             silent = [name for name in parties if name not in self.notices] or parties
             self._say(f"the role is at its end: waiting for the last of {', '.join(silent)}")
 
-    def _say(self, line: str) -> None:
+    def _say(self, line: str, code: str | None = None) -> None:
+        """Tell the owner a line, once; the log gets the code where the line is that of an error."""
         if line != self._told:
             self._told = line
-            _LOG.info("%s: %s", self.member.name, line)
-            self._hear(line)
+            _LOG.info("%s: %s", self.member.name, code or line)
+            self._hear(PrivateText(line))

@@ -22,7 +22,7 @@ from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.board import Board
-from protocols.runtime.envelope import Envelope
+from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
@@ -60,11 +60,15 @@ class Site:
         self._signer, self._clock = signer, clock
         facts = store.facts()
         self.end: str | None = facts.get("end")
+        self._read, self._greeted = facts.get("read", 0), facts.get("greeted", False)  # by the last commit
         self._committed = {parcel.key: parcel.digest for parcel in (*store.received(), *store.outgoing())}
         self._next: Counter[tuple[str, str]] = Counter()  # by link, the number of the envelope that is due
         self._early: dict[tuple[str, str, int], Envelope] = {}
         self._left: tuple[Parcel, ...] = ()
-        self._notices = sum(parcel.lane == "notice" for parcel in store.outgoing())
+        sent = store.outgoing()
+        self._sent = Counter(parcel.to for parcel in sent if parcel.lane == "mail")
+        self._head = next((Envelope.decode(p.body).digest for p in reversed(sent) if p.lane == "mail"), START)
+        self._notices = sum(parcel.lane == "notice" for parcel in sent)
         newest = store.newest()
         kept = None if newest is None else KeptActor(newest.content, newest.counter, charge_in(facts))
         self._own = OwnActor(
@@ -95,6 +99,27 @@ class Site:
         return tuple((self.name, mark) for mark in sorted(self.actor.marks, key=astuple))
 
     @property
+    def has_greetings(self) -> bool:
+        """Whether all greetings are here that the role waits for: until then it reads no message."""
+        wanted = (*self.session.peers(self.name), *self.session.greeters)
+        return all(name in self.board.greetings for name in wanted)
+
+    @property
+    def consumed(self) -> int:
+        """Number of messages that the role has read."""
+        return self.actor.mailbox.consumed
+
+    @property
+    def is_over_elsewhere(self) -> bool:
+        """Whether somebody else has ended the session for all: nothing new leaves, while the last mail is read."""
+        return self._own.sends_nothing
+
+    def has_heard_out(self, notice: Notice) -> bool:
+        """Whether all is read that the sender of this notice had sent to this site and to all before it."""
+        sent = dict(notice.sent)
+        return all(self._next[notice.sender, to] >= sent.get(to, 0) for to in (self.name, PUBLIC_NAME))
+
+    @property
     def waits_in_vain(self) -> bool:
         """Whether all who are awaited still owe a letter that the role went on without: nobody of them is back."""
         marks = self.actor.marks
@@ -112,9 +137,9 @@ class Site:
         return self._own.first_seed
 
     def step(self, parcels: Sequence[Parcel] = ()) -> bool:
-        """Take these, run as far as possible, commit. Whatever breaks a rule ends the session here, with a notice.
+        """Take these, run as far as possible, commit; whether a message was next on its link, or a part of the record.
 
-        Whether anything followed from it: what is only put by is no event, from which deadlines would count.
+        Whatever breaks a rule ends the session here, with a notice.
         """
         if self.end is not None:
             return False
@@ -126,13 +151,17 @@ class Site:
             self._left = ()
             out = self._advanced()
         except ProtocolError as error:
-            self.close("aborted", error.fault, [*fresh, *other])
-            return True
-        spoken = any(parcel.lane == "record" or is_first_word(parcel) for parcel in fresh)
-        moved = bool(delivered or out or self.actor.counter == 0 or spoken)
-        if fresh or moved:  # what moves nothing is no event: else who is silent could be waited for without end
-            self._commit(fresh, out, "aborted", moved=moved)
-        return moved
+            if not self.is_over_elsewhere:
+                self.close("aborted", error.fault, [*fresh, *other])
+                return True
+            delivered, out = 0, []
+        if self.is_over_elsewhere:
+            if fresh or delivered:
+                self.store.commit(fresh, facts=self._charged())
+                self._committed.update((parcel.key, parcel.digest) for parcel in fresh)
+        elif fresh or delivered or out or self.actor.counter == 0:
+            self._commit(fresh, out, "aborted")
+        return bool(delivered) or any(parcel.lane == "record" for parcel in fresh)
 
     def miss(self, names: Sequence[str], code: Code = "deadline") -> None:
         """These have not been heard of for too long: let the role go on without them, or end the session here."""
@@ -142,7 +171,7 @@ class Site:
         except ProtocolError as error:
             self.close("aborted", error.fault)
             return
-        self._commit((), out, code, moved=True)
+        self._commit((), out, code)
 
     def close(self, code: Code, fault: Fault, evidence: Sequence[Parcel] = ()) -> None:
         """End the session here, and tell all others with this code; the fault stays here.
@@ -151,6 +180,13 @@ class Site:
         """
         self.end = code
         self.store.commit((), [self._notice(code)], None, {**self._facts(), **reason(fault)}, evidence)
+
+    def send_nothing_more(self) -> None:
+        """Somebody has ended the session for all: from here on nothing leaves, and only what had come is read.
+
+        The role may still find out that a charge costs nothing. What else it makes of the last mail is not kept.
+        """
+        self._own.sends_nothing = True
 
     def ended_by_others(self, name: str, code: Code) -> None:
         """End the session here because somebody else has, and said so."""
@@ -224,35 +260,45 @@ class Site:
 
     # What is kept.
 
-    def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code, *, moved: bool = True) -> None:
+    def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code) -> None:
         sending = [Parcel(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
+        if out:
+            self._head = out[-1].digest
+            self._sent.update(e.to for e in out)
         if self.actor.end == "stopped":
             self.end = code
             sending.append(self._notice(code))
         elif self.actor.done and not self._notices:
             sending.append(self._notice("done"))
-        facts = {**self._facts(moved=moved), "why": self.actor.why, "code": ""}
+        facts = {**self._since(), **self._facts(), "why": self.actor.why, "code": ""}
         self.store.commit(fresh, sending, self._state, facts)
         self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
 
-    def _facts(self, *, moved: bool = True) -> dict[str, Any]:
+    def _since(self) -> dict[str, Any]:
+        """The facts from which deadlines count: only what the role has consumed is progress, and its first step."""
+        before, self._read, self._greeted = (self._read, self._greeted), self.consumed, self.has_greetings
+        progress = self.actor.counter == 0 or before < (self._read, self._greeted)
+        return {"read": self._read, "greeted": self._greeted, **({"since": self._clock()} if progress else {})}
+
+    def _facts(self) -> dict[str, Any]:
         return {
-            **({"event": self._clock()} if moved else {}),
+            **self._charged(),
             "stage": self.actor.stage or "",
             "waiting": list(self.awaited),
-            "left": sorted(self.charge.left),
-            "taken back": sorted(self.charge.taken_back),
             "end": self.end,
             "done": self.actor.done,
         }
+
+    def _charged(self) -> dict[str, Any]:
+        return {"left": sorted(self.charge.left), "taken back": sorted(self.charge.taken_back)}
 
     def _state(self) -> KeptState:
         content = self._own.state()  # which gives the actor its next number
         return KeptState(self.actor.counter, content)
 
     def _notice(self, code: Code) -> Parcel:
-        head = self.actor.channel.counters.chain
-        notice = Notice.made(self.study, self.session.id, self.name, code, head, self._signer, self.actor.marks)
+        said = self.study, self.session.id, self.name, code, self._head
+        notice = Notice.made(*said, self._signer, self.actor.marks, self._sent)
         self._notices += 1
         return Parcel(self.study, self.name, PUBLIC_NAME, "notice", self._notices - 1, notice.encode())
 
@@ -291,11 +337,6 @@ def misfit(
         if parcel.to not in (name, PUBLIC_NAME) and (parcel.lane, name) != ("mail", CURATOR_NAME):
             return InputFault("parcel.not_for_us", fields)
     return None
-
-
-def is_first_word(parcel: Parcel) -> bool:
-    """Whether this is its sender's first notice, which is an event; of later ones a sender could make any number."""
-    return (parcel.lane, parcel.to, parcel.number) == ("notice", PUBLIC_NAME, 0)
 
 
 def charge_in(facts: Mapping[str, Any]) -> OpenCharge:

@@ -55,6 +55,6 @@ def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     waiting = tuple(facts.get("waiting", ()))
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
-    until = datetime.fromtimestamp(float(facts.get("event", 0)) + patience, UTC).isoformat(timespec="seconds")
+    until = datetime.fromtimestamp(float(facts.get("since", 0)) + patience, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))
     return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

@@ -5,8 +5,9 @@ A text could hold a cell of somebody's rows, as messages of errors do; a code ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 import cbor2
@@ -20,7 +21,8 @@ from smc_dp.core.errors import InputError, shown
 Code: TypeAlias = Literal["refused", "aborted", "deadline", "done"]
 _CODES = get_args(Code)
 _LABEL = b"smc-dp notice"
-_MOST_BYTES, _MOST_READ = 1 << 18, 1 << 32
+MOST_BYTES, _MOST_COUNT = 1 << 18, 1 << 32
+NOTHING_SENT: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,9 @@ class Notice:
     `deadline`: somebody was not heard of for too long. `done`: its role is at its end, and its share is out.
 
     `session` is the id in hexadecimals, empty before there is one; `head` is the digest of the last envelope that the
-    site has sent, so that others know what there is of it. `marks`: what its role went on or stopped without, which
-    whoever keeps the record cannot know otherwise; kinds, stages and numbers, which follow from public parameters.
+    site has sent, and `sent` to whom it has sent how many, so that others know what there is of it. `marks`: what its
+    role went on or stopped without, which whoever keeps the record cannot know otherwise; kinds, stages and numbers,
+    which follow from public parameters.
     """
 
     study: str
@@ -40,6 +43,7 @@ class Notice:
     head: str
     signature: str
     marks: tuple[Absent, ...] = ()
+    sent: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def made(
@@ -51,21 +55,24 @@ class Notice:
         head: bytes,
         signer: Signer,
         marks: Iterable[Absent] = (),
+        sent: Mapping[str, int] = NOTHING_SENT,
     ) -> Notice:
         """A notice, signed."""
-        unsigned = cls(study, session.hex(), sender, code, head.hex(), "", tuple(sorted(marks, key=astuple)))
+        sorted_marks, counts = tuple(sorted(marks, key=astuple)), tuple(sorted(sent.items()))
+        unsigned = cls(study, session.hex(), sender, code, head.hex(), "", sorted_marks, counts)
         return replace(unsigned, signature=signer.sign(unsigned._to_sign()).hex())
 
     @classmethod
     def read(cls, content: bytes, study: str, sender: str, identity: bytes) -> Notice:
         """The notice; InputError unless it is this sender's, of this study, and signed by this identity."""
-        if len(content) > _MOST_BYTES:
-            raise InputError("notice.too_long", most=_MOST_BYTES, got=len(content))
+        if len(content) > MOST_BYTES:
+            raise InputError("notice.too_long", most=MOST_BYTES, got=len(content))
         document = reading.parse_object(content, "notice")
         reading.keys("notice", document, {field.name for field in fields(cls)})
         marks = tuple(_mark(mark) for mark in reading.items("notice marks", document.pop("marks")))
+        sent = tuple(_count(pair) for pair in reading.items("notice sent", document.pop("sent")))
         texts: dict[str, Any] = {name: reading.text(f"notice {name}", value) for name, value in document.items()}
-        found = cls(**texts, marks=marks)
+        found = cls(**texts, marks=marks, sent=sent)
         if (found.study, found.sender) != (study, sender) or found.code not in _CODES:
             raise InputError("notice.of_another")
         try:
@@ -82,14 +89,26 @@ class Notice:
 
     def _to_sign(self) -> bytes:
         """An array of seven, where an envelope's header is one of eight and a statement one of five."""
-        marks = [list(astuple(mark)) for mark in self.marks]
-        return cbor2.dumps([_LABEL, self.study, self.session, self.sender, self.code, self.head, marks], canonical=True)
+        counts = [[list(astuple(mark)) for mark in self.marks], [list(pair) for pair in self.sent]]
+        said = [_LABEL, self.study, self.session, self.sender, self.code, self.head, counts]
+        return cbor2.dumps(said, canonical=True)
 
 
 def _mark(value: object) -> Absent:
     found = reading.mapping("notice marks", value)
     reading.keys("notice marks", found, {field.name for field in fields(Absent)})
     sender, kind, stage = (reading.text("notice marks", found[name]) for name in ("sender", "kind", "stage"))
-    if type(found["read"]) is not int or not 0 <= found["read"] < _MOST_READ:
-        raise InputError("notice.no_count", got=shown(found["read"]))
-    return Absent(sender, kind, stage, found["read"])
+    return Absent(sender, kind, stage, _number(found["read"]))
+
+
+def _count(value: object) -> tuple[str, int]:
+    pair = reading.items("notice sent", value)
+    if len(pair) != 2:
+        raise InputError("notice.malformed")
+    return reading.text("notice sent", pair[0]), _number(pair[1])
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or not 0 <= value < _MOST_COUNT:
+        raise InputError("notice.no_count", got=shown(value))
+    return value

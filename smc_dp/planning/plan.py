@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.planning import recommendation
@@ -75,7 +75,7 @@ class Plan:
     epsilon: float
     method: str
     advised: str | None
-    why: str
+    why: Fault
     usual: str
     stay: Mapping[str, int]
     methods: tuple[PlannedMethod, ...]
@@ -106,6 +106,8 @@ class Plan:
         return {
             **plain,
             "parties": dict(self.parties),
+            "why": str(self.why),
+            "why_code": self.why.code,
             "stay": dict(self.stay),
             "methods": [found.as_dict() for found in self.methods],
             "must_not_collude": list(self.must_not_collude),

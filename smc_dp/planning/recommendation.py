@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from smc_dp.core.errors import Fault, InputFault
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.planning.candidate import Prospect
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -115,17 +116,14 @@ def advised(prospects: Sequence[Prospect]) -> Prospect | None:
     return min(tied, key=lambda one: PREFERRED.index(one.method.name))
 
 
-def reason(best: Prospect | None, prospects: Sequence[Prospect]) -> str:
-    """Return the rule by which this one is advised, in words."""
+def reason(best: Prospect | None, prospects: Sequence[Prospect]) -> Fault:
+    """Return the rule by which this one is advised."""
     if best is None:
-        return "No method that protects single records can be among these parties."
+        return InputFault("rule.none_protects_records")
     if best.deviating is None:
-        return "Everybody has to keep to the rules; no method in which parties may break them can be among these."
-    others = ", ".join(one.method.name for one in candidates(prospects))
-    return (
-        f"Nobody knows its noise, {deviating(best.deviating)} may break the rules, and no lambda has to be guessed. "
-        f"Of the methods of which that can be said ({others}) the least may be lost, or within {TIED:g} of it."
-    )
+        return InputFault("rule.none_for_rule_breakers")
+    others = tuple(one.method.name for one in candidates(prospects))
+    return InputFault("rule.least_lost", {"deviating": deviating(best.deviating), "methods": others, "tied": TIED})
 
 
 def deviating(parties: int | None) -> str:

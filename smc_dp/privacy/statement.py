@@ -6,10 +6,11 @@ import math
 from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
 
 from smc_dp.core.errors import InputError, check_one_of
-from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, keeps
+from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, keeps, loss_tail
 
 GuaranteeKind = Literal["pure", "approx", "zcdp", "none"]
 Unit = Literal["record", "party"]
@@ -21,6 +22,20 @@ _CHANGE: dict[str, str] = {
     "addremove": "one record of one party were added or taken away",
     "party": "all records of one party were replaced by any others",
 }
+
+
+_FLOATS = 1 + 2.0**-30  # far above what a few operations on floats can lose
+
+
+class Certainty(NamedTuple):
+    """The privacy loss lies from -loss to loss, but with a probability of `missed` at most.
+
+    posterior: how sure somebody who began at 1/2 is of either neighbour at that loss, at most.
+    """
+
+    loss: float
+    posterior: float
+    missed: float
 
 
 @dataclass(frozen=True)
@@ -35,7 +50,8 @@ class PrivacyStatement:
     epsilon : float or None
         The bound, rounded up; None for kind `none`.
     delta : float
-        The probability with which epsilon may be passed.
+        Of (epsilon, delta). It is *not* the probability that the privacy loss exceeds epsilon, which may be much
+        larger: see `certainty`.
     unit : {"record", "party"}
         What is protected.
     adjacency : {"replace", "addremove", "party"}
@@ -121,6 +137,36 @@ class PrivacyStatement:
             return "This release carries no privacy guarantee: treat it as if the exact result were published."
         return f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
 
+    @cached_property
+    def certainty(self) -> Certainty:
+        """How sure an attacker can become, and how often more than that, by what this statement says and no more.
+
+        Attackers who thought both neighbours equally likely have the posterior odds e^Z afterwards, for the privacy
+        loss Z = log P(o)/Q(o) of what they saw. Let p bound Pr[Z > l] for both orders of neighbours. Then
+        Pr[|Z| > l] <= p (1 + e^-l), as Pr[Z < -l] is at most e^-l times the probability of that event in the other
+        world. p is
+
+        * for kind `pure`, with l = epsilon: 0;
+        * for kind `zcdp` with mu, l = epsilon: `gaussian.loss_tail`, the least bound that follows from the curve;
+        * for kind `zcdp` without: exp(-(epsilon - rho)^2/(4 rho)), by Markov's inequality for e^((a - 1) Z), whose mean
+          is at most e^((a - 1) a rho), with a = (epsilon + rho)/(2 rho) (Bun and Steinke 2016);
+        * for kind `approx`, with l = 2 epsilon: delta/(1 - e^-epsilon), as delta is at least the mean of
+          (1 - e^(epsilon - Z))_+. For l = epsilon nothing follows.
+
+        ValueError for kind `none`.
+        """
+        if self.epsilon is None:
+            raise ValueError("a statement without a guarantee has no epsilon")
+        loss, once = self.epsilon, 0.0
+        if self.kind == "approx":
+            loss, once = 2 * self.epsilon, self.delta / -math.expm1(-self.epsilon)
+        elif self.mu is not None:
+            once = round_up(loss_tail(Fraction(self.mu), Fraction(loss)))
+        elif self.rho is not None:
+            once = math.exp(-(max(0.0, loss - self.rho) ** 2) / (4 * self.rho))
+        either = once * (1 + math.exp(-loss)) * _FLOATS
+        return Certainty(loss, 1 / (1 + math.exp(-loss)), min(1.0, either))
+
     def _check_curve(self) -> None:
         if self.mu is None:
             return
@@ -132,22 +178,32 @@ class PrivacyStatement:
             raise InputError("statement.mu_too_large", mu=self.mu, epsilon=self.epsilon, delta=self.delta)
 
     def _bound(self) -> str:
-        figure = self.epsilon or 0.0
-        certainty = math.ceil(1000 / (1 + math.exp(-figure))) / 10
-        words = (
-            "Whoever thought both versions equally likely before the release can afterwards be at most "
-            f"{certainty:g} % sure of either (epsilon = {short_figure(figure)}, delta = {self.delta:g})."
-        )
-        if self.delta:
-            words = words[:-1] + f", except with a probability of about {self.delta:g}."
+        found, figures = self.certainty, f"epsilon = {short_figure(self.epsilon or 0.0)}, delta = {self.delta:g}"
+        percent = math.ceil(1000 * found.posterior) / 10
+        if found.missed < 1:
+            words = (
+                "Whoever thought both versions equally likely before the release can afterwards be at most "
+                f"{percent:g} % sure of either ({figures})"
+            )
+            words += f", except with a probability of at most {_three_digits(found.missed)}." if found.missed else "."
+        else:
+            words = (
+                f"Nothing that is seen changes in probability by more than a factor e^epsilon and delta ({figures})."
+            )
+            words += " These figures do not bound how sure anybody can be afterwards."
         if self.rho is not None:
             curve = f"rho = {short_figure(self.rho)}"
             if self.mu is not None:
                 curve = f"mu = {short_figure(self.mu)} of the Gaussian curve, {curve}"
             words += f" The noise is zero-concentrated ({curve}): every other delta has its epsilon."
-        if certainty > 99:
+        if percent > 99:
             words += " So large an epsilon protects hardly at all."
         return words
+
+
+def _three_digits(probability: float) -> str:
+    """A probability, rounded up."""
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(probability))):g}"
 
 
 def round_up(value: Fraction) -> float:

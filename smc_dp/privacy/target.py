@@ -41,7 +41,7 @@ class Target:
         largest mu that keeps (epsilon, delta). `ddg` is to `gauss` what `self` is to `knorm`, in shares; so is `vg`,
         which is not pure.
     delta : Fraction, default=Fraction(1, 100000)
-        A probability, from 1e-100 to below 1; it counts for `gauss` and `ddg` only.
+        Of (epsilon, delta), from 1e-100 to below 1; it counts for `gauss` and `ddg` only.
 
     Raises
     ------

@@ -33,7 +33,7 @@ from pathlib import Path
 
 from protocols.errors import ProtocolError
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, plain_name
+from smc_dp.core.errors import Fault, InputError, InputFault, plain_name
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -44,10 +44,6 @@ from smc_dp.run.duplicate_data import AsRead
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
 """What stops a run without anything more leaving a party: wrong input, an abort, Ctrl-C and SIGTERM."""
 VOIDED = "nothing was revealed, and no budget charged"
-UNKNOWN_BEFORE = (
-    f"The folder of ledgers had no {duplicate_data.KEY_FILE} until now: what was charged before is found by the "
-    "party's name alone, and not by its rows."
-)
 KEPT = "something may have been revealed: the run counts as spent in every ledger"
 _LONGEST_FILE_NAME = 200
 _AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
@@ -156,9 +152,10 @@ class Reserved:
     had_charges: bool = False
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Fault, ...]:
         """What the person who started the run should know of the ledgers."""
-        return (UNKNOWN_BEFORE,) if self.had_charges else ()
+        unknown = InputFault("ledgers.rows_unknown_before", {"file": duplicate_data.KEY_FILE})
+        return (unknown,) if self.had_charges else ()
 
     def leaving(self, name: str, label: str) -> None:
         """What is charged to this participant under this label is about to leave: its reservation stays, whatever

@@ -185,7 +185,8 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
 
 
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
-    agreement, may_vanish = release.agreement, release.parameters.get("dropouts")
+    agreement = release.agreement
+    may_vanish = len(agreement.parties) - agreement.among.remaining
     yield Bullets(first(agreement.parties, _MOST_NAMES))
     if CURATOR_NAME in agreement.participants:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")

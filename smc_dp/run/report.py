@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from smc_dp.core.errors import Fault
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
@@ -64,7 +65,7 @@ class Report:
     """What came of a run; `comparison` is None without rows to test on.
 
     `simulated`: the link and the topology of the simulation. `standings`: how each party's budget stands now, empty
-    without ledgers. `remarks`: sentences about the session and the ledgers that somebody should read. `present`: who
+    without ledgers. `remarks`: what somebody should know of the session and the ledgers. `present`: who
     was there. `signal`: what was to be expected of so many rows, where public figures say it; see `Foreseeable`.
     `planned`: the loss that was, where a plan says it.
     """
@@ -75,7 +76,7 @@ class Report:
     cost: Cost | None
     run_dir: Path
     standings: Mapping[str, Standing] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Fault, ...] = ()
     present: Presence | None = None
     signal: float | None = None
     planned: Outlook | None = None
@@ -131,5 +132,5 @@ class Report:
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),
             **({"budgets": budgets} if budgets else {}),
-            **({"remarks": list(self.remarks)} if self.remarks else {}),
+            **({"remarks": list(map(str, self.remarks))} if self.remarks else {}),
         }

@@ -41,7 +41,7 @@ def blocks(report: Report) -> Iterator[PageBlock]:
         files.append("auxiliary.json")
     yield Prose(f"Written to {report.run_dir}: {', '.join(files)}")
     yield from budgets(report.standings, Account(report.privacy.unit, report.privacy.adjacency))
-    yield from map(Prose, report.remarks)
+    yield from (Prose(str(remark), remark.code) for remark in report.remarks)
 
 
 def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:

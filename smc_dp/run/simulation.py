@@ -25,7 +25,7 @@ from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
 from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.partition import check_names
@@ -220,12 +220,9 @@ class _Run:
             workers=self.workers,
         )
 
-    def _remarks(self) -> Iterator[str]:
+    def _remarks(self) -> Iterator[Fault]:
         if self.left_out:
-            yield (
-                f"{', '.join(self.left_out)} vanished before anybody was charged and took no part: the run is that of "
-                f"a new session among the other {len(self.agreement.parties)} parties, with new noise."
-            )
+            yield InputFault("run.parties_left_out", {"names": self.left_out, "others": len(self.agreement.parties)})
 
 
 @dataclass(frozen=True)

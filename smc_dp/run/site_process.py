@@ -14,12 +14,13 @@ import cbor2
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
-from protocols.errors import ReplayError, UnansweredError
+from protocols.errors import ReplayError, StoppedError, UnansweredError
 from protocols.runtime.actor import Actor, Greetings, Home
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.observer import Observer
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import Session
+from smc_dp.core.errors import InputFault
 from smc_dp.run.budget_charge import RELEASED, OpenCharge
 
 
@@ -80,6 +81,7 @@ class OwnActor:
         observer: Observer | None = None,
     ) -> None:
         self.charge = OpenCharge() if kept is None else kept.charge
+        self.sends_nothing = False  # the session is over: the role reads what has come, and nothing new is charged
         self._name, self._brings = name, brings
         self._charge, self._voided = charge, voided
         self._answers: Home | None = None
@@ -110,7 +112,12 @@ class OwnActor:
         return cbor2.dumps([save(self.actor), self._home.key, self._home.insecure, first])
 
     def leaving(self, label: str) -> None:
-        """What is charged under this label is about to leave; it cannot be called back."""
+        """What is charged under this label is about to leave; it cannot be called back.
+
+        Raises `StoppedError` for what is new where nothing leaves any more.
+        """
+        if self.sends_nothing and label not in self.charge.left:
+            raise StoppedError(InputFault("session.over", {"label": label}))
         self.charge = self.charge.leaving(label)
         if self._charge:
             self._charge(label)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from protocols.errors import FaultError
+from protocols.errors import Fault, FaultError
 from smc_dp.core.errors import InputError
 
 
@@ -23,3 +23,8 @@ def refused(
     assert at in faults[0].place
     stated = {name: faults[0].fields.get(name) for name in fields}
     assert stated == fields
+
+
+def late(kind: str, stage: str) -> Fault:
+    """Return what a participant notes of a message of this kind that came after its stage."""
+    return Fault("mail.too_late", {"kind": kind, "stage": stage})

@@ -261,7 +261,7 @@ def _views(known: _Known) -> str:
 def _level(known: _Known) -> str:
     found = assurance(known.findings, known.audited)
     reached = f"Level {found.level.number} of 3: {found.level.name}." if found.level else f"Level 0 of 3: {NONE}."
-    missing = f" Missing for the next level: {'; '.join(found.next.missing)}." if found.next else ""
+    missing = f" Missing for the next level: {'; '.join(map(str, found.next.missing))}." if found.next else ""
     return reached + missing
 
 

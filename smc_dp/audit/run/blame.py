@@ -23,7 +23,7 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import LocalError
 from protocols.runtime.envelope import HELLO, START, Envelope, is_signed, signed_payload
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, InputFault, shown
 
 
 @dataclass(frozen=True)
@@ -123,13 +123,12 @@ def owner(evidence: Evidence, role: str) -> Culprit | None:
     return Culprit(role, evidence, signed, view.signature)
 
 
-def why_nobody(evidence: Evidence, role: str) -> str | None:
-    """Why nobody answers for this view, in words; None where its owner signed it."""
+def why_nobody(evidence: Evidence, role: str) -> Fault | None:
+    """Why nobody answers for this view; None where its owner signed it."""
     if owner(evidence, role):
         return None
-    if not evidence.views[role].signature:
-        return f"the view carries no signature of {shown(role)}, so nobody is named"
-    return f"the signature of the view is not that of {shown(role)}, so nobody is named"
+    unsigned = not evidence.views[role].signature
+    return InputFault("view.not_signed" if unsigned else "view.signed_by_another", {"name": shown(role)})
 
 
 def has_other_coins(evidence: Evidence, role: str) -> bool:

@@ -33,7 +33,7 @@ class CheckOutcome:
     fault: Fault
     line: int | None = None
     culprit: Culprit | None = None
-    why_nobody: str | None = None
+    why_nobody: Fault | None = None
     finished: bool = True
     by_nature: bool = False
 
@@ -45,7 +45,7 @@ class CheckOutcome:
     @property
     def detail(self) -> str:
         """What was found in a sentence, and who answers for it where that takes more than a name."""
-        answers = self.why_nobody
+        answers = str(self.why_nobody or "")
         if self.culprit is not None and not self.culprit.pinned:
             answers = f"{self.culprit.said} answers for this; identities known from elsewhere would settle who that is"
         return f"{str(self.fault).rstrip('.')}; {answers}" if answers else str(self.fault)
@@ -72,7 +72,7 @@ def failed(
     *,
     line: int | None = None,
     culprit: Culprit | None = None,
-    why_nobody: str | None = None,
+    why_nobody: Fault | None = None,
     **fields: FieldValue,
 ) -> CheckOutcome:
     """Return that the check does not hold: a fault, or the code, sentence and fields of one."""

@@ -19,8 +19,8 @@ from protocols.errors import LocalError
 from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
 from smc_dp.audit.run.check import OF_VIEWS_AND_CODE, Check, Finding, Takes
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.core.errors import one_line, shown
-from smc_dp.pages.shortening import some
+from smc_dp.core.errors import Fault, InputFault, one_line, shown
+from smc_dp.pages.shortening import first
 
 LevelNumber: TypeAlias = Literal[1, 2, 3]
 
@@ -67,7 +67,6 @@ BY_WHAT_IT_TAKES: Mapping[Takes, KeptAway] = MappingProxyType(
 )
 NUMBERS = tuple(RULES)
 NONE = "none of three levels"
-IDENTITIES = "a file of participants' public identity keys that are known from elsewhere (`identities`)"
 _GROUPS = (conformity, privacy, hygiene, replay, statements, leakage)
 _NAMED = 6  # more are counted
 
@@ -110,14 +109,14 @@ class AssuranceLevel:
 
 @dataclass(frozen=True)
 class Rung:
-    """One of the three levels: what it asks, whether it was reached, and what keeps it away, each in a sentence.
+    """One of the three levels: what it asks, whether it was reached, and what keeps it away, each with its code.
 
     `unasked`: the checks of it that this run has nothing for.
     """
 
     number: LevelNumber
     reached: AssuranceLevel | None
-    missing: tuple[str, ...]
+    missing: tuple[Fault, ...]
     unasked: tuple[str, ...]
 
     @property
@@ -162,26 +161,28 @@ def _levels(check: Check) -> KeptAway:
     return OF_VIEWS if check.group in OF_VIEWS_AND_CODE else BY_WHAT_IT_TAKES[check.takes]
 
 
-def _not_handed_over(audited: AuditedRun) -> Mapping[Takes, str]:
-    """Return what an audit takes and was not given, in words."""
-    lacking: dict[Takes, str] = {}
+def _not_handed_over(audited: AuditedRun) -> Mapping[Takes, Fault]:
+    """Return what an audit takes and was not given."""
+    lacking: dict[Takes, Fault] = {}
     if audited.pinned is None:
-        lacking["identities"] = IDENTITIES
+        lacking["identities"] = InputFault("level.identities_not_given")
     if absent := [shown(name) for name in audited.participants if name not in audited.viewed]:
-        lacking["views"] = f"{'the view' if len(absent) == 1 else 'the views'} of {some(absent, _NAMED)} (`views`)"
+        code = "level.view_not_given" if len(absent) == 1 else "level.views_not_given"
+        lacking["views"] = InputFault(code, {"names": first(absent, _NAMED)})
     return lacking
 
 
-def _missing(number: LevelNumber, findings: Sequence[Finding], lacking: Mapping[Takes, str]) -> Iterator[str]:
+def _missing(number: LevelNumber, findings: Sequence[Finding], lacking: Mapping[Takes, Fault]) -> Iterator[Fault]:
     """Yield what was not handed over for a level, its checks that were not made, and those that keep it away."""
     yield from (said for takes, said in lacking.items() if BY_WHAT_IT_TAKES[takes].undone == number)
     due = (check.name for group in _GROUPS for check in group.CHECKS if _levels(check).undone == number)
     made = {finding.check.name for finding in findings}
     if unmade := [name for name in due if name not in made]:
-        yield f"checks that were not made: {', '.join(unmade)}"
+        yield InputFault("level.checks_not_made", {"names": unmade})
     for check, outcome in ((f.check, f.outcome) for f in findings if not (f.outcome.holds or f.outcome.by_nature)):
         if outcome.status == "failed" or not outcome.finished:
             if _levels(check).failed == number:
-                yield f"{check.name}, which {'failed' if outcome.finished else 'was not finished'}"
+                code = "level.check_failed" if outcome.finished else "level.check_not_finished"
+                yield InputFault(code, {"name": check.name})
         elif _levels(check).undone == number and check.needs not in lacking:  # what is lacking was said once
-            yield f"{check.name}, which was not possible: {one_line(outcome.detail)}"
+            yield InputFault("level.check_not_possible", {"name": check.name, "detail": one_line(outcome.detail)})

@@ -108,7 +108,7 @@ def _level(report: AuditReport) -> LevelDocument:
     return LevelDocument(
         number=found.level.number if found.level else 0,
         name=found.level.name if found.level else levels.NONE,
-        missing=list(found.next.missing) if found.next else [],
+        missing=list(map(str, found.next.missing)) if found.next else [],
         views=list(audited.viewed),
         identities=audited.pinned is not None,
     )

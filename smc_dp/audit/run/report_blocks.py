@@ -179,7 +179,7 @@ def _said(rung: Rung, of: Assurance) -> str:
 
 
 def _reasons(rung: Rung, most: int = _REASONS) -> str:
-    return some(rung.missing, most, _LONG, "; ")
+    return some(list(map(str, rung.missing)), most, _LONG, "; ")
 
 
 def _budget(budgets: Sequence[PartyBudget] | None) -> Iterator[PageBlock]:

@@ -17,7 +17,7 @@ from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent, Mailbox
 from protocols.runtime.simulate import Run
-from tests.support.refusals import refused
+from tests.support.refusals import late, refused
 
 NAMES = ("P1", "P2", "P3")
 SENDS = 8  # a greeting, two shares, two lists, two marks at the end of a stage, one publication
@@ -128,7 +128,7 @@ def test_a_mark_overrides_mail_whichever_comes_first(first: str) -> None:
     sent = actor.advance()
     assert [e.kind for e in sent].count("Heard") == 2
     assert actor.result == BYTES.add_vectors(*(shares_of(made, run)[name] for name in ("P1", "P3")))
-    assert [(note.sender, note.rule) for note in actor.notes] == [("P2", "Part came too late for share")]
+    assert [(note.sender, note.rule) for note in actor.notes] == [("P2", late("Part", "share"))]
     assert sent == sent_with(made, run, mark)
 
 
@@ -168,7 +168,7 @@ def test_late_mail_is_dropped_with_a_note_after_the_end_too() -> None:
     assert actor.done
     for envelope in letters:
         actor.deliver(envelope)
-    assert [note.rule for note in actor.notes] == ["Part came too late for share", "Heard came too late for count"]
+    assert [note.rule for note in actor.notes] == [late("Part", "share"), late("Heard", "count")]
     unmarked = again(made, run_of(made), "P1", list)
     unmarked.advance()
     extra = Actor(made.session, "P2", made.identities["P2"], made.seeds["P2"], made.inputs["P2"], unmarked.board)

@@ -88,7 +88,7 @@ def accusations(made: Setup, number: int, topology: str = "mesh") -> list[str]:
         run = made.simulate(tamper=relay, topology=topology, schedule=rng.fork("schedule"))
         notes = [note for of_one in run.notes.values() for note in of_one]
         named = [note.sender for note in notes if note.sender in names]
-        said = "\n".join(note.rule for note in notes)
+        said = "\n".join(str(note.rule) for note in notes)
     except PeerError as error:
         named = [error.culprit] if error.culprit in names or error.evidence else []
         said = str(error)

@@ -13,7 +13,7 @@ from support.sessions import Played, Setup, act, by_link, play
 from support.votes import NAMES, Outcome, Signed, Vote, Word, alone, confirming, kept_in, made, of_two, stating
 
 from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.errors import PeerError
+from protocols.errors import Fault, PeerError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.board import Board
@@ -164,7 +164,7 @@ def test_a_charge_that_failed_is_made_when_the_role_is_run_again() -> None:
 
 # Doubts.
 
-RULE = "did not sign its vote"
+RULE = Fault("vote.not_signed")
 
 
 def doubting(*, doubts: bool) -> Role:
@@ -180,7 +180,7 @@ def doubting(*, doubts: bool) -> Role:
             if me.attested(sender, Vote(said.value), said.signature):
                 mine += said.value
             elif doubts:
-                me.doubt(sender, RULE)
+                me.doubt(sender, RULE.code)
         return mine
 
     return of_two(first)
@@ -190,7 +190,7 @@ def test_a_doubt_leaves_a_note_and_drops_the_rest_of_the_stage() -> None:
     """What P2 sends in the next stage is read again; whoever does not doubt reads the word of the stage before."""
     setup = made(doubting(doubts=True))
     run = setup.simulate()
-    notes = (Note("P2", 0, RULE), Note("P2", 1, "Word came too late for stating"))
+    notes = (Note("P2", 0, RULE), Note("P2", 1, Fault("mail.too_late", {"kind": "Word", "stage": "stating"})))
     assert run.notes == {"P1": notes, "P3": notes}
     assert run.results == {"P1": (6, 4), "P2": (4, 4), "P3": (4, 6)}
     assert play(setup, batch=1).results == run.results
@@ -208,7 +208,7 @@ def test_notes_are_kept_over_resumes_and_written_once() -> None:
     assert len(played.states["P1"]) > 5
     for name in ("P1", "P3"):
         found = [kept_in(state, setup.session)["notes"] for state in played.states[name]]
-        assert found[-1] == [("P2", 0, RULE), ("P2", 1, "Word came too late for stating")]
+        assert [note[:3] for note in found[-1]] == [("P2", 0, RULE.code), ("P2", 1, "mail.too_late")]
         counts = [len(notes) for notes in found]
         assert counts == sorted(counts)
         assert counts[0] == 0

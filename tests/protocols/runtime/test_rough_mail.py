@@ -17,7 +17,7 @@ from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
 from protocols.runtime.mailbox import Absent, Mail, Mailbox
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Role
-from tests.support.refusals import refused
+from tests.support.refusals import late, refused
 
 
 def toy(role: Role | None = None, *, patient: bool = True) -> Setup:
@@ -148,7 +148,7 @@ def test_who_was_given_up_once_may_go_on_without_knowing_it() -> None:
     kept = Mail("P3", 2, "Part", "c", 2, b"")
     box.put(kept)
     assert box.look("P3", "Part", "c") == kept
-    assert [note.rule for note in box.notes] == ["Part came too late for a", "Part came too late for b"]
+    assert [note.rule for note in box.notes.values()] == [late("Part", "a"), late("Part", "b")]
     box.put(Mail("P3", 3, "Heard", "d", 2, b""))
     box.take(kept)
     assert box.unread() == []

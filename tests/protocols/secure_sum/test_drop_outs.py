@@ -160,7 +160,9 @@ def test_who_came_too_late_is_back_in_the_next_sum(kind: str) -> None:
     assert left.published[CURATOR_NAME].members == (0b101 if out else 0b111, 0b111)
     assert loose.ledger.void == ([("P2", "sum 0")] if out else [])
     late = {"Masked": ["Masked"], "Signed": ["Signed", "Unmask"], "Unmask": ["Unmask"]}[kind]
-    assert [note.rule for note in loose.roles[CURATOR_NAME].notes] == [f"{x} came too late for sum0" for x in late]
+    assert [note.rule.fields for note in loose.roles[CURATOR_NAME].notes] == [
+        {"kind": x, "stage": "sum0"} for x in late
+    ]
 
 
 # Twins: what the checks of this file are there for.

@@ -14,7 +14,7 @@ from support.sums import Ledger, Loose, made, outcome, parameters, simulated, wr
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
-from protocols.errors import PeerError
+from protocols.errors import Fault, PeerError
 from protocols.runtime.session import Greeting
 from protocols.secure_sum import PROGRAM, dealing, masks, roster, unmasking
 from protocols.secure_sum.messages import MaskKeys
@@ -114,7 +114,9 @@ def test_a_share_that_was_not_dealt_is_dropped_and_the_others_open(monkeypatch: 
     left = loose.run()
     assert wrong(setup, left, loose.ledger) == []
     assert left.published[CURATOR_NAME].members == (0b1111,)
-    assert [note.rule for note in loose.roles[CURATOR_NAME].notes] == ["shares of P2 that were not dealt to it"]
+    assert [note.rule for note in loose.roles[CURATOR_NAME].notes] == [
+        Fault("shares.not_dealt_to_holder", {"dealers": ("P2",)})
+    ]
 
 
 def test_a_checker_of_greetings_that_looks_away_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

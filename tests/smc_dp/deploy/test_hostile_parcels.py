@@ -11,6 +11,7 @@ from support.sites import LETTERS, Sites
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.site import Site
 from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.store import StoreError
 from tests.support.refusals import refused
@@ -161,10 +162,10 @@ def test_who_is_silent_is_not_waited_for_longer_because_of_what_else_it_sends(
     run.close()
 
 
-def test_a_twin_for_which_everything_is_an_event_waits_without_end(
+def test_a_twin_for_which_everything_is_progress_waits_without_end(
     curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smc_dp.deploy.site.is_first_word", lambda parcel: True)
+    monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
     run = under_way(curator_run, fast_path)
     assert silent_but_talking(run) > 10 * LETTERS
     assert not run.ends

@@ -50,7 +50,7 @@ def test_status_says_why_a_study_ended_by_its_code(tmp_path: Path, capsys: pytes
     purpose = {"study": agreed.digest, "participant": "north"}
     with closing(SiteStore(tmp_path / "study.north.state", tmp_path / "counters", purpose, signer)) as store:
         fault = Fault("approvals.deadline", {"names": ["south"]})
-        store.commit(facts={"event": 0.0, "stage": "approvals", "end": "deadline", **reason(fault)})
+        store.commit(facts={"since": 0.0, "stage": "approvals", "end": "deadline", **reason(fault)})
     assert main(["status", str(tmp_path / "study.toml"), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["name"], found["end"], found["code"]) == ("north", "deadline", "approvals.deadline")

@@ -28,6 +28,7 @@ from smc_dp.audit.run import report_blocks as of_audits
 from smc_dp.audit.run.check import failed
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
+from smc_dp.core.errors import InputFault
 from smc_dp.data import report as of_data
 from smc_dp.data.catalogue import DatasetCheck
 from smc_dp.deploy import report as of_studies
@@ -85,8 +86,9 @@ def compared() -> Iterator[PageBlock]:
 
 
 def data() -> Iterator[PageBlock]:
-    yield of_data.checked(DatasetCheck("a9a/a9a.gz", True, "as recorded"))
-    yield of_data.checked(DatasetCheck("a9a/a9a.gz", False, "wanted SHA-256 1, got 2"))
+    yield of_data.checked(DatasetCheck("a9a/a9a.gz"))
+    other = InputFault("file.not_as_recorded", {"wanted": "1", "got": "2"}).within("a9a/a9a.gz")
+    yield of_data.checked(DatasetCheck(other.place, other))
     yield from of_data.columns(agreement(hospitals((12, 8), 2)).bounds)
 
 

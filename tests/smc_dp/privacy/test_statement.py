@@ -94,7 +94,9 @@ def test_plain_words_of_the_other_kinds() -> None:
     nothing = replace(PURE, kind="none", epsilon=None, caveats=())
     assert "no privacy guarantee" in nothing.plain_words()
     assert "Suppose" not in nothing.plain_words()
-    assert "except with a probability of about 1e-06" in replace(PURE, kind="approx", delta=1e-6).plain_words()
+    approx = replace(PURE, kind="approx", delta=1e-6).plain_words()
+    assert "73.2 % sure of either (epsilon = 0.5, delta = 1e-06), except" in approx  # twice epsilon
+    assert "except with a probability of at most 3.48e-06." in approx  # 1e-6 (1 + e^-1)/(1 - e^-.5) = 3.4766e-6
     zcdp = replace(PURE, kind="zcdp", rho=0.5, delta=1e-6)
     assert "zero-concentrated (rho = 0.5): every other delta" in zcdp.plain_words()
     assert "(mu = 0.1 of the Gaussian curve, rho = 0.5)" in replace(zcdp, mu=0.1).plain_words()

@@ -32,7 +32,7 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, in_a_simulation
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement, SettledRun, in_a_simulation
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.registry import settled, terms_of
@@ -297,7 +297,7 @@ def agreed(name: str, data: Prepared) -> Agreement:
     target = Target(1, noise=terms_of(protocol).noise(method, has_delta=False))
     terms = settled(protocol, method, {})
     rows = AuxiliaryRows(np.eye(data.bounds.dimension)) if name == "soft_ss" else None
-    return Agreement(method, target, data.federation.names, data.bounds, protocol, terms, auxiliary=rows)
+    return SettledRun(method, target, protocol, terms).agreed(data.federation.names, data.bounds, rows)
 
 
 def of_classes(classes: int) -> Prepared:

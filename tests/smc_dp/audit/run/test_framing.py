@@ -22,7 +22,7 @@ from smc_dp.audit.run.blame import Culprit
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.audit.run.report_blocks import blocks
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, InputFault
 from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
@@ -144,8 +144,5 @@ def test_the_verdict_says_why_nobody_is_named(how: str, made: Scene) -> None:
         outcome = found["messages-recomputed"]
         assert outcome.fault.place == "this view and the record differ: "
         assert outcome.party == (PARTIES[0] if named else None)
-        why = {
-            "no signature": f"the view carries no signature of {PARTIES[0]!r}, so nobody is named",
-            "somebody's signature": f"the signature of the view is not that of {PARTIES[0]!r}, so nobody is named",
-        }[how]
-        assert outcome.why_nobody == (None if named else why)
+        code = {"no signature": "view.not_signed", "somebody's signature": "view.signed_by_another"}[how]
+        assert outcome.why_nobody == (None if named else InputFault(code, {"name": repr(PARTIES[0])}))

@@ -14,8 +14,8 @@ from support import forgeries
 from support.audited import Folders
 from support.mutants import OF_THE_CODE, OF_THE_RUN, audit
 
-from protocols.errors import LocalError
-from smc_dp.audit.run import checks, levels
+from protocols.errors import Fault, LocalError
+from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import CheckOutcome, Finding, failed, not_possible, nothing_to_ask, passed, unfinished
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.levels import AssuranceLevel, EverybodysViews
@@ -58,19 +58,22 @@ def number(report: AuditReport) -> int:
     return report.document.level.number
 
 
+def missing(report: AuditReport) -> list[Fault]:
+    """Return what the next level lacks, as faults without the sentences of this package."""
+    return [Fault(lack.code, lack.fields) for lack in report.assurance.next.missing] if report.assurance.next else []
+
+
 def lines(report: AuditReport) -> list[str]:
     return [line.strip() for line in block_lines(blocks(report), 10_000, 10_000) if line]
 
 
 def test_each_level_is_reached_by_what_it_takes(given: Given, whole: AuditReport) -> None:
     alone = given.report(identities=False)
-    assert (number(alone), alone.document.level.missing) == (1, [levels.IDENTITIES])
+    assert (number(alone), missing(alone)) == (1, [Fault("level.identities_not_given")])
     signed = given.report()
-    assert (number(signed), signed.document.level.missing) == (
-        2,
-        ["the views of 'north-0', 'north-1', 'north-2', 'charlie' (`views`)"],
-    )
-    assert (number(whole), whole.document.level.missing) == (3, [])
+    names = ("'north-0'", "'north-1'", "'north-2'", "'charlie'")
+    assert (number(signed), missing(signed)) == (2, [Fault("level.views_not_given", {"names": names})])
+    assert (number(whole), missing(whole), whole.document.level.missing) == (3, [], [])
     assert number(given.report(identities=False, views=given.folders.views)) == 1  # no level above one that is missing
 
 
@@ -95,9 +98,8 @@ def test_the_last_level_is_not_printed_without_the_views_of_everybody(
     found = given.report(views=tmp_path)
     assert {f.outcome.status for f in found.findings} == {"passed", "not possible"}
     assert number(found) == 2
-    assert found.document.level.missing == [
-        f"the view of {'north-0' if left_out == '1.view' else 'charlie'!r} (`views`)"
-    ]
+    name = "north-0" if left_out == "1.view" else "charlie"
+    assert missing(found) == [Fault("level.view_not_given", {"names": (repr(name),)})]
     assert "replayed: reached" not in "\n".join(lines(found))
 
 
@@ -132,10 +134,11 @@ def test_a_level_needs_each_of_its_checks(whole: AuditReport, name: str, level: 
         of_noise = name == "noise" and outcome is not NOT_POSSIBLE  # what it found is about the noise
         own = 1 if of_noise else level
         assert number(found) == own - 1
-        assert any(missing.startswith(f"{name}, which ") for missing in found.document.level.missing)
+        said = [lack.code for lack in missing(found) if lack.fields.get("name") == name]
+        assert said == [f"level.check_{outcome.code.removeprefix('x.').replace('unfinished', 'not_finished')}"]
     without = replace(whole, findings=tuple(f for f in whole.findings if f.check.name != name))
     assert number(without) == level - 1
-    assert without.document.level.missing == [f"checks that were not made: {name}"]
+    assert missing(without) == [Fault("level.checks_not_made", {"names": [name]})]
     assert number(changed(whole, nothing_to_ask("x.nothing"), [name])) == 3
 
 

@@ -260,7 +260,12 @@ def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() 
     bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
     parties = ("north", "south")
     agreed = Agreement(
-        PathakMean(0.1), Target(1), parties, bounds, terms=CuratorTerms(256), marks=("insecure test keys",)
+        PathakMean(0.1),
+        Target(1),
+        parties=parties,
+        bounds=bounds,
+        terms=CuratorTerms(256),
+        marks=("insecure test keys",),
     )
     text = (
         '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '

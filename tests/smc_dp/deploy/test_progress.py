@@ -1,0 +1,200 @@
+"""Only what a role consumes is progress: whatever corrupted participants send, every site ends in bounded time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from support import sites
+from support.corrupted import ROUND, Corrupted, anything, course, patience, site_of
+from support.sites import GREETINGS, LETTERS, PromptCarrier, Sites, newton
+
+from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.envelope import STAGE_END
+from smc_dp.deploy.frame import CarrierError, Parcel
+from smc_dp.deploy.session_driver import Participation
+from smc_dp.deploy.site import Site
+
+
+def begun(folder: Path, parties: int = 4, stage: str = "sum0", **options: int) -> Sites:
+    """The run, as far as that P1 is in this stage."""
+    run = Sites(sites.joint(newton(**{"dropouts": 1, **options}), parties), folder)
+    return run.run(until=lambda: run.facts("P1").get("stage") == stage)
+
+
+@pytest.mark.parametrize("gone", [("P2", "P3"), (CURATOR_NAME,)])
+def test_status_messages_of_those_who_end_first_start_no_clock_again(gone: tuple[str, ...], fast_path: Path) -> None:
+    run = begun(fast_path)
+    run.away.update(gone)
+    found = course(run, lambda: None)
+    assert not found.late(run)
+    assert max(found.ended.values()) <= patience("P1") + 3 * ROUND
+    run.close()
+
+
+def junk(who: Corrupted) -> Callable[[], object]:
+    """One signed message in 21 seconds, each the end of a stage that the sender has not begun."""
+    rounds = iter(range(1 << 20))
+    return lambda: next(rounds) % 3 or who.sign(STAGE_END, f"sum{next(rounds) % 8}")
+
+
+def test_junk_of_one_party_does_not_hide_that_another_has_dropped_out(fast_path: Path) -> None:
+    run = begun(fast_path)
+    run.away.add("P4")
+    found = course(run, junk(Corrupted(run, "P1")))
+    assert not found.late(run)
+    assert max(found.ended.values()) <= 3 * patience("P1")
+    run.close()
+
+
+def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
+    run = begun(fast_path)
+    run.away.add("P4")
+    with pytest.raises(AssertionError, match="no end"):
+        course(run, junk(Corrupted(run, "P1")), rounds=100)
+    run.close()
+
+
+@pytest.mark.parametrize("draw", range(6))
+@pytest.mark.parametrize("corrupted", ["P1", CURATOR_NAME])
+def test_whatever_is_sent_every_site_ends_in_time(corrupted: str, draw: int, fast_path: Path) -> None:
+    ends_in_time(fast_path, 4, (corrupted,), draw)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", range(4))
+@pytest.mark.parametrize("corrupted", [("P1", "P2", "P3"), ("P9", CURATOR_NAME)])
+def test_whatever_ten_send_every_site_ends_in_time(corrupted: tuple[str, ...], draw: int, fast_path: Path) -> None:
+    ends_in_time(fast_path, 10, corrupted, draw)
+
+
+@pytest.mark.slow
+def test_whatever_ten_of_fifty_send_every_site_ends_in_time(fast_path: Path) -> None:
+    ends_in_time(fast_path, 50, tuple(f"P{j}" for j in range(1, 11)), 0)
+
+
+def ends_in_time(folder: Path, parties: int, corrupted: tuple[str, ...], draw: int) -> None:
+    run = Sites(sites.joint(newton(colluders=len(corrupted), dropouts=1), parties), folder)
+    draws = Stream.insecure_from_seed(f"{parties} {corrupted} {draw}")
+    stage = f"sum{draw}" if draw else "setup"
+    honest = next(name for name in run.study.parties if name not in corrupted)
+    run.run(until=lambda: run.facts(honest).get("stage") == stage)
+    takers = [Corrupted(run, name) for name in corrupted]
+    run.away.update({run.study.parties[-1]} if draw % 2 else set())
+
+    def act() -> None:
+        for who in takers:
+            anything(who, draws)
+
+    found = course(run, act)
+    assert not found.late(run), (found, found.late(run))
+    run.close()
+
+
+def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
+    """An approval that comes shortly before the deadline does not postpone it."""
+    run = Sites(sites.joint(newton(dropouts=1), 4), fast_path)
+    run.begin("P1")
+    run.away.update({"P2", "P3", "P4", CURATOR_NAME})
+    rounds = iter(["", "", "P2", "", "", "", "P3"] + [""] * 9)
+    course(run, lambda: run.begin(name) if (name := next(rounds)) else None)
+    assert run.facts("P1")["code"] == "approvals.deadline"
+    assert run.clock.now - sites.NOON <= GREETINGS + 2 * ROUND
+    run.close()
+
+
+def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = begun(fast_path)
+    run.away.update({"P2", "P3", "P4", CURATOR_NAME})
+    run.turn("P1")
+    since = run.facts("P1")["since"]
+    run.clock.now += LETTERS
+    run.begin("P1")
+    run.turn("P1")
+    assert run.facts("P1")["since"] == since, "a restart is no progress"
+    send, out = Participation._exchange, run.clock.now + 1000
+
+    def unreachable(self: Participation, left: float) -> object:
+        def ask() -> None:
+            if run.clock.now < out:
+                raise CarrierError("relay.unreachable")
+
+        self._reached(ask)
+        return send(self, left)
+
+    monkeypatch.setattr(Participation, "_exchange", unreachable)
+    run.turn("P1")
+    assert run.facts("P1")["since"] >= since + 1000
+    assert "P1" not in run.ends
+    monkeypatch.undo()
+    course(run, lambda: None)
+    assert run.clock.now - sites.NOON <= patience("P1") + 1000 + 6 * ROUND
+    run.close()
+
+
+class StatusFirstCarrier(PromptCarrier):
+    """Brings status messages at once, and all else so many looks later."""
+
+    looks = 3
+
+    def fetch(self, seconds: float) -> list[Parcel]:
+        self._waited: dict[bytes, int] = getattr(self, "_waited", {})
+        found = super().fetch(seconds)
+        for parcel in found:
+            self._waited[parcel.digest] = self._waited.get(parcel.digest, 0) + 1
+        return [p for p in found if p.lane == "notice" or self._waited[p.digest] > self.looks]
+
+    def taken(self, parcels: Sequence[Parcel]) -> None:
+        """Everything is brought again and again."""
+
+
+@pytest.mark.parametrize("status_first", [False, True])
+def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_path: Path) -> None:
+    """Two of five masked inputs come too late, so Charlie has it signed that the sum is nobody's, and stops: with the
+    certificate, or long before it, comes his word that the session is over.
+    """
+    run = Sites(sites.joint(newton(colluders=0, dropouts=1), 5), fast_path)
+    run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
+    run.away.update({"P4", "P5"})
+    run.run(until=lambda: bool(site_of(run, CURATOR_NAME).marks))
+    run.away.discard("P4")
+    if status_first:
+        for name in ("P1", "P2", "P3", "P4"):
+            run.going[name]._carrier = StatusFirstCarrier(run.relay, name)
+    run.run()
+    assert run.ends == {**dict.fromkeys(("P1", "P2", "P3", "P4"), "ended"), CURATOR_NAME: "aborted"}
+    assert run.facts("P4")["left"] == ["sum 0"]
+    assert [run.at[name].entries() for name in ("P1", "P2", "P3", "P4")] == [["void"]] * 4
+    run.close()
+
+
+def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:
+    """P1 reads the result that Charlie had sent before he ended the session, and its next input does not leave."""
+    run = begun(fast_path)
+    run.run(until=lambda: run.facts(CURATOR_NAME)["stage"] == "sum1")
+    run.turn(CURATOR_NAME)
+    charlie = Corrupted(run, CURATOR_NAME)
+    charlie.say("aborted", sent=charlie.site._sent)
+    before = len(run.parcels())
+    run.turn("P1")
+    assert run.facts("P1")["end"] == "ended"
+    assert run.facts("P1")["left"] == ["sum 0"]
+    assert len(run.parcels()) == before
+    run.close()
+
+
+def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadline(fast_path: Path) -> None:
+    run = begun(fast_path)
+    Corrupted(run, CURATOR_NAME).say("aborted", sent={"P1": 1 << 30})
+    found = course(run, lambda: None)
+    assert run.ends["P1"] == "ended"
+    assert found.ended["P2"] < patience("P2") < found.ended["P1"]
+    assert not found.late(run)
+    run.close()

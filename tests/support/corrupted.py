@@ -1,0 +1,129 @@
+"""Corrupted participants of a study: they sign and seal what they please, and honest sites take their turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
+from protocols.programs import PROTOCOLS
+from protocols.runtime.envelope import STAGE_END, Envelope
+from protocols.runtime.session import PUBLIC_NAME, Session
+from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.session_driver import PARTY_PATIENCE
+from smc_dp.deploy.site import Site
+from smc_dp.deploy.status_message import NOTHING_SENT, Code, Notice
+from support import sites
+from support.sites import GREETINGS, LETTERS, Sites
+
+ROUND = 7.0  # seconds between two turns of a site
+
+
+def site_of(run: Sites, name: str) -> Site:
+    site = run.going[name]._site
+    assert site is not None
+    return site
+
+
+class Corrupted:
+    """Takes over from the program of a participant: has its identity, its links and its place at the relay."""
+
+    def __init__(self, run: Sites, name: str) -> None:
+        self.run, self.name = run, name
+        self.site = site_of(run, name)
+        self.session: Session = self.site.session
+        self._notices = 0
+        run.away.add(name)
+
+    def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
+        """Send the next message of a link."""
+        return self._put(self.site.actor.channel.seal(to, kind, stage, payload))
+
+    def sign(self, kind: str, stage: str, payload: bytes = b"") -> Envelope:
+        """Send the next signed message to all."""
+        return self._put(self.site.actor.channel.sign(kind, stage, payload))
+
+    def say(self, code: Code, *, session: bool = True, sent: Mapping[str, int] = NOTHING_SENT) -> None:
+        """Send a status message, or a refusal of before the session."""
+        lane: Lane = "notice" if session else "refusal"
+        spoken_in = self.session.id if session else b""
+        said = Notice.made(self.run.study.digest, spoken_in, self.name, code, b"", sites.identity(self.name), (), sent)
+        self.put(PUBLIC_NAME, lane, self._notices, said.encode())
+        self._notices += 1
+
+    def put(self, to: str, lane: Lane, number: int, body: bytes) -> None:
+        """Hand any parcel to the relay."""
+        self.run.relay.put(Parcel(self.run.study.digest, self.name, to, lane, number, body))
+
+    def _put(self, envelope: Envelope) -> Envelope:
+        self.put(envelope.to, "mail", envelope.number, envelope.encode())
+        return envelope
+
+
+def declared_reads(run: Sites, name: str) -> int:
+    """Number of messages that the role of this participant reads at most, as its program declares them."""
+    protocol = PROTOCOLS[run.study.agreement().protocol]
+    assert protocol.conversation is not None
+    talk = protocol.conversation(site_of(run, name).session.parameters)
+    (mine,) = (group for group, names in talk.groups.items() if name in names)
+    flows = [flow for turn in talk.turns for flow in turn.flows if mine in flow.to]
+    return sum(flow.times * sum(len(talk.groups[group]) for group in flow.senders) for flow in flows)
+
+
+def patience(name: str) -> float:
+    return LETTERS * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
+
+
+@dataclass
+class Course:
+    """When each honest site ended, and when before that its role last consumed a message; seconds since noon."""
+
+    ended: dict[str, float] = field(default_factory=dict)
+    consumed: dict[str, float] = field(default_factory=dict)
+
+    def late(self, run: Sites) -> Mapping[str, float]:
+        """Seconds by which sites ended too late: more than a deadline after the last message, or too many in all."""
+        found = {}
+        for name, end in self.ended.items():
+            most = 2 * GREETINGS + (declared_reads(run, name) + 1) * patience(name)
+            found[name] = max(end - self.consumed[name] - patience(name), end - most) - 2 * ROUND
+        return {name: seconds for name, seconds in found.items() if seconds > 0}
+
+
+def course(run: Sites, act: Callable[[], object], *, rounds: int = 2000) -> Course:
+    """In each round the corrupted ones act, every honest site looks once, and time passes."""
+    found, reads = Course(), dict[str, tuple[bool, int]]()
+    for _ in range(rounds):
+        left = [name for name in run.study.names if name not in run.ends and name not in run.away]
+        if not left:
+            return found
+        act()
+        for name in left:
+            run.turn(name)
+            site = run.going[name]._site
+            if site is not None and (now := (site.has_greetings, site.consumed)) != reads.get(name):
+                reads[name], found.consumed[name] = now, run.clock.now - sites.NOON
+            if name in run.ends:
+                found.ended[name] = run.clock.now - sites.NOON
+        run.clock.now += ROUND
+    raise AssertionError(f"no end: {run.ends}, {dict(run.said)}")
+
+
+def anything(who: Corrupted, draws: Stream) -> None:
+    """Send one of all that a corrupted participant can: messages of its program early, junk, notices, or nothing."""
+    kinds, stages = sorted(who.session.kinds), ["setup", *(f"sum{r}" for r in range(8)), "end"]
+    peers = sorted(who.site.actor.channel.peers)
+    to, stage, kind = (some[draws.below(len(some))] for some in (peers, stages, [*kinds, "Junk"]))
+    codes: tuple[Code, ...] = ("refused", "aborted", "deadline", "done")
+    match draws.below(6):
+        case 0:
+            who.seal(to, kind, stage, bytes(draws.below(200)))
+        case 1:
+            who.sign(STAGE_END, stage)
+        case 2:
+            who.say(codes[draws.below(len(codes))])
+        case 3:
+            who.say("refused", session=False)
+        case 4:
+            who.put(PUBLIC_NAME, "notice", draws.below(1000), b"{}")
