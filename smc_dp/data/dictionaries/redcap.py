@@ -92,8 +92,8 @@ def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
             yield BookEntry(f"{name}___{code}", LevelsSaid(ticked), may_be_empty=bool(_cell(row, _BRANCHING)))
         return
     required = _cell(row, _REQUIRED).lower() == "y" and not _cell(row, _BRANCHING)
-    said = _KINDS.get(kind, lambda row: LeftOut(f"its field type is {shown(kind)}"))
-    yield BookEntry(name, hidden or said(row), may_be_empty=not required)
+    said = _KINDS[kind](row) if kind in _KINDS else LeftOut(f"its field type is {shown(kind)}")
+    yield BookEntry(name, hidden or said, may_be_empty=not required)
 
 
 def _text(row: _Field) -> ColumnSaid:
