@@ -82,9 +82,7 @@ def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
     name, kind = _cell(row, _NAME), _cell(row, _TYPE).lower()
     if kind == "descriptive":  # a text on the form
         return
-    hidden = LeftOut("the record's own name") if first else None
-    if not first and _cell(row, _IDENTIFIER).lower() == "y":
-        hidden = LeftOut("marked as an identifier")
+    hidden = _hidden(row, first=first)
     if kind == "checkbox" and hidden is None:
         for choice in _choices(_cell(row, _CHOICES)):
             code = re.sub(r"[^0-9a-z_]", "_", choice.name.lower())
@@ -94,6 +92,15 @@ def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
     required = _cell(row, _REQUIRED).lower() == "y" and not _cell(row, _BRANCHING)
     said = _KINDS[kind](row) if kind in _KINDS else LeftOut(f"its field type is {shown(kind)}")
     yield BookEntry(name, hidden or said, may_be_empty=not required)
+
+
+def _hidden(row: _Field, *, first: bool) -> LeftOut | None:
+    """Why a field is nobody's to learn from, if it is not."""
+    if first:
+        return LeftOut("the record's own name")
+    if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; whoever edits it by hand, others
+        return LeftOut("marked as an identifier")
+    return None
 
 
 def _text(row: _Field) -> ColumnSaid:

@@ -22,7 +22,6 @@ from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, InputFault, shown
-from smc_dp.run.release_consistency import published
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def _absences(evidence: Evidence) -> Absences:
     counts = Counter(e.sender for e in evidence.envelopes.values())
     sent = frozenset((name, counts[name]) for name in gone(evidence))
     marks = frozenset(evidence.absences.values()) | doubted
-    out = frozenset(published(evidence.envelopes.items())) if marks else frozenset()
+    out = frozenset(evidence.recorded.published) if marks else frozenset()
     return Absences(marks, sent, out)
 
 
