@@ -76,7 +76,7 @@ class PartyBusiness:
             found = check_record(content, site.session, own_log(site), said, self.member.agreement.marks)
         except InputError as error:
             raise NoReleaseError(error.fault) from None
-        members = released_from(found, self.out, site, self.member, said)
+        members = released_from(found, site, self.member, said).write(self.out)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
         member = self.member.name in members
