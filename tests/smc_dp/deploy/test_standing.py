@@ -16,6 +16,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.cli.main import main
 from smc_dp.core.errors import Fault
+from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.join import Part
 from smc_dp.deploy.site import reason
 from smc_dp.deploy.status import site_status
@@ -133,5 +134,6 @@ def test_who_is_done_has_no_session_yet_or_lost_the_relay_has_missed_nothing(
 
 
 def test_a_part_says_why_it_ended_by_its_code() -> None:
-    part = Part("north", "ab" * 32, "deadline", "no approvals of south", "approvals.deadline", False, Path("run"))
+    why = PrivateText("no approvals of south")
+    part = Part("north", "ab" * 32, "deadline", why, "approvals.deadline", False, Path("run"))
     assert (part.as_dict()["end"], part.as_dict()["code"]) == ("deadline", "approvals.deadline")
