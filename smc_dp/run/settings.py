@@ -28,8 +28,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.fields import FieldInfo
 
 from protocols.runtime.network import TOPOLOGIES
-from smc_dp.core.documents import Document, FaultCollector, validated
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import Document, FaultCollector, refuse_all, validated
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
@@ -48,7 +48,7 @@ from smc_dp.run.protocols.registry import (
 
 LAMBDA = "1/10"
 """Regularisation of a method that is named without one: what suits a few hundred rows."""
-RUN, STUDY, PLAN = "run", "study new", "plan"
+RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
 
 
 def _setting(
@@ -72,6 +72,7 @@ def _setting(
 
 
 _agreed, _planned = partial(_setting, on=(RUN, STUDY)), partial(_setting, on=(RUN, STUDY, PLAN))
+_EVERYWHERE = (RUN, STUDY, PLAN, COMPARE)
 _without_option = partial(_setting, on=())
 
 
@@ -184,10 +185,10 @@ class ProtocolSettings(SettingsSection):
     )  # fmt: skip
     colluders: Term = _planned(
         "Secure sum: number of parties that may be malicious, together with the curator.", "INTEGER",
-        short=(RUN, STUDY, PLAN), usual="1",
+        on=_EVERYWHERE, short=_EVERYWHERE, usual="1",
     )  # fmt: skip
     dropouts: Term = _planned(
-        "Secure sum: number of parties that may drop out.", "INTEGER", short=(RUN, STUDY, PLAN), usual="0"
+        "Secure sum: number of parties that may drop out.", "INTEGER", on=_EVERYWHERE, short=_EVERYWHERE, usual="0"
     )
     most_rows: Term = _agreed("Secure sum: the most rows that a party may have.", "INTEGER", usual="10000000")
     sizes: Term = _agreed(
@@ -353,12 +354,11 @@ class RunSettings(Document):
         return printed[0] if printed else ""
 
     def _method(self, usual: Any, protocol: str) -> Any:
-        said, known, found = self.method.said(), agreements.settings_wanted(type(usual)), FaultCollector()
-        for name in said:
-            if name not in known:
-                with found.step():
-                    raise InputError("method.no_such_setting", setting=name, method=usual.name)
-        found.require()
+        said, known = self.method.said(), agreements.settings_wanted(type(usual))
+        about = {"method": usual.name}
+        refuse_all(
+            InputFault("method.no_such_setting", {"setting": name, **about}) for name in said if name not in known
+        )
         said = {"lambda": LAMBDA} | said if "lambda" in known else said
         return agreements.method_for(usual.name, protocol, settings_in(said, type(usual), complete=False))
 
