@@ -166,7 +166,7 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
         (["--trust", "secure", "--dropouts", "3"], ["none is left", "8 parties", "got 3"]),
         (["--trust", "secure", "--noise", "knorm"], ["none is left", "its noise is", "ddg"]),
         (["--trust", "aggregator", "--dropouts", "1"], ["--dropouts", "--trust secure"]),
-        (["--colluders", "-1"], ["--colluders", "wanted 0 to"]),
+        (["--colluders", "-1"], ["--colluders", "at least 0"]),
     ],
 )
 def test_a_wrong_option_is_one_line(argv, names, folder, capsys):
