@@ -156,6 +156,9 @@ def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[T
         release = trained.release(target, rng.fork(f"{text} {number}"))
         seconds = training + time.perf_counter() - start
         delta = float(target.delta) if target.noise in ("gauss", "ddg") and epsilon is not None else 0.0
-        given = release.privacy
-        guaranteed = (None, None) if given.epsilon is None else (given.epsilon, given.delta)
-        yield Trial(*names, float(text), delta, number, math.nan, math.nan, seconds, *guaranteed), release
+        yield Trial(*names, float(text), delta, number, math.nan, math.nan, seconds, *_guaranteed(release)), release
+
+
+def _guaranteed(release: Release) -> tuple[float, float] | tuple[None, None]:
+    privacy = release.privacy
+    return (None, None) if privacy.epsilon is None else (privacy.epsilon, privacy.delta)

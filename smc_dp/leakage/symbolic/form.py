@@ -172,9 +172,8 @@ class Form(Refusing):
     @property
     def text(self) -> str:
         """The form in words: its name among products."""
-        parts = [
-            f"{'' if c == 1 else f'{c} '}{s.name}" for s, c in sorted(self.terms.items(), key=lambda term: term[0].name)
-        ]
+        terms = sorted(self.terms.items(), key=lambda term: term[0].name)
+        parts = [f"{'' if c == 1 else f'{c} '}{s.name}" for s, c in terms]
         return " + ".join([*parts, *([str(self.constant)] if self.constant or not parts else [])])
 
 
