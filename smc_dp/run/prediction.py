@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
+from smc_dp.core.spreadsheet import is_formula, quoted
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.preprocess import Encoded, class_numbers, encoded
+from smc_dp.data.preprocess import Encoded, class_numbers, examine
 from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
 from smc_dp.data.validation_errors import UnfitTableError
@@ -52,20 +53,27 @@ class Predictions:
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """A new CSV file with a line for each row: what it is `called`, its class, a score (of three or more classes
-        one for each). InputError where the file is there already, or cannot be written.
+        one for each).
+
+        An id that a spreadsheet would take for a formula has an apostrophe in front, and so has one that begins with an
+        apostrophe: whoever takes away one leading apostrophe has the id. InputError for classes that are formulas, and
+        where the file is there already, or cannot be written.
         """
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
         if called in ("prediction", *heading):
             raise InputError("prediction.column_twice", called=shown(called))
+        if formulas := [name for name in self.classes if is_formula(name)]:
+            raise InputError("prediction.class_is_formula", name=shown(formulas[0]))
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         if any("\r" in cell for cell in (called, *self.ids)):  # of itself it quotes no mark that ends others' lines
             lines = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        lines.writerow((called, "prediction", *heading))
+        lines.writerow((quoted(called), "prediction", *heading))
         none = ("",) * len(heading)
         each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
-        lines.writerows((i, label, *score) for i, label, score in zip(self.ids, self.labels, each, strict=True))
+        rows = zip(map(quoted, self.ids), self.labels, each, strict=True)
+        lines.writerows((name, label, *score) for name, label, score in rows)
         try:
             write_file(Path(out), text.getvalue().encode(), 0o644)
         except FileExistsError:
@@ -105,7 +113,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
 def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:
     """The rows that are not left out, and their classes where the table has them, -1 for a row without one."""
     try:
-        found = encoded(table, bounds)
+        found = examine(table, bounds).checked(table.source)
         if bounds.label is None or bounds.label not in table.columns:
             return found, None
         kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
