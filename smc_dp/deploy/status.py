@@ -1,4 +1,4 @@
-"""How a study stands at one site, from what it has committed: for people who wonder why nothing happens."""
+"""How a study stands at one site, from what it has committed, and how it ends there without the program that ran it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.session_driver import PARTY_PATIENCE
-from smc_dp.deploy.store import StoreError, standing
+from smc_dp.core.errors import InputFault
+from smc_dp.deploy.session_driver import is_over_for, patience
+from smc_dp.deploy.site import reason
+from smc_dp.deploy.store import StoreError, end_without_key, standing
 from smc_dp.deploy.study import JointStudy
 
 
@@ -42,19 +44,38 @@ class SiteStatus:
         return f"{self.name}: in {self.stage}, waiting for {', '.join(self.waiting)} until {self.until}."
 
 
+def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) -> None:
+    """End a session that has passed without this site: what is kept here of it is erased, unless a program uses it."""
+    if is_over_for(study, standing(folder), now):
+        try:
+            end_without_key(folder, counters, {"end": "deadline", **reason(InputFault("session.back_too_late"))})
+        except StoreError as error:
+            if error.code != "state.in_use":
+                raise
+
+
+def abandon(study: JointStudy, folder: Path, counters: Path) -> SiteStatus:
+    """End the study at this site, and erase what it keeps of the session: it cannot go on, and there is no way back.
+
+    A study that is over here stays as it ended. `StoreError` where a program still uses the state, or for a folder of
+    counters that is not the state's.
+    """
+    found = site_status(study, folder)
+    if found.end is None:
+        end_without_key(folder, counters, {"end": "abandoned", **reason(InputFault("session.abandoned"))})
+    return site_status(study, folder)
+
+
 def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     """How the study stands by what is in this folder; `StoreError` where that is of another study."""
     facts = standing(folder)
     if facts.get("study") != study.digest:
         raise StoreError("state.of_another_study", folder=str(folder), got=facts.get("study"), wanted=study.digest)
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
-    deadlines = study.deadlines
-    patience = deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
-    if stage in ("approvals", "greetings"):
-        patience = deadlines.greetings
     waiting = tuple(facts.get("waiting", ()))
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
-    until = datetime.fromtimestamp(float(facts.get("since", 0)) + patience, UTC).isoformat(timespec="seconds")
+    end = float(facts.get("since", 0)) + patience(study, facts)
+    until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))
     return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

@@ -197,7 +197,7 @@ class JointStudy(RunSettings):
             if approval.name != name:
                 raise InputError("approvals.of_another", name=name, got=approval.name)
         agreement = self.agreement(auxiliary)
-        program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN)
+        program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN, self.content)
         made_of_all = nonce([approvals[name] for name in self.names])
         return Session(program, agreement.program_parameters(agreed), self.identities, made_of_all)
 

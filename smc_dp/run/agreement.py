@@ -299,11 +299,16 @@ class Agreement(SettledRun):
         """SHA-256 of all of it, as hexadecimals: nobody can take a mark off later, or mean other bounds."""
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
 
-    def bound(self, simulated: Mapping[str, str]) -> str:
-        """What a session that is simulated like this is bound to: the digest alone in a mesh of links without delays.
+    def bound(self, simulated: Mapping[str, str], study: bytes | None = None) -> str:
+        """What a session is bound to: the digest alone where it is simulated in a mesh of links without delays.
 
-        So that runs which say nothing of a simulation, and those of earlier versions, are bound to the digest.
+        So that runs which say nothing of a simulation, and those of earlier versions, are bound to the digest. A
+        session of a study is bound to its digest too, in another form: without the study, and with it the approvals,
+        nobody can state what such a session is bound to.
         """
+        if study is not None:
+            said = [self.digest, dict(simulated), hashlib.sha256(study).hexdigest()]
+            return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
         if simulated == PLAIN:
             return self.digest
         return hashlib.sha256(json.dumps([self.digest, dict(simulated)], sort_keys=True).encode()).hexdigest()

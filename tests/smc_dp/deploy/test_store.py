@@ -12,11 +12,11 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.deploy import store
-from smc_dp.deploy.store import KeptState, Seal, SiteStore, StoreError
+from smc_dp.deploy.store import KeptState, Seal, SiteStore, StateNumber, StoreError
 from tests.support.refusals import refused
 
 NORTH, SOUTH = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("north", "south"))
-SALT = bytes(32)
+SALT, KEY = bytes(32), bytes(32)
 
 
 def opened(folder: Path, participant: str = "north") -> SiteStore:
@@ -54,19 +54,23 @@ def test_a_second_process_and_another_purpose_are_refused(tmp_path: Path) -> Non
 
 def test_a_number_that_is_one_behind_is_brought_up_when_the_store_is_opened(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as store:
+        (counter,) = (tmp_path / "counters").iterdir()
+        before = counter.read_text()
         store.commit(state=kept(1))
     (counter,) = (tmp_path / "counters").iterdir()
-    counter.write_text("0\n")
-    opened(tmp_path).close()
-    assert counter.read_text() == "1\n"
+    written = counter.read_text()
+    counter.write_text(before)
+    with closing(opened(tmp_path)) as store:
+        assert store.newest() == KeptState(1, b"secret")
+    assert counter.read_text().split()[:2] == written.split()[:2]
 
 
 @pytest.mark.parametrize(("signer", "passphrase"), [(SOUTH, "typed"), (NORTH, "other"), (NORTH, None)])
 def test_only_the_same_identity_and_passphrase_open_a_state(signer: Identity, passphrase: str | None) -> None:
-    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
-    assert Seal(NORTH, SALT, "typed").open(made, b"bound") == b"secret"
+    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound", KEY)
+    assert Seal(NORTH, SALT, "typed").open(made, b"bound", KEY) == b"secret"
     with refused("state.does_not_open"):
-        Seal(signer, SALT, passphrase).open(made, b"bound")
+        Seal(signer, SALT, passphrase).open(made, b"bound", KEY)
 
 
 class PublicHalf:
@@ -79,15 +83,15 @@ class PublicHalf:
 
 
 def test_the_public_half_of_an_identity_opens_nothing() -> None:
-    made = Seal(NORTH, SALT).seal(b"secret", b"bound")
+    made = Seal(NORTH, SALT).seal(b"secret", b"bound", KEY)
     with refused("state.does_not_open"):
-        Seal(PublicHalf(), SALT).open(made, b"bound")
+        Seal(PublicHalf(), SALT).open(made, b"bound", KEY)
 
 
 def test_a_twin_that_does_not_stretch_the_passphrase_in_opens_with_any(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_stretched", lambda passphrase, salt: b"")
-    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
-    assert Seal(NORTH, SALT, "other").open(made, b"bound") == b"secret"
+    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound", KEY)
+    assert Seal(NORTH, SALT, "other").open(made, b"bound", KEY) == b"secret"
 
 
 def test_a_passphrase_is_the_one_it_began_with_before_there_is_anything_to_open(tmp_path: Path) -> None:
@@ -101,3 +105,63 @@ def test_a_passphrase_is_the_one_it_began_with_before_there_is_anything_to_open(
         with refused("state.does_not_open", error=StoreError):
             began(other)
     began("typed").close()
+
+
+def numbered(folder: Path) -> StateNumber:
+    """What stands in the folder of counters, where nothing else lies."""
+    (path,) = (folder / "counters").iterdir()
+    return StateNumber.read(path)
+
+
+def test_each_state_has_a_key_of_its_own(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        found = [numbered(tmp_path)]
+        for number in (1, 2, 3):
+            store.commit(state=kept(number))
+            found.append(numbered(tmp_path))
+    assert [one.key for one in found[1:]] == [one.following for one in found[:-1]]
+    assert len({one.following for one in found}) == len(found)
+    assert found[0].key == b""
+
+
+@pytest.mark.parametrize("end", ["released", "aborted", "deadline", "ended", "abandoned"])
+def test_an_end_erases_the_state_and_its_keys(end: str, tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+        store.commit(state=kept(2), facts={"end": end})
+        assert (store.newest(), numbered(tmp_path)) == (KeptState(2, b""), StateNumber(2))
+        store.commit(facts={"end": end})
+    with closing(opened(tmp_path)) as store:
+        assert (store.counter, store.facts()["end"]) == (2, end)
+
+
+def test_killed_in_the_middle_of_erasing_a_site_erases_when_it_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+        with monkeypatch.context() as killed:
+            killed.setattr(SiteStore, "_write", lambda self, number: None)
+            store.commit(facts={"end": "aborted"})
+    assert numbered(tmp_path).key
+    (tmp_path / "counters" / "north.00.partial").write_text("a key that was half written")
+    opened(tmp_path).close()
+    assert numbered(tmp_path) == StateNumber(2)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("1", "state.of_an_old_format"),
+        ("", "state.no_counter"),
+        ("1 - xx", "state.no_counter"),
+        ("a - -", "state.no_counter"),
+    ],
+)
+def test_a_number_without_keys_is_of_an_earlier_version_and_refused(text: str, code: str, tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+    (path,) = (tmp_path / "counters").iterdir()
+    path.write_text(text)
+    with refused(code, error=StoreError):
+        opened(tmp_path)

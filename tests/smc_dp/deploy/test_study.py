@@ -21,7 +21,7 @@ from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
-from smc_dp.run.agreement import SettledRun, method_for
+from smc_dp.run.agreement import PLAIN, SettledRun, method_for
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols.registry import CuratorTerms, SumTerms
 
@@ -357,7 +357,8 @@ def test_all_approvals_together_make_the_session() -> None:
     session = agreed.session(given)
     assert session.names == agreed.names
     assert dict(session.identities) == dict(agreed.identities)
-    assert session.parameters.as_dict()["agreed"] == agreed.agreement().digest
+    bound = agreed.agreement().bound(PLAIN, agreed.content)
+    assert session.parameters.as_dict()["agreed"] == bound != agreed.agreement().digest
     assert session.nonce == nonce([given[name] for name in agreed.names]) == agreed.session(dict(given)).nonce
     ids = {session.id}
     for name in agreed.names:  # each of them alone makes another session of it
