@@ -26,8 +26,7 @@ WITHOUT_DEVIATION = (
     "a false one."
 )
 UNLEAKED = (
-    "The noise of a party counts as long as nobody else gets its state during the session: whoever's state leaks by "
-    "then is one of those who collude."
+    "A party whose state leaks during the session counts among those who collude, for its share of the noise is known."
 )
 UNCOVERED = "That a run takes place at all, who took part and who vanished, is not covered."
 
