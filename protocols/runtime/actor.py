@@ -315,6 +315,10 @@ class Actor(RoleStepper):
             self.doubted.add(replace(due, read=due.read - 1))
         self.mailbox.miss(sender)
 
+    def note(self, sender: str, rule: Fault) -> None:
+        """Note what is wrong."""
+        self.mailbox.note(Note(sender, None, rule))
+
     def is_to_come(self, absent: Absent) -> bool:
         """Whether the role may come to this letter; nobody knows before it is where it stood."""
         return not self.rising and super().is_to_come(absent)

@@ -137,6 +137,19 @@ Inputs = Mapping[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
+class Detour:
+    """What else a conversation goes through where one message was not what it should be, whichever that was.
+
+    Messages of the kind `shown_by` stand in a transcript then. `spoilt(message)`: one of the kind `spoils` as it should
+    not be, which sends a dry run the same way.
+    """
+
+    shown_by: type[Message]
+    spoils: type[Message]
+    spoilt: Callable[[Any], Message]
+
+
+@dataclass(frozen=True)
 class Model:
     """What an audit must know of a protocol to hold its conversation without anybody's data.
 
@@ -159,6 +172,7 @@ class Model:
     parties under which coalitions may learn something else: each has a table of its own.
     `asked(p, inputs)`: of one participant's inputs those that it starts with, and what it is answered at home, one
     after the other, where a role asks; what is answered is its own as its inputs are.
+    `detour`: a longer way that a session may take.
     """
 
     toy: Callable[[Any], Any]
@@ -174,6 +188,7 @@ class Model:
     given: Callable[[Any, Inputs, Sequence[tuple[str, Message]], frozenset[str]], Mapping[str, Any]] | None = None
     profiles: Callable[[Any], tuple[Any, ...]] = lambda p: ()
     asked: Callable[[Any, tuple[Any, ...]], tuple[tuple[Any, ...], tuple[Any, ...]]] = lambda p, inputs: (inputs, ())
+    detour: Detour | None = None
 
 
 @dataclass(frozen=True)

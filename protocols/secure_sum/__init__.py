@@ -84,7 +84,7 @@ def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any
 
 PROGRAM = Program(
     "secure_sum",
-    2,
+    3,
     {PARTY: party, CURATOR: curator},
     KINDS,
     RECORDS,

@@ -3,9 +3,10 @@
 Theorem. Let Charlie and any t parties deviate at will, statically. Their view of R sums can be made from: for each sum
 at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
 members of U of what these add, noise included; and at least H = K-D-t honest parties are in it. There is no statistical
-term. Honest parties output what Charlie says, or nothing: that the sum is right, and that there is one, is not
-promised. In a circle (`graph.py`) all of this is against Charlie and t parties who keep to the protocol, and but for
-the probability that the circle does not do (`distance`).
+term. A complaint about shares opens those of corrupted holders alone, who have them. Honest parties output what Charlie
+says, or nothing: that the sum is right, and that there is one, is not promised. In a circle (`graph.py`) all of this is
+against Charlie and t parties who keep to the protocol, and but for the probability that the circle does not do
+(`distance`).
 
 Where nobody may vanish nothing is ever opened: masks come from a stream cipher then, every t up to K-1 will do, and the
 proof programs nothing.
@@ -26,10 +27,11 @@ from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.claims import Claim, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
+from protocols.runtime.claims import Claim, Detour, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
 from protocols.runtime.message import Message
-from protocols.secure_sum import asked, dealing, graph, masks
+from protocols.secure_sum import asked, complaints, dealing, graph, masks
 from protocols.secure_sum.boundary import NOT_CLAIMED
+from protocols.secure_sum.messages import Accused, Shares
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from protocols.secure_sum.values import Addends, Held, joined
 
@@ -45,7 +47,7 @@ ASSUMPTIONS = f"that who deviates is fixed from the start, {_STRENGTH}"
 IN_A_CIRCLE = (
     "that Charlie and these parties keep to the protocol, that who they are, and who vanishes, was fixed before the "
     "coins of the circle in which each party shares masks with {degree} neighbours, {threshold} of whom can open its "
-    "seeds, and does not depend on it, "
+    "seeds, and does not depend on it, that AES-256-CCM is secure authenticated encryption, "
 )
 
 
@@ -187,7 +189,7 @@ class _Covers:
         beside = self._near[dealer]
         agreed = {i: masking.agree(self._dealt[dealer].box, masking.public_key(self._dealt[i].box)) for i in beside}
         real = dealing.covered(self._context, dealer, agreed, self._dealt[dealer])
-        open_to = [i in self._members or dealer in self._members for i in beside for _ in range(2 * self._p.R)]
+        open_to = [i in self._members or dealer in self._members for i in beside]
         return tuple(x if known else self._rng.bytes(len(x)) for x, known in zip(real, open_to, strict=True))
 
 
@@ -253,7 +255,8 @@ def toy_masks(p: Parameters) -> tuple[Mask, ...]:
     seed = 8 * masking.SECRET_BYTES
     return (
         Mask("Masked.y", p.ring_bits),
-        *(Mask(place, seed) for place in ("Shares.b", "Shares.s", "Handed.shares", "Passed.shares", "Unmask.shares")),
+        *(Mask(place, seed) for place in ("Shares.b", "Shares.s", "Unmask.shares")),
+        *(Mask(place, 8 * p.covered) for place in ("Handed.shares", "Passed.shares")),
     )
 
 
@@ -294,6 +297,7 @@ MODEL = Model(
     given=given,
     profiles=asked.profiles,
     asked=at_home,
+    detour=Detour(Accused, Shares, complaints.spoilt),
 )
 
 # How the claim is tried.

@@ -39,7 +39,7 @@ from smc_dp.attacks.sessions import (
 )
 from smc_dp.attacks.sums import MOST_ROWS, add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum
 
 PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened

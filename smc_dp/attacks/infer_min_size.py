@@ -26,8 +26,7 @@ from smc_dp.data.federation import Public
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
-from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.distributed.laws import GammaShares
 from smc_dp.privacy.output import proven
 from smc_dp.privacy.pathak2010 import noise_for

@@ -18,7 +18,7 @@ from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play, secrets
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum
 from smc_dp.privacy.distributed.laws import GammaShares
 
 PARTIES, DIMENSION = 3, 2

@@ -22,8 +22,7 @@ from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
-from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
 
 MOST_ROWS = 2000

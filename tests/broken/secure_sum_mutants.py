@@ -102,9 +102,10 @@ PARTIAL = (
     Patch(
         "setup",
         "    got = await me.receive(dealer, Shares)\n",
-        "    if dealer not in greetings:\n        return (Held(bytes(32), bytes(32)),)\n"
+        "    if dealer not in SHOWN[me.name]:\n        return (Held(bytes(32), bytes(32)),)\n"
         "    got = await me.receive(dealer, Shares)\n",
     ),
+    Patch("complaints", "if i != holder and", "if p.parties[i] in greetings and i != holder and"),
     Patch(
         "roster",
         "said = [greetings[name].message.keys for",
@@ -359,7 +360,7 @@ MUTANTS = (
         "a bad share is not dropped",
         (Patch("sums", "            if i not in wrong:\n", "            if True:\n"),),
         sum_checks_course.wrong_shares_are_dropped,
-        "no sum came out though T good shares are there",
+        "dealers are noted for shares that they did not deal",
     ),
     Mutant(
         25,

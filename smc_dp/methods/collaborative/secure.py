@@ -19,9 +19,10 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
-from smc_dp.methods.collaborative.rounds import SIZES, BiasedModel
+from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
 from smc_dp.methods.method import Method, SumBlocks, check_target, two_classes
+from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.sums.among import COMPUTATIONAL, Among, AnnouncedRows
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, check_rows, not_released, up_to
 from smc_dp.privacy.distributed import ring_bits

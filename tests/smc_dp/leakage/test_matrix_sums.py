@@ -12,9 +12,9 @@ from broken import sum_matrix_twins as twins
 
 from protocols import secure_sum
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.secure_sum import asked, dealing, ideal
+from protocols.runtime.session import Program
+from protocols.secure_sum import asked, complaints, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Held
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import SUM, Cell, Matrix, Row, matrix
@@ -150,9 +150,11 @@ CIRCLE = asked.profiles(asked.sample(6))[-1]
 IN_ORDER = tuple(f"P{j}" for j in range(1, 7))
 
 
-def around(chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...]) -> Matrix:
+def around(
+    chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...], program: Program = SUMS.program
+) -> Matrix:
     model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), vanishing=lambda p: leaving)
-    return matrix(replace(SUMS, model=model), 6, chosen=chosen)
+    return matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
 
 
 def neighbours_of(j: int, members: Sequence[str]) -> int:
@@ -184,19 +186,11 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
 
 
 def test_shares_that_are_not_covered_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin: what neighbours send each other through Charlie lies open to him."""
-    monkeypatch.setattr(dealing, "covered", lambda context, dealer, agreed, dealt: bare(dealt))
-    monkeypatch.setattr(dealing, "uncovered", lambda context, dealer, holder, agreed, shares: unbare(shares))
-    (row,) = around((("charlie",),), ()).rows
+    """The twin: what neighbours send each other through Charlie is encrypted under a key that he has."""
+    for place, attribute, instead in twins.PUBLIC_COVER:
+        monkeypatch.setattr(place, attribute, instead)
+    (row,) = around((("charlie",),), (), twins.PROGRAM).rows
     assert read_alone(row) == set(range(1, 7))
-
-
-def bare(dealt: dealing.Seeds) -> tuple[bytes, ...]:
-    return tuple(share for held in dealt.shares for of_sum in held for share in (of_sum.b, of_sum.s))
-
-
-def unbare(shares: Sequence[bytes]) -> tuple[Held, ...]:
-    return tuple(Held(b, s) for b, s in zip(shares[::2], shares[1::2], strict=True))
 
 
 @pytest.mark.slow
@@ -285,3 +279,34 @@ def test_enough_shares_open_what_single_parties_add() -> None:
         assert {cell.level for row in rows for secret, cell in row.cells.items() if secret[:4] in ("x_4(", "E_4(")} == {
             "nothing"
         }
+
+
+# Complaints: everybody's shares for P2 are zeros, P2 complains of all, and all disclose them.
+
+
+def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Row:
+    given = dealing.shares_for
+    monkeypatch.setattr(
+        dealing,
+        "shares_for",
+        lambda of, holder: complaints.spoilt(given(of, holder)) if holder == 1 else given(of, holder),
+    )
+    (row,) = matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
+    return row
+
+
+@pytest.mark.parametrize("members", [("charlie",), ("P2", "charlie"), ("P1", "charlie"), ("P1", "P3", "P4")])
+def test_what_a_complaint_opens_tells_no_claimed_coalition_more(
+    members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T is 3 and t is 1. Charlie gets a share of every secret from whoever complains, who is one of the t."""
+    row = complaining(members, monkeypatch)
+    assert read_alone(row) == set()
+    assert not row.beyond
+
+
+def test_who_complains_falsely_stands_in_every_coalition_with_charlie(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = ("P1", "P3", "charlie")
+    (without,) = matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
+    assert read_alone(without) == set()
+    assert read_alone(complaining(two, monkeypatch)) == {2, 4}

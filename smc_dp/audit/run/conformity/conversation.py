@@ -107,7 +107,10 @@ def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in told}
     marks = frozenset(told | doubted)
     out = frozenset(evidence.recorded.published) if marks else frozenset()
-    return Absences(marks, frozenset((name, counts[name]) for name in away), out)
+    sent = frozenset((name, counts[name]) for name in away)
+    detour = evidence.protocol.model.detour
+    took_it = detour is not None and any(e.kind == detour.shown_by.__name__ for e in evidence.envelopes.values())
+    return Absences(marks, sent, out, took_it)
 
 
 def order(given: Given) -> CheckOutcome:

@@ -29,7 +29,7 @@ from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import Greeting
 from protocols.runtime.statement import encoded, statement
-from protocols.secure_sum import PROGRAM, dealing, setup, steps, sums
+from protocols.secure_sum import PROGRAM, complaints, dealing, setup, steps, sums
 from protocols.secure_sum import curator as honest_curator
 from protocols.secure_sum.messages import Agreed, Input, Listed, Masked, MaskKeys, PublishedOpening, Survivors
 from protocols.secure_sum.parameters import Parameters, stage
@@ -427,3 +427,29 @@ def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:
     assert failed(found) == {}
     report = outcomes(evidence)
     assert {outcome.party for name, outcome in failed(report).items() if name != "messages-recomputed"} == {None}
+
+
+# A complaint.
+
+
+@pytest.mark.parametrize("lengths", [(2,), (2, 1)])
+def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
+    lengths: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P1 deals P3 zeros and opens what it committed to: the schedule is that of such a run, and no other passes."""
+    made, given = summing(4, 1, 1, lengths), dealing.shares_for
+    own = dealing.deal(made.session.parameters, made.seeds["P1"].fork("greeting")).b
+
+    def shares_for(of: dealing.Seeds, holder: int) -> Any:
+        return complaints.spoilt(given(of, holder)) if (of.b, holder) == (own, 2) else given(of, holder)
+
+    with monkeypatch.context() as bad:
+        bad.setattr(dealing, "shares_for", shares_for)
+        folders = recorded(tmp_path, made)
+    evidence = folders.evidence(views=False)
+    found = outcomes(evidence)
+    assert failed(found) == {}
+    assert not not_possible(found) & OF_THE_SCHEDULE
+    model = replace(evidence.protocol.model, detour=None)
+    unaware = outcomes(replace(evidence, protocol=replace(evidence.protocol, model=model)))
+    assert set(failed(unaware)) == OF_THE_SCHEDULE
