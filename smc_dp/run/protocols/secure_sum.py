@@ -13,6 +13,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.at_home import check_secure, usual_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols.settings import Terms, check_classes, one_of, whole
@@ -55,7 +56,7 @@ class SumTerms(Terms):
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
         """As `Terms`."""
-        return "ddg" if has_delta and "ddg" in method.secure_noises else super().noise(method, has_delta)
+        return usual_noise(method) if has_delta else super().noise(method, has_delta)
 
     @classmethod
     def preferred(cls, method: Any) -> Mapping[str, Any]:
@@ -81,11 +82,7 @@ class SumTerms(Terms):
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuses noise that is not drawn in shares, and noise as printed."""
-        if target.calibration != "proven":
-            raise InputError("calibration.not_proven", name=method.name, got=target.calibration)
-        if target.noise not in method.secure_noises:
-            known = ", ".join(method.secure_noises)
-            raise InputError("noise.not_of_method", name=method.name, known=known, got=target.noise)
+        check_secure(method, target)
         super().check(protocol, method, target, test_keys=test_keys)
 
     def form(self, method: Any, public: Public, target: Target) -> SumForm:

@@ -70,7 +70,7 @@ MUTANTS = {
     "delta 1": ('"1e-5"', "1", "delta: wanted a number from 1e-100 to below 1"),
     "no delta": ('delta = "1e-5"', "", "target: delta: is missing, wanted one for noise ddg"),
     "an unknown noise": ('"ddg"', '"none"', "noise: wanted one of"),
-    "noise that is drawn in one place": ('"ddg"', '"knorm"', "noise: newton by a protocol has ddg"),
+    "noise that is drawn in one place": ('"ddg"', '"knorm"', "noise: newton by a secure sum has ddg"),
     "noise as printed": ('"proven"', '"paper"', "calibration|paper"),
     "an unknown protocol": ('"secure_sum"', '"sum"', "protocol: wanted one of secure_sum"),
     "more colluders than parties": ("colluders = 1", "colluders = 3", "colluders"),
@@ -219,7 +219,7 @@ def test_every_fault_is_said_at_once() -> None:
     [
         ([('"Readmission"', "1"), (SOUTH, NORTH)], {"text.not_one_line", "study.one_key_for_two"}),
         ([("[0, 120]", "0"), ("colluders = 1", "colluders = -1")], {"columns.wrong_kind", "setting.out_of_range"}),
-        ([('"12h"', '"soon"'), ('"ddg"', '"knorm"')], {"deadline.no_duration", "noise.not_of_method"}),
+        ([('"12h"', '"soon"'), ('"ddg"', '"knorm"')], {"deadline.no_duration", "noise.not_in_secure_sum"}),
         ([('"1/3"', "0"), ('"replace"', '"party"')], {"number.not_positive", "setting.not_one_of"}),
         ([('"1/3"', '"1e7"'), ("most_rows = 10000000", "")], {"epsilon.out_of_range", "document.missing"}),
         ([(party("south"), party("north")), ('"newton"', '"oldton"')], {"party.same_name", "setting.unknown_value"}),
