@@ -97,11 +97,14 @@ def stated(
         return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
     true = round_up(noise.law.epsilon(noise.sensitivity))
     if target.calibration == "paper":
-        caveats += (
-            f"The noise is the paper's: its nominal epsilon is {short_figure(float(target.wanted))}, what it is "
-            f"proved to give is at most {short_figure(true)}.",
-        )
+        caveats += (f"{of_the_paper(target.wanted, true)}.",)
     return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
+
+
+def of_the_paper(nominal: Fraction, true: float) -> str:
+    """The caveat of noise as printed, without its full stop."""
+    shown, proved = short_figure(float(nominal)), short_figure(true)
+    return f"The noise is the paper's: its nominal epsilon is {shown}, what it is proved to give is at most {proved}"
 
 
 def implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:

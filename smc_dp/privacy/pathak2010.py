@@ -14,8 +14,9 @@ from typing import Literal
 
 from smc_dp.privacy.grid import Grid, ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
+from smc_dp.privacy.output import of_the_paper
 from smc_dp.privacy.sensitivity import replace_one
-from smc_dp.privacy.statement import PrivacyStatement, round_up, short_figure
+from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Calibration as Calibration
 
 PureNoiseName = Literal["knorm", "laplace"]
@@ -118,11 +119,8 @@ class SmallestNoise:
         caveats: tuple[str, ...] = (*_REMOVED, _OF_TWO if self.parties == 2 else _OF_MORE, *_LIMITS)
         if self.calibration == "paper":
             true = self._true_epsilon_of_paper(largest_n)
-            caveats += (
-                f"The noise is the paper's: its nominal epsilon is {short_figure(float(self.epsilon))}, what it is "
-                f"proved to give is at most {short_figure(round_up(true))}, for data sets of at most {largest_n} "
-                "records.",
-            )
+            said = of_the_paper(self.epsilon, round_up(true))
+            caveats += (f"{said}, for data sets of at most {largest_n} records.",)
         return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
 
     @property
