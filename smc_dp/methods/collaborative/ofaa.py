@@ -42,14 +42,7 @@ from smc_dp.methods.collaborative.rounds import (
     with_one,
 )
 from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
-from smc_dp.methods.method import (
-    TRUSTED,
-    TrainedParts,
-    Trust,
-    check_own_size,
-    check_sizes,
-    two_classes,
-)
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_sizes, two_classes
 from smc_dp.methods.neighbours import NeighbourPair, only_record
 from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.sums.among import Among, AnnouncedRows
