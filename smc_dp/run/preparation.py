@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from smc_dp.core.documents import FaultCollector
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import FaultCollector, refuse_all
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import FACTS
@@ -45,12 +45,8 @@ def absences(texts: Iterable[str]) -> dict[str, int]:
 
 def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
     """Raise an InputError with every one of these parameters that was given beside another one."""
-    found = FaultCollector()
-    for name, value in given.items():
-        if value is not None and value is not False:
-            with found.step():
-                raise InputError("option.contradicts", name=name, other=other, why=why)
-    found.require()
+    said = [name for name, value in given.items() if value is not None and value is not False]
+    refuse_all(InputFault("option.contradicts", {"name": name, "other": other, "why": why}) for name in said)
 
 
 def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
@@ -80,12 +76,8 @@ def _check_roles(data: DataRoles) -> None:
         if data.bounds is None:
             raise InputError("bounds.missing")
         return
-    found = FaultCollector()
-    for name in ("label", "bounds", "test", "parties_by"):
-        if getattr(data, name) is not None:
-            with found.step():
-                raise InputError("option.alone", name=name, other="party")
-    found.require()
+    alone = [name for name in ("label", "bounds", "test", "parties_by") if getattr(data, name) is not None]
+    refuse_all(InputFault("option.alone", {"name": name, "other": "party"}) for name in alone)
 
 
 def _announced(data: DataRoles) -> int:

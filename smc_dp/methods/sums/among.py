@@ -45,10 +45,15 @@ class Among:
     """
 
     parties: int
-    colluders: int
-    dropouts: int
+    colluders: int = 1
+    dropouts: int = 0
     verifiable: bool = False
     by_curator: bool = True
+
+    def __post_init__(self) -> None:
+        for name, count in (("colluders", self.colluders), ("dropouts", self.dropouts)):
+            if count < 0:
+                raise InputError("parties.negative_count", name=name, got=count)
 
     def check(self) -> None:
         """Raise InputError, with the nearest that works, unless a secure sum can add up among them."""

@@ -13,9 +13,6 @@ FEWEST_PARTIES = 2
 
 def check_crowd(K: int, t: int, D: int) -> None:
     """Raises InputError, with the nearest that works, unless t of K parties may collude while D vanish."""
-    for name, count in (("colluders", t), ("dropouts", D)):
-        if count < 0:
-            raise InputError("parties.negative_count", name=name, got=count)
     most = MOST_PARTIES if D else MOST_CLOSED
     if most < K:
         raise InputError("parties.too_many_for_sum", most=most, dropouts=D, got=K)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.core.documents import FaultCollector
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import refuse_all
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.protocols.curator import ComparisonName as ComparisonName
 from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
@@ -55,17 +55,12 @@ def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = 
 
 
 def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
-    """The settings of this protocol that somebody named, all but those that are None, beside what the method prefers.
+    """The settings of this protocol that somebody named, beside what the method prefers.
 
     Raises an InputError with every setting of another protocol, by its name.
     """
-    kind = terms_of(protocol)
-    given = {name: value for name, value in named.items() if value is not None}
-    found = FaultCollector()
-    for name in given:
-        if name not in setting_names(kind):
-            with found.step():
-                raise InputError("protocol.no_such_setting", setting=name, method=method.name, protocol=protocol)
-    found.require()
-    made: Terms = kind(**{**kind.preferred(method), **given})
+    kind, about = terms_of(protocol), {"method": method.name, "protocol": protocol}
+    others = [name for name in named if name not in setting_names(kind)]
+    refuse_all(InputFault("protocol.no_such_setting", {"setting": name, **about}) for name in others)
+    made: Terms = kind(**{**kind.preferred(method), **named})
     return made
