@@ -70,9 +70,14 @@ def printed(target: Target, dimension: int, delta: Fraction, scale: Fraction) ->
 
 def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream, divisor: int = 1) -> Array:
     """Integers on the grid plus noise if any, as floats over the divisor: (dimension,)."""
-    if noise is not None:
-        integers = [w + e for w, e in zip(integers, noise.law.sample(rng), strict=True)]
-    return np.array(GRID.decode(integers, divisor))
+    return np.array(GRID.decode(with_noise(integers, noise, rng), divisor))
+
+
+def with_noise(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> tuple[int, ...]:
+    """Integers on the grid plus noise if any."""
+    if noise is None:
+        return tuple(integers)
+    return tuple(w + e for w, e in zip(integers, noise.law.sample(rng), strict=True))
 
 
 def on_grid(values: Array) -> list[int]:

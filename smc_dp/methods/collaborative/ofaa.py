@@ -57,7 +57,7 @@ from smc_dp.privacy.functional import (
     quadratic,
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import NO_NOISE, Calibrated, Law, gaussian, nothing, stated
+from smc_dp.privacy.output import NO_NOISE, Calibrated, Law, gaussian, nothing, stated, with_noise
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -165,8 +165,7 @@ class Ofaa(Summed):
 
     def sent(self, c: Vector, public: Public, target: Target, rng: Stream) -> Vector:
         """The coefficients of a party as they leave it: with its own noise where nobody is trusted."""
-        noise = self._noise(public, target) if self.trust == "local" else None
-        return c if noise is None else added([c, noise.law.sample(rng)])
+        return with_noise(c, self._noise(public, target) if self.trust == "local" else None, rng)
 
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         """Every party's coefficients, for rows (x, 1) as printed and for rows (x, 1)/sqrt 2 of the unit ball."""

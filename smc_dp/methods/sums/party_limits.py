@@ -21,7 +21,9 @@ def check_crowd(K: int, t: int, D: int) -> None:
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if in_a_circle(K, D):
-        _check_circle(K, t, D)
+        if graph.least(K, t, D, 1) is None:
+            most = graph.most_dropouts(K, t, 1)
+            raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
     elif most_dropouts(K, t) < D:
         _refuse(K, t, D)
 
@@ -31,12 +33,6 @@ def in_a_circle(K: int, D: int) -> bool:
     then is claimed against those who keep to the protocol.
     """
     return D > 0 and K > MOST_COMPLETE
-
-
-def _check_circle(K: int, t: int, D: int) -> None:
-    if graph.least(K, t, D, 1) is None:
-        most = graph.most_dropouts(K, t, 1)
-        raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
 
 
 def _refuse(K: int, t: int, D: int) -> NoReturn:
