@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -29,6 +30,7 @@ MOST_ROWS = 2000
 """The public cap on each party's number of rows; the attacks have fewer."""
 
 
+@cache
 def weighted_sum(
     among: Among,
     dimension: int,

@@ -25,7 +25,17 @@ def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
     """
     data, announced = asked.data, _announced(asked.data)
     agreed = _settled(asked, announced, _classes(data))
-    found = _own_files(data) if data.party else _dealt(data)
+    if data.party:
+        public = None if data.auxiliary is None else Path(data.auxiliary)
+        found = sources.own_files(
+            data.party, data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
+            auxiliary=public, strict=data.strict_bounds,
+        )  # fmt: skip
+    else:
+        found = sources.dataset(
+            data.dataset or USUAL_DATASET, data.data_dir, parties=data.parties, split=data.split,
+            auxiliary=_count(data.auxiliary), strict=data.strict_bounds,
+        )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
         agreed = _settled(asked, len(federation.parties), federation.classes)
@@ -95,21 +105,6 @@ def _classes(data: DataRoles) -> int:
         return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
     known = FACTS.get(data.dataset or USUAL_DATASET)
     return 2 if known is None else known.classes  # what is missing or unknown, others refuse
-
-
-def _own_files(data: DataRoles) -> Prepared:
-    public = None if data.auxiliary is None else Path(data.auxiliary)
-    return sources.own_files(
-        data.party or [], data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
-        auxiliary=public, strict=data.strict_bounds,
-    )  # fmt: skip
-
-
-def _dealt(data: DataRoles) -> Prepared:
-    return sources.dataset(
-        data.dataset or USUAL_DATASET, data.data_dir, parties=data.parties, split=data.split,
-        auxiliary=_count(data.auxiliary), strict=data.strict_bounds,
-    )  # fmt: skip
 
 
 def _count(text: str | None) -> int | None:

@@ -62,7 +62,7 @@ from smc_dp.methods.method import (
 )
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.sums.among import COMPUTATIONAL, Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.among import COMPUTATIONAL, UNLEAKED, Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.noisy_sum import check_rows, not_released, up_to
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed
@@ -259,7 +259,8 @@ class SharedPerturbedModels:
         stated = self.method.statement(self.public, self.target)
         if stated.kind == "none":
             return stated
-        of_all = (caveat for caveat in self.among.caveats() if caveat != COMPUTATIONAL)  # the noise is there before
+        in_shares = (COMPUTATIONAL, UNLEAKED)  # here each party's own noise is there before
+        of_all = (caveat for caveat in self.among.caveats() if caveat not in in_shares)
         return replace(stated, adversary=self.among.everybody_else, caveats=(*of_all, *self._of_sizes()))
 
     def check(self, n: int) -> None:

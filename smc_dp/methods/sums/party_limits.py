@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NoReturn
 
 from protocols.secure_sum import graph
@@ -33,6 +34,15 @@ def in_a_circle(K: int, D: int) -> bool:
     then is claimed against those who keep to the protocol.
     """
     return D > 0 and K > MOST_COMPLETE
+
+
+def circle_failure(K: int, t: int, D: int, sums: int) -> Fraction:
+    """Return a bound on the probability that a circle does not do for so many sums; 0 without one.
+
+    Where there is no circle that will do, the sum is refused.
+    """
+    found = graph.least(K, t, D, sums) if in_a_circle(K, D) else None
+    return Fraction(0) if found is None else found.failure
 
 
 def _refuse(K: int, t: int, D: int) -> NoReturn:

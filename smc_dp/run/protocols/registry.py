@@ -7,7 +7,7 @@ and the form in which the program computes a method.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -41,17 +41,6 @@ def terms_of(protocol: str) -> type[Any]:
     if protocol not in TERMS:
         raise InputError("protocol.unknown", terms=list(TERMS), got=shown(protocol))
     return TERMS[protocol]
-
-
-def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = ()) -> str:
-    """Of these protocols the one that a run takes with so many parties, if nobody names it.
-
-    That is the one for the largest crowds, of those that have all the settings that somebody named; if none has, the
-    first one.
-    """
-    suited = [name for name in protocols if set(named) <= set(setting_names(terms_of(name)))]
-    crowds = {name: terms_of(name).usual_from for name in suited or protocols}
-    return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name])
 
 
 def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
