@@ -22,8 +22,8 @@ them, in the order in which they were reserved. A limit of epsilon and delta is 
   of a coin that lies with probability 1 - s at its ends and its corner. And mu^2 <= epsilon^2 pi/2, because the
   derivative 2 s (1 - s)/phi(mu/2) is at most (pi/2)^(1/2): 4 Phi(x) Phi(-x) <= e^(-x^2/2), as a square holds its inner
   circle.
-* Pure releases alone whose sum is more add as mu^2 too, where there is a delta. Whoever goes on like that in some cases,
-  and in others has Gaussian ones within the limit, keeps twice the delta, one for each of the two.
+* Pure releases alone whose sum is more add as mu^2 too, where there is a delta. Whoever goes on like that in some
+  cases, and in others has Gaussian ones within the limit, keeps twice the delta, one for each of the two.
 
 Approximate releases alone add in epsilon and delta, which is a filter (Rogers et al. 2016). Where they stand beside
 Gaussian ones, or where a Gaussian one has no mu, the total is proved for figures that were decided beforehand alone:
