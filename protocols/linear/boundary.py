@@ -187,8 +187,8 @@ NOT_CLAIMED = (
     ),
     Unclaimed("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
     Unclaimed(
-        "Nothing is erased before a session ends: who later gets hold of the states of both Charlie and P_1 opens what "
-        "they were told in it."
+        "Keys of links are kept until a participant's own part is over: who gets hold of the states of both Charlie "
+        "and P_1 before that opens what they were told in the session."
     ),
     Unclaimed("The last to publish learns the sum first and can keep its share back."),
     SCALE_OF_THE_NOISE,

@@ -199,6 +199,10 @@ class ProtocolSettings(SettingsSection):
         "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
         title="Whether anybody can add up",
     )  # fmt: skip
+    semi_honest: Term = _setting(
+        "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
+        kind="flag", on=(STUDY,), title="Whether a guarantee against semi-honest participants alone is accepted",
+    )  # fmt: skip
     output: Term = _setting("Secure sum: who gets the masked inputs.", _choices(OutputName), "choice", usual="curator")
     left_out: Term = _without_option("Secure sum: parties that dropped out before anybody was charged.")
     ring_bits: Term = _without_option("Binary digits of the ring of the sums.")

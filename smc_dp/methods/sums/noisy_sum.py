@@ -147,7 +147,8 @@ class NoisySum(ABC, Generic[M]):
         if not self.noisy:
             return nothing(unit, adjacency, NO_NOISE)
         caveats = (*self.among.caveats(), up_to(self.announced), *self.caveats())
-        return stated(self.noise, self.target, unit, adjacency, self.among.adversary, caveats)
+        promised = stated(self.noise, self.target, unit, adjacency, self.among.adversary, caveats)
+        return self.among.stated(promised, len(self.sums))
 
     def check(self, n: int) -> None:
         """InputError for more rows than were announced."""

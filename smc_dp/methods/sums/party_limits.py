@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NoReturn
 
 from protocols.secure_sum import graph
@@ -21,7 +22,9 @@ def check_crowd(K: int, t: int, D: int) -> None:
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if in_a_circle(K, D):
-        _check_circle(K, t, D)
+        if graph.least(K, t, D, 1) is None:
+            most = graph.most_dropouts(K, t, 1)
+            raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
     elif most_dropouts(K, t) < D:
         _refuse(K, t, D)
 
@@ -33,10 +36,13 @@ def in_a_circle(K: int, D: int) -> bool:
     return D > 0 and K > MOST_COMPLETE
 
 
-def _check_circle(K: int, t: int, D: int) -> None:
-    if graph.least(K, t, D, 1) is None:
-        most = graph.most_dropouts(K, t, 1)
-        raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
+def circle_failure(K: int, t: int, D: int, sums: int) -> Fraction:
+    """Return a bound on the probability that a circle does not do for so many sums; 0 without one.
+
+    Where there is no circle that will do, the sum is refused.
+    """
+    found = graph.least(K, t, D, sums) if in_a_circle(K, D) else None
+    return Fraction(0) if found is None else found.failure
 
 
 def _refuse(K: int, t: int, D: int) -> NoReturn:

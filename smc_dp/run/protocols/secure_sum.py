@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from protocols.errors import LocalError
@@ -25,6 +26,8 @@ OutputName: TypeAlias = Literal["curator", "shares"]
 class SumTerms(Terms):
     """t parties may collude with Charlie and deviate at will, D may vanish; `most_rows` caps each party's rows.
 
+    `semi_honest`: it is accepted that with more parties than can share masks all with all, of whom some may vanish, the
+    guarantee is against those who keep to the protocol.
     `left_out`: who was to take part and vanished from an earlier session before anybody paid.
     """
 
@@ -34,7 +37,9 @@ class SumTerms(Terms):
     sizes: RowCounts = "released"
     verifiable: bool = False
     output: OutputName = "curator"
+    semi_honest: bool = False
     left_out: tuple[str, ...] = ()
+    unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     can_lose_parties: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -48,6 +53,8 @@ class SumTerms(Terms):
             raise InputError("left_out.no_names", got=shown(self.left_out))
         if type(self.verifiable) is not bool:
             raise InputError("verifiable.not_a_truth_value", got=shown(self.verifiable))
+        if type(self.semi_honest) is not bool:
+            raise InputError("semi_honest.not_a_truth_value", got=shown(self.semi_honest))
         if self.output == "shares" and self.dropouts:
             raise InputError("output.shares_with_dropouts", got=self.dropouts)
         if self.output == "shares" and self.verifiable:
@@ -70,7 +77,8 @@ class SumTerms(Terms):
 
     def as_dict(self) -> dict[str, Any]:
         """As `Terms`."""
-        return {**super().as_dict(), "left_out": list(self.left_out)}
+        said = {**super().as_dict(), "left_out": list(self.left_out)}
+        return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
 
     def follows(self, form: SecureForm) -> dict[str, Any]:
         """Return the ring."""

@@ -482,3 +482,20 @@ def test_whatever_a_field_holds_is_read_or_refused_in_words(name: str) -> None:
         assert "pydantic" not in str(error)
         assert "wanted something else" not in str(error)
         assert all(str(fault).isprintable() for fault in getattr(error, "faults", ()))
+
+
+def test_with_many_parties_and_drop_outs_a_study_has_to_accept_that_all_follow_the_protocol() -> None:
+    """201 parties of whom one may drop out share masks with neighbours alone."""
+    keys = (Identity.generate(Stream.insecure_from_seed(1000 + j)).public.hex() for j in range(201))
+    many = [party(f"p{j}", key) for j, key in enumerate(keys)]
+    one, asked = studies.SUMS.replace("dropouts = 0", "dropouts = 1"), "\nsemi_honest = true"
+    with pytest.raises(UnfitError) as caught:
+        study(text(protocol=one, parties="".join(many)))
+    assert [(fault.code, fault.fields) for fault in caught.value.faults] == [
+        ("study.semi_honest_only", {"parties": 201})
+    ]
+    agreed = study(text(protocol=one + asked, parties="".join(many)))
+    assert "who keep to the protocol" in agreed.agreement().statement.adversary
+    assert agreed.agreement().parameters["semi_honest"] is True
+    few = study(text(protocol=one.replace("colluders = 1", "colluders = 0")))  # three parties need not say so
+    assert "semi_honest" not in few.agreement().parameters
