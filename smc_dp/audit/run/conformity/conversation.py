@@ -81,9 +81,7 @@ def _absences(evidence: Evidence) -> Absences:
     sent = frozenset((name, counts[name]) for name in gone(evidence))
     marks = frozenset(evidence.absences.values()) | doubted
     out = frozenset(evidence.recorded.published) if marks else frozenset()
-    detour = evidence.protocol.model.detour
-    took_it = detour is not None and any(e.kind == detour.shown_by.__name__ for e in evidence.envelopes.values())
-    return Absences(marks, sent, out, took_it)
+    return Absences(marks, sent, out, evidence.took_detour)
 
 
 def order(given: Given) -> CheckOutcome:
