@@ -108,6 +108,19 @@ def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
     run.close()
 
 
+def test_what_is_consumed_after_a_restart_is_progress_too(fast_path: Path) -> None:
+    run = begun(fast_path, stage="sum3")
+    before = site_of(run, "P1").consumed
+    run.begin("P1")
+    run.turn("P1")
+    assert site_of(run, "P1").consumed == before, "what is read again while a stage is run again is not counted twice"
+    since = run.facts("P1")["since"]
+    run.clock.now += 1
+    run.run(until=lambda: run.facts("P1")["stage"] == "sum4")
+    assert run.facts("P1")["since"] > since
+    run.close()
+
+
 def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
