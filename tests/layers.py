@@ -189,8 +189,9 @@ NEVER_IN_ROLES = {
 # Protocols whose roles compute in the open, which is what they are kept for.
 COMPUTES_IN_ROLES = ("protocols.pathak2010.as_printed",)
 # Who may log: files that see names, envelopes and charges. What a role may know is not among them, nor a role itself.
-# The connection to a relay only quiets the log of another library.
+# The connection to a relay only quiets the log of another library, and FLARE's jobs keep ours from FLARE's.
 LOGS = {
+    "smc_dp.deploy.flare.private_log",
     *("smc_dp.deploy.nats.connection", "protocols", "protocols.runtime.events", "smc_dp", "smc_dp.cli.verbose"),
     *("smc_dp.deploy.session_driver", "smc_dp.privacy.ledger.ledger", "smc_dp.run.simulation"),
 }

@@ -14,9 +14,10 @@ from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson
 from smc_dp.cli.study import OwnKey, PublicRows, StudyPath
-from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
+    from smc_dp.core.private_text import PrivateText
     from smc_dp.deploy.join import SiteFiles
 
 ApprovalFile = Annotated[
@@ -150,16 +151,16 @@ def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
         if ended.compared is not None:
             screen.show(ended.compared.blocks())
     elif ended.end == "waiting":
-        print(screen.fold(f"There is no release yet: {ended.why}. What has left stays charged."))
+        print(screen.fold(f"There is no release yet: {ended.why.on_screen()}. What has left stays charged."))
     else:
         left = "and what has left stays charged" if ended.charged else "and nothing is charged"
-        print(screen.fold(f"The study ended here without a release, {left}: {ended.why}"))
+        print(screen.fold(f"The study ended here without a release, {left}: {ended.why.on_screen()}"))
     return 0 if ended.end == "released" else 1
 
 
-def _hear(line: str) -> None:
-    print(f"{datetime.now():%H:%M:%S} {one_line(line)}", file=sys.stderr, flush=True)
+def _hear(text: PrivateText) -> None:
+    print(f"{datetime.now():%H:%M:%S} {text.on_screen()}", file=sys.stderr, flush=True)
 
 
-def _silent(line: str) -> None:
+def _silent(text: PrivateText) -> None:
     """Nothing but the result, where one JSON object is asked for."""

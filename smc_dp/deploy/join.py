@@ -14,6 +14,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
+from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.curator_site import KeeperBusiness
@@ -21,7 +22,7 @@ from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
 from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
-from smc_dp.deploy.session_driver import Hear, Member, Participation
+from smc_dp.deploy.session_driver import Member, Participation
 from smc_dp.deploy.site import charge_in
 from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import DATABASE, StoreError, open_store
@@ -83,7 +84,7 @@ class SiteFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """How the part of a site in a study ended: "released", or how else, with the sentence why and its code.
+    """How the part of a site in a study ended: "released", or how else, with why, for its owner alone, and the code.
 
     `out` is the site's run folder; `rows` are those of the site, where it has some.
     """
@@ -91,7 +92,7 @@ class Part:
     name: str
     study: str
     end: str
-    why: str
+    why: PrivateText
     code: str
     charged: bool
     out: Path
@@ -110,10 +111,10 @@ class Part:
         return on_own_rows(release, self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values for JSON, for the owner's screen."""
         out = str(self.out) if self.end == "released" else None
         return {
-            **{"name": self.name, "study": self.study, "end": self.end, "why": self.why, "code": self.code},
+            **{"name": self.name, "study": self.study, "end": self.end, "why": self.why.on_screen(), "code": self.code},
             **{"charged": self.charged, "run": out},
             **({} if self.compared is None else {"own_rows": self.compared.as_dict()}),
         }
@@ -146,7 +147,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
             raise
         counters = files.counters or counter_folder()
         with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
-            hear(f"{name} takes part in study {study.digest}; its state is in {folder}")
+            hear(PrivateText(f"{name} takes part in study {study.digest}; its state is in {folder}"))
             taking_part = Participation(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
             try:
                 end = taking_part.run()
@@ -157,7 +158,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
             facts = store.facts()
     charged = bool(charge_in(facts).standing)
     rows = None if fit.own is None else fit.own.rows
-    why, code = facts.get("why", ""), facts.get("code", "")
+    why, code = PrivateText(facts.get("why", "")), facts.get("code", "")
     return Part(name, study.digest, end, why, code, charged, business.out, rows)
 
 
@@ -187,7 +188,7 @@ def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier,
         notice = Notice.made(study.digest, b"", name, "refused", b"", signer)
         carrier.send([Parcel(study.digest, name, PUBLIC_NAME, "refusal", number, notice.encode())])
     except CarrierError as error:
-        hear(f"the others could not be told that {name} does not take part: {error}")
+        hear(PrivateText(f"the others could not be told that {name} does not take part: {error}"))
 
 
 def _first_line(path: Path | None) -> str | None:

@@ -54,6 +54,7 @@ from protocols.errors import ProtocolError
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
 from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
@@ -72,8 +73,6 @@ _RETRIES = (0.2, 1.0, 5.0, 15.0)  # seconds until the next attempt to reach it
 _IDLE_LOOKS = 4
 _AWAY = 60.0  # seconds without a look, after which the relay may have more than a look brings
 _CLOCK_SLACK = 120.0  # seconds by which a clock may be set back
-
-Hear = Callable[[str], None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,7 +133,7 @@ class Participation:
         carrier: Carrier,
         business: Business,
         *,
-        hear: Hear = lambda line: None,
+        hear: Hear = lambda text: None,
         coins: SiteCoins | None = None,
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
@@ -363,14 +362,14 @@ class Participation:
             try:
                 notice = Notice.read(parcel.body, study.digest, parcel.sender, study.identities[parcel.sender])
             except (InputError, KeyError):
-                self._hear(f"what came as a notice of {shown(parcel.sender)} is none, and is left out")
+                self._hear(PrivateText(f"what came as a notice of {shown(parcel.sender)} is none, and is left out"))
                 continue
             if notice.session != spoken_in:
-                self._hear(f"a notice of {parcel.sender} is of another session, and is left out")
+                self._hear(PrivateText(f"a notice of {parcel.sender} is of another session, and is left out"))
                 continue
             if parcel.lane == "notice":
                 self._note(parcel.number, notice)
-            self._hear(f"{parcel.sender} says: {notice.code}")
+            self._hear(PrivateText(f"{parcel.sender} says: {notice.code}"))
 
     def _note(self, number: int, notice: Notice) -> None:
         """The last word counts; but a party that is done has let its share go, and ends nothing any more."""
@@ -443,7 +442,7 @@ class Participation:
                 if self._lost is None:
                     self._lost = self._answered
                     self._store.commit(facts={"lost": self._lost})
-                self._say(str(error))
+                self._say(str(error), error.code)
                 self._sleep(_RETRIES[min(attempts, len(_RETRIES) - 1)])
                 attempts += 1
 
@@ -463,8 +462,9 @@ class Participation:
             silent = [name for name in parties if name not in self.notices] or parties
             self._say(f"the role is at its end: waiting for the last of {', '.join(silent)}")
 
-    def _say(self, line: str) -> None:
+    def _say(self, line: str, code: str | None = None) -> None:
+        """Tell the owner a line, once; the log gets the code where the line is that of an error."""
         if line != self._told:
             self._told = line
-            _LOG.info("%s: %s", self.member.name, line)
-            self._hear(line)
+            _LOG.info("%s: %s", self.member.name, code or line)
+            self._hear(PrivateText(line))

@@ -217,7 +217,11 @@ class Sites:
         here = self.at[name]
         store = self.stores[name] = here.store(self.kind)
         carrier = self.between(name, PromptCarrier(self.relay, name, everything=name == CURATOR_NAME))
-        usual = {"clock": self.clock, "sleep": self._sleep, "hear": self.said[name].append}
+        usual = {
+            "clock": self.clock,
+            "sleep": self._sleep,
+            "hear": lambda text: self.said[name].append(text.on_screen()),
+        }
         going = self.going[name] = here.participation(store, carrier, **{**usual, **self.options})
         going.begin()
 

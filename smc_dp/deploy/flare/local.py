@@ -75,6 +75,13 @@ class SitePlace(Document):
     passphrase: str | None = None
 
 
+def details(local: Path, study: object, who: str) -> Path | None:
+    """Return the file of its owner for what FLARE's log must not have; None where the owner has no such study."""
+    known = isinstance(study, str) and _DIGEST.fullmatch(study) and _FLARE_NAME.fullmatch(who)
+    folder = local / FOLDER / f"{study}"
+    return folder / f"{who}.details" if known and folder.is_dir() else None
+
+
 def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
     """Return the file of the study and the site's own files; raise InputError, also where the study is another one."""
     if not _FLARE_NAME.fullmatch(site):

@@ -19,9 +19,11 @@ from nvflare.fuel.f3.cellnet.utils import make_reply
 from nvflare.fuel.f3.message import Message
 
 from smc_dp.core.errors import InputError
+from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.flare.desk import RelayDesk
 from smc_dp.deploy.flare.local import RelayPlace
-from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE, TASK, TOPICS
+from smc_dp.deploy.flare.private_log import details_of, job_logger
+from smc_dp.deploy.flare.wire import CHANNEL, CODE, CODES, DONE, FAILED, TASK, TOPICS
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.relay_store import RelayStore
 
@@ -33,19 +35,23 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
 
     def __init__(self, study: str) -> None:
         super().__init__()
-        self._study = study
+        self._study, self.logger = study, job_logger("relay")
         self._place: RelayPlace | None = None
         self._desk: RelayDesk | None = None
 
     def start_controller(self, fl_ctx: FLContext) -> None:
         """Open the store that the server's owner named for this study; without one the job ends."""
         engine = fl_ctx.get_engine()
+        local = Path(engine.get_workspace().get_site_config_dir())
         try:
-            place = RelayPlace.read(Path(engine.get_workspace().get_site_config_dir()), self._study)
+            place = RelayPlace.read(local, self._study)
             place.parcels.mkdir(mode=0o700, parents=True, exist_ok=True)
             store = RelayStore(place.parcels / f"{self._study}.sqlite")
         except (InputError, OSError, CarrierError) as error:
-            self.system_panic(f"the relay does not open: {error}", fl_ctx)
+            with details_of(local, self._study, "relay") as note:
+                note(PrivateText(f"the relay does not open: {error}"))
+            code = type(error).__name__ if isinstance(error, OSError) else error.code
+            self.system_panic(f"the relay does not open: {code}", fl_ctx)
             return
         self._place, self._desk = place, RelayDesk(self._study, store, place.sites)
         # FLARE's simulator runs parent and job of the server in one process, each with a cell of its own.
@@ -63,7 +69,7 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
 
         def heard(client_task: ClientTask, fl_ctx: FLContext) -> None:
             code = client_task.result.get(CODE)
-            said[client_task.client.name] = code if isinstance(code, str) else "failed"
+            said[client_task.client.name] = code if code in CODES else FAILED
             until.append(time.monotonic() + place.rest)
 
         task = Task(TASK, Shareable(), result_received_cb=heard)
@@ -95,5 +101,5 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
         try:
             return make_reply(ReturnCode.OK, body=self._desk.answer(site, str(topic), bytes(body)))
         except CarrierError as error:
-            self.logger.warning(f"refused {topic!r:.20} of {site}: {error}")
+            self.logger.warning("refused a question: %s", error.code)
             return make_reply(ReturnCode.INVALID_REQUEST)

@@ -1,4 +1,8 @@
-"""FLARE's job at a site: it runs the site's own part, of which the job knows nothing but the digest of its study."""
+"""FLARE's job at a site: it runs the site's own part, of which the job knows nothing but the digest of its study.
+
+FLARE's log is read by more people than the site's rows: it gets fixed lines and codes. Whatever else there is to say,
+the text of a refusal, the lines of the package's own loggers and warnings, goes to a file that its owner can read.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,11 @@ from nvflare.fuel.f3.cellnet.fqcn import FQCN
 from nvflare.fuel.f3.message import Message
 
 from smc_dp.core.errors import InputError
+from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.flare.carrier import Ask, FlareCarrier
 from smc_dp.deploy.flare.local import site_files
-from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE
+from smc_dp.deploy.flare.private_log import details_of, job_logger
+from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE, FAILED, REFUSED, STOPPED
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import take_part
 
@@ -30,22 +36,29 @@ class SiteExecutor(Executor):  # type: ignore[misc]  # FLARE has no types
 
     def __init__(self, study: str) -> None:
         super().__init__()
-        self._study = study
+        self._study, self.logger = study, job_logger("site")
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: FLContext, abort_signal: Signal) -> Shareable:
         """Take part until the site has all it waits for, or FLARE ends the job; what is told is a fixed code."""
-        try:
-            local = Path(fl_ctx.get_engine().get_workspace().get_site_config_dir())
-            study_file, files = site_files(local, self._study, fl_ctx.get_identity_name())
-            ask = asks(fl_ctx, abort_signal)
-            part = take_part(study_file, files, self.logger.info, lambda *_: FlareCarrier(ask))
-        except JobEndedError:
-            self.logger.info("FLARE ended the job; the same job once more goes on from here")
-            return _told("stopped")
-        except InputError as error:
-            self.logger.error(f"refused: {error}")
-            return _told("refused")
-        self.logger.info(f"the study is over here: {part.end} {part.why}".rstrip())
+        local, who = Path(fl_ctx.get_engine().get_workspace().get_site_config_dir()), fl_ctx.get_identity_name()
+        with details_of(local, self._study, who) as note:
+            try:
+                study_file, files = site_files(local, self._study, who)
+                ask = asks(fl_ctx, abort_signal)
+                part = take_part(study_file, files, note, lambda *_: FlareCarrier(ask))
+            except JobEndedError:
+                self.logger.info("FLARE ended the job; the same job once more goes on from here")
+                return _told(STOPPED)
+            except InputError as error:
+                note(PrivateText(f"refused: {error}"))
+                self.logger.error("refused: %s", error.code)
+                return _told(REFUSED)
+            except Exception as error:  # FLARE would log its text, and the values in it
+                note(PrivateText(f"failed: {type(error).__name__}: {error}"))
+                self.logger.error("failed: %s", type(error).__name__)
+                return _told(FAILED)
+            note(part.why)
+        self.logger.info("the study is over here: %s %s", part.end, part.code)
         return _told(DONE)
 
 

@@ -17,8 +17,8 @@ CHANNEL = "smc_dp"
 SEND, FETCH, LAST = TOPICS = ("send", "fetch", "last")
 TASK = "take_part"
 CODE = "smc_dp_code"
-DONE = "done"
-"""Under this name a site tells the job how its part ended: a fixed code, never a text."""
+DONE, STOPPED, REFUSED, FAILED = CODES = ("done", "stopped", "refused", "failed")
+"""Under the name `CODE` a site tells the job how its part ended: one of these, never a text."""
 LONGEST_WAIT = 5.0
 """Seconds for which the relay keeps a question for new parcels open."""
 HEAP_BYTES = 4 << 20

@@ -104,9 +104,7 @@ class Ledger:
             number = standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now()))
         epsilon, delta = float(guarantee.epsilon), float(guarantee.delta)
         what = "charged before" if standing else "charged"
-        _LOG.info(
-            "ledger %s: entry %d %s: %s, epsilon %g, delta %g", self.path, number, what, mechanism, epsilon, delta
-        )
+        _LOG.info("ledger: entry %d %s: %s, epsilon %g, delta %g", number, what, mechanism, epsilon, delta)
         return number
 
     def settle(self, number: int, state: Literal["released", "void"], run: str | None = None) -> None:
@@ -116,7 +114,7 @@ class Ledger:
         """
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
             self._append(history.settled(number, state, run, _now()))
-        _LOG.info("ledger %s: entry %d is settled: %s", self.path, number, state)
+        _LOG.info("ledger: entry %d is settled: %s", number, state)
 
     def spent(self, account: Account, *asked: Guarantee) -> Standing:
         """How an account stands, or would stand if `asked` were released too."""

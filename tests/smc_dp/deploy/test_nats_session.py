@@ -119,7 +119,7 @@ def play(running: NatsRelay, folder: Path, meanwhile: Callable[[], None] = lambd
 def test_every_site_makes_the_same_release_and_settles_its_own_book(tmp_path: Path) -> None:
     with relay(tmp_path) as running:
         parts = play(running, tmp_path)
-    assert [(part.name, part.end, part.why) for part in parts] == [(name, "released", "") for name in SITES]
+    assert [(part.name, part.end, part.why.on_screen()) for part in parts] == [(name, "released", "") for name in SITES]
     rows = [None if part.compared is None else part.compared.rows for part in parts]
     assert rows == [None, 25, 30, None]  # the first has too few to say anything, Charlie none
     for file in ("release.json", "transcript.jsonl"):
@@ -147,7 +147,7 @@ def test_a_relay_that_is_killed_again_and_again_only_delays_it(tmp_path: Path) -
         parts = play(running, tmp_path, die)
         messages_in_all = messages_at(running)
     assert died[-1] < messages_in_all
-    assert [(part.end, part.why) for part in parts] == [("released", "")] * len(SITES)
+    assert [(part.end, part.why.on_screen()) for part in parts] == [("released", "")] * len(SITES)
     assert len({(part.out / "transcript.jsonl").read_bytes() for part in parts}) == 1
 
 

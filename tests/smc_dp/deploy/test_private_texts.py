@@ -1,0 +1,297 @@
+"""Cells, paths and names stay with their owner: planted ones are searched for in all that carriers and loggers get."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import logging
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from support.flare_stubs import flare_site
+from support.in_memory import InMemoryCarrier
+from support.relays import PARTIES, joint_study, ready, relay, without_server
+
+import smc_dp
+from smc_dp.core.errors import InputError
+from smc_dp.core.private_text import PrivateText
+from smc_dp.deploy.flare.wire import CODE, written
+from smc_dp.deploy.frame import Carrier, Parcel
+from smc_dp.deploy.join import SiteFiles, open_carrier, take_part
+from smc_dp.deploy.relay_store import RelayStore
+
+NORTH = PARTIES[0]
+CELL, PATH, NAME = "HIV positive 4711", "ward-of-planted-doctor", "patients-of-1987"
+PLANTED = (CELL, PATH, NAME)
+
+
+class Heard(logging.Handler):
+    """Every record as a formatter would write it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.setFormatter(logging.Formatter("%(name)s %(message)s"))
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture
+def heard() -> Iterator[Heard]:
+    """What a handler on the root hears, where every logger tells everything."""
+    handler, loggers = Heard(), [logging.getLogger(name) for name in ("", "smc_dp", "protocols")]
+    levels = [logger.level for logger in loggers]
+    loggers[0].addHandler(handler)
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
+    yield handler
+    loggers[0].removeHandler(handler)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
+def bad_cell(files: SiteFiles) -> SiteFiles:
+    assert files.data is not None
+    files.data.write_text(f"age,back\n{CELL},yes\n30,no\n")
+    return files
+
+
+def no_file(files: SiteFiles) -> SiteFiles:
+    assert files.data is not None
+    files.data.unlink()
+    return files
+
+
+def no_ledger(files: SiteFiles) -> SiteFiles:
+    assert files.ledger is not None
+    files.ledger.write_bytes(CELL.encode())
+    return files
+
+
+SPOILT: dict[str, tuple[Callable[[SiteFiles], SiteFiles], Sequence[str]]] = {
+    "a cell": (bad_cell, (CELL, PATH, NAME)),
+    "a file that is gone": (no_file, (PATH, NAME)),
+    "a ledger that is none": (no_ledger, (PATH,)),
+}
+"""How a site's files are spoilt, and what its owner has to be told of."""
+
+
+def at_home(folder: Path, relay_address: str, spoil: Callable[[SiteFiles], SiteFiles]) -> tuple[Path, SiteFiles]:
+    """A site that is ready, all of whose files have planted names."""
+    home = folder / PATH
+    files = ready(home, NORTH, joint_study(relay_address))
+    assert files.data is not None
+    data = files.data.rename(home / f"{NAME}.csv")
+    return home / "study.toml", spoil(SiteFiles(**{**vars(files), "data": data}))
+
+
+class Recorded:
+    """A carrier, and all that is handed to it."""
+
+    def __init__(self, way: Carrier) -> None:
+        self._way = way
+        self.sent: list[Parcel] = []
+
+    def send(self, parcels: Sequence[Parcel]) -> None:
+        self.sent += parcels
+        self._way.send(parcels)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._way, name)
+
+
+def found_in(*outputs: object) -> list[str]:
+    """Which planted texts stand in any of these, in any case of letters."""
+    everything = "\n".join(map(repr, outputs)).lower()
+    return [planted for planted in PLANTED if planted.lower() in everything]
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+@pytest.mark.parametrize("kind", ["in memory", pytest.param("NATS", marks=without_server)])
+def test_carriers_and_loggers_have_nothing_of_what_the_owner_is_told(
+    tmp_path: Path, heard: Heard, kind: str, spoilt: str
+) -> None:
+    spoil, told = SPOILT[spoilt]
+    carriers: list[Recorded] = []
+    said: list[PrivateText] = []
+
+    def recorded(*asked: Any) -> Carrier:
+        way = InMemoryCarrier(RelayStore(), NORTH) if kind == "in memory" else open_carrier(*asked)
+        carriers.append(Recorded(way))
+        return carriers[0]
+
+    def refusal(address: str, credentials: Path | None = None) -> str:
+        study_file, files = at_home(tmp_path, address, spoil)
+        if credentials is not None and files.credentials is not None:
+            shutil.copytree(credentials, files.credentials)
+        with pytest.raises(InputError) as refused:
+            take_part(study_file, files, said.append, recorded)
+        return str(refused.value)
+
+    if kind == "in memory":
+        text = refusal("flare://relay.example.org:8102")
+    else:
+        with relay(tmp_path / "relay") as running:
+            text = refusal(running.study.relay, running.site(NORTH))
+    assert all(planted in text for planted in told)
+    sent = [parcel.encode() for parcel in carriers[0].sent]
+    assert len(sent) == 1  # that it does not take part, and no more
+    assert found_in(sent, *heard.lines) == []
+
+
+class Cell:
+    """FLARE's way to the server: it answers that there is nothing."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+
+    def send_request(self, *, request: Any, **_: object) -> Any:
+        self.asked.append(bytes(request.payload))
+        return SimpleNamespace(get_header=lambda key: "ok", payload=written([]))
+
+
+def flare_job(local: Path, cell: Cell, digest: str, **changes: object) -> Any:
+    """One job at a site, whose own folder is `local`: what it tells, by FLARE's real class where that is there."""
+    workspace = SimpleNamespace(get_site_config_dir=lambda: str(local))
+    engine = SimpleNamespace(get_workspace=lambda: workspace, get_cell=lambda: cell)
+    context = SimpleNamespace(get_engine=lambda: engine, get_identity_name=lambda: "site-1", get_job_id=lambda: "job-1")
+    with flare_site() as site:
+        for name, value in changes.items():
+            setattr(site, name, value)
+        return site.SiteExecutor(digest).execute("take_part", {}, context, SimpleNamespace(triggered=False))
+
+
+def in_flare(folder: Path, spoil: Callable[[SiteFiles], SiteFiles]) -> tuple[Path, str, Path]:
+    """A site's FLARE folder, the digest of its study, and the file with its details."""
+    study = joint_study("flare://relay.example.org:8102")
+    study_file, files = at_home(folder, study.relay, spoil)
+    own = folder / "local" / "smc_dp" / study.digest
+    own.mkdir(parents=True)
+    named = {**{n: str(p) for n, p in vars(files).items() if p and n != "credentials"}, "study": str(study_file)}
+    (own / "site-1.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in named.items()))
+    return folder / "local", study.digest, own / "site-1.details"
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_flare_s_log_has_the_code_of_a_refusal_and_its_owner_the_text(
+    tmp_path: Path, heard: Heard, capfd: pytest.CaptureFixture[str], spoilt: str
+) -> None:
+    spoil, told = SPOILT[spoilt]
+    local, digest, details = in_flare(tmp_path, spoil)
+    cell = Cell()
+    reply = flare_job(local, cell, digest)
+    assert reply[CODE] == "refused"
+    assert any("refused: " in line for line in heard.lines)
+    assert found_in(cell.asked, dict(reply), *heard.lines, capfd.readouterr()) == []
+    assert stat.S_IMODE(details.stat().st_mode) == 0o600
+    assert all(planted in details.read_text() for planted in told)
+
+
+def test_flare_hears_of_a_failure_that_nobody_foresaw_what_kind_it_is_and_no_more(
+    tmp_path: Path, heard: Heard, capfd: pytest.CaptureFixture[str]
+) -> None:
+    local, digest, details = in_flare(tmp_path, lambda files: files)
+
+    def fails(*_: object) -> None:
+        logging.getLogger("smc_dp.run").error("a line about %s", CELL)
+        raise KeyError(CELL)
+
+    reply = flare_job(local, Cell(), digest, take_part=fails)
+    assert reply[CODE] == "failed"
+    assert [line for line in heard.lines if "KeyError" in line]
+    assert found_in(dict(reply), *heard.lines, capfd.readouterr()) == []
+    assert CELL in details.read_text()
+
+
+# The type.
+
+
+def test_a_private_text_shows_nothing_where_it_is_written_as_a_value(heard: Heard) -> None:
+    text = PrivateText(f"row 3: {CELL}\nand more")
+    logging.getLogger("smc_dp").error("%s %r", text, text)
+    shown = (f"{text}", str(text), repr(text), f"{text!s:.9}", repr([text]), repr(vars(PrivateText)), *heard.lines)
+    assert found_in(*shown) == []
+    for made in (copy.copy, copy.deepcopy, json.dumps):  # the first as pickle does
+        with pytest.raises(TypeError):
+            made(text)
+    assert text.on_screen() == f"row 3: {CELL} and more"  # one line, whatever it holds
+
+
+def test_a_private_text_is_written_where_only_its_owner_reads(tmp_path: Path) -> None:
+    file = tmp_path / "state" / "details"
+    for _ in range(2):
+        PrivateText(CELL).append_to(file)
+    assert file.read_text() == f"{CELL}\n" * 2
+    assert (stat.S_IMODE(file.parent.stat().st_mode), stat.S_IMODE(file.stat().st_mode)) == (0o700, 0o600)
+    file.chmod(0o644)
+    PrivateText(CELL).append_to(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="link"):
+        PrivateText(CELL).append_to(link)
+
+
+# The lint: what a logger in the rooms of a site is given.
+
+ROOMS = ("deploy", "privacy/ledger", "run")
+_LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
+
+
+def told_texts(source: str) -> Iterator[int]:
+    """The lines on which a logger is given an error, but for its code and its type, a path, or a private text."""
+    tree = ast.parse(source)
+    errors = {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        logger = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in _LEVELS else None
+        if logger is None or not ast.unparse(logger).lower().endswith(("_log", "logger")):
+            continue
+        codes = [node.value for node in ast.walk(call) if isinstance(node, ast.Attribute) and node.attr == "code"]
+        types = [node for node in ast.walk(call) if isinstance(node, ast.Call) and ast.unparse(node.func) == "type"]
+        harmless = {id(inner) for node in (*codes, *types) for inner in ast.walk(node)}
+        inner = [node for node in ast.walk(call) if id(node) not in harmless]
+        names = {node.id for node in inner if isinstance(node, ast.Name)}
+        attributes = {node.attr for node in inner if isinstance(node, ast.Attribute)}
+        keywords = {keyword.arg for keyword in call.keywords}
+        text = {"path", "why", "fault", "on_screen", "exception"} & attributes or keywords & {"exc_info", "stack_info"}
+        if names & errors or text:
+            yield call.lineno
+
+
+def test_no_logger_of_a_site_is_given_the_text_of_an_error_or_a_path() -> None:
+    root = Path(smc_dp.__file__).parent
+    found = {
+        f"{path.relative_to(root)}:{line}"
+        for room in ROOMS
+        for path in (root / room).rglob("*.py")
+        for line in told_texts(path.read_text())
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.logger.error(f'refused: {error}')",
+        "_LOG.info('%s', error)",
+        "_LOG.info('%s', str(error))",
+        "_LOG.exception('it failed')",
+        "_LOG.info('failed', exc_info=True)",
+        "_LOG.info('ledger %s', self.path)",
+        "_LOG.info('%s', text.on_screen())",
+    ],
+)
+def test_the_lint_notices(line: str) -> None:
+    assert list(told_texts(f"try:\n    pass\nexcept ValueError as error:\n    {line}\n")) == [4]
+
+
+@pytest.mark.parametrize("line", ["_LOG.info('%s', error.code)", "_LOG.error('%s', type(error).__name__)"])
+def test_the_lint_lets_codes_pass(line: str) -> None:
+    assert list(told_texts(f"try:\n    pass\nexcept ValueError as error:\n    {line}\n")) == []
