@@ -21,7 +21,7 @@ from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.record import Recorded, record_of
+from smc_dp.deploy.record import PIECE_BYTES, Recorded, record_of
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
@@ -48,7 +48,6 @@ def own_view(
     return view.dumps(session)
 
 
-_CHUNK = 1 << 19
 _NO_PIECE = InputFault("record.no_piece")
 
 
@@ -83,7 +82,7 @@ def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[d
 
 def as_parcels(study: str, content: bytes) -> list[Parcel]:
     """A record on its way to all."""
-    pieces = [content[at : at + _CHUNK] for at in range(0, len(content), _CHUNK)]
+    pieces = [content[at : at + PIECE_BYTES] for at in range(0, len(content), PIECE_BYTES)]
     bodies = [cbor2.dumps([number, len(pieces), piece]) for number, piece in enumerate(pieces)]
     return [Parcel(study, CURATOR_NAME, PUBLIC_NAME, "record", i, body) for i, body in enumerate(bodies)]
 

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, model_validator
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
-from protocols.runtime.session import Session
+from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.core.documents import Document, FaultCollector, UnfitError, canonical_text, read_document
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
@@ -178,9 +178,15 @@ class JointStudy(RunSettings):
             approval.check(self)
             if approval.name != name:
                 raise InputError("approvals.of_another", name=name, got=approval.name)
+        return self._session(nonce([approvals[name] for name in self.names]), auxiliary)
+
+    def unapproved_session(self, auxiliary: AuxiliaryRows | None = None) -> Session:
+        """The session before anybody has approved: it has no nonce, and everything else."""
+        return self._session(bytes(SESSION_BYTES), auxiliary)
+
+    def _session(self, made_of_all: bytes, auxiliary: AuxiliaryRows | None) -> Session:
         agreement = self.agreement(auxiliary)
         program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN)
-        made_of_all = nonce([approvals[name] for name in self.names])
         return Session(program, agreement.program_parameters(agreed), self.identities, made_of_all)
 
     def _agreement(self, auxiliary: AuxiliaryRows | None) -> Agreement:

@@ -13,6 +13,7 @@ from support.sites import GREETINGS, LETTERS, PromptCarrier, Sites, newton
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import STAGE_END
+from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import CarrierError, Parcel
 from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.site import Site
@@ -53,6 +54,8 @@ def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
     fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
+    for check in ("count", "too_much"):
+        monkeypatch.setattr(Arrivals, check, lambda self, what: None)
     run = begun(fast_path)
     run.away.add("P4")
     with pytest.raises(AssertionError, match="no end"):
@@ -60,7 +63,7 @@ def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
     run.close()
 
 
-@pytest.mark.parametrize("draw", range(6))
+@pytest.mark.parametrize("draw", range(3))
 @pytest.mark.parametrize("corrupted", ["P1", CURATOR_NAME])
 def test_whatever_is_sent_every_site_ends_in_time(corrupted: str, draw: int, fast_path: Path) -> None:
     ends_in_time(fast_path, 4, (corrupted,), draw)
