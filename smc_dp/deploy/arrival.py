@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeAlias
 
 from protocols.curator import CURATOR_NAME
@@ -26,8 +26,8 @@ from smc_dp.deploy.frame import MOST_BYTES, Parcel
 from smc_dp.deploy.study import JointStudy
 
 MOST_NOTICES = 16  # of one participant: it has two to send, and the others are left out
-_MOST_PIECES = -(-record.MOST_BYTES // record.PIECE_BYTES)
 _AROUND = 1 << 12  # bytes of a frame, and of the header of an envelope or of a part of a record, at most
+_LINE_ZERO = 1 << 24  # bytes of a record's first line, at most
 _Kind: TypeAlias = tuple[str, str]
 """A kind of message and the stage in which it was sent."""
 
@@ -58,7 +58,8 @@ class Arrivals:
         if parcel.lane == "notice":
             return number < MOST_NOTICES and size <= status_message.MOST_BYTES
         if parcel.lane == "record":
-            return parcel.sender == CURATOR_NAME and number < _MOST_PIECES and size <= record.PIECE_BYTES + _AROUND
+            fits = number < self._most_pieces and size <= record.PIECE_BYTES + _AROUND
+            return parcel.sender == CURATOR_NAME and fits
         return False
 
     def most_bytes(self, sender: str, to: str) -> int:
@@ -112,6 +113,25 @@ class Arrivals:
     def came(self, sender: str, to: str, kind: str, stage: str) -> int:
         """Return how many of a kind and stage have come on a link."""
         return self._came.get((sender, to), Counter[_Kind]())[kind, stage]
+
+    @cached_property
+    def _most_pieces(self) -> int:
+        """Parts of the longest record: its lines hold each message in base64, and beside each may stand an absence."""
+        groups = self._talk.groups
+        flows = [
+            (f, sender, len(groups[sender]) * len(groups[to]))
+            for f in self._flows
+            for sender in f.senders
+            for to in f.to
+        ]
+        sealed = [
+            (f.times * pairs, self._body(sender, "", f.kind.__name__, f.stage) or 0) for f, sender, pairs in flows
+        ]
+        public = [
+            (1, self._body(name, PUBLIC_NAME, *kind) or 0) for name in self._group for kind, _ in self._of_all(name)
+        ]
+        most = _LINE_ZERO + sum(count * (2 * size + 2 * _AROUND) for count, size in (*sealed, *public))
+        return -(-min(record.MOST_BYTES, most) // record.PIECE_BYTES)
 
     def _bytes(self, sender: str, to: str, kind: str, stage: str) -> int:
         """Return the most bytes of an envelope of this kind."""
