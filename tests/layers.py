@@ -86,8 +86,8 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "smc_dp.run.protocols": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.privacy"),
         *("protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.curator", "protocols.errors"),
-        *("protocols.linear", "protocols.pathak2010", "protocols.programs", "protocols.runtime"),
-        "protocols.secure_sum",
+        *("protocols.crypto.sealing", "protocols.linear", "protocols.pathak2010", "protocols.programs"),
+        *("protocols.runtime", "protocols.secure_sum"),
         "smc_dp.methods.functionality",
     ),
     "smc_dp.audit": ("smc_dp.core", "smc_dp.leakage", "smc_dp.pages"),

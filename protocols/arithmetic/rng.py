@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
+from itertools import islice
 
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms
 
@@ -55,6 +57,10 @@ class Stream:
         key = hmac.digest(self._key, b"fork:" + label.encode(), "sha256")
         return Stream(key, insecure=self.insecure)
 
+    def forks(self, *labels: str) -> Forks:
+        """The forks under these labels, and nothing that leads to another."""
+        return Forks({label: self.fork(label).key for label in labels}, insecure=self.insecure)
+
     def spawn(self) -> Stream:
         """An independent stream keyed by the next bytes of this one: every call gives another, as no fork does."""
         return Stream(self.bytes(KEY_BYTES), insecure=self.insecure)
@@ -91,3 +97,29 @@ class Stream:
         while (x := self.bits(k)) >= n:
             pass
         return x
+
+
+class Forks:
+    """Keys of some forks of a stream that is gone, by label: what was drawn under other labels stays unknown."""
+
+    __slots__ = ("_keys", "insecure")
+
+    def __init__(self, keys: Mapping[str, bytes], *, insecure: bool) -> None:
+        self._keys = dict(keys)
+        self.insecure = insecure
+
+    def __repr__(self) -> str:
+        return f"Forks({', '.join(self._keys)})"  # never the keys
+
+    @property
+    def left(self) -> Mapping[str, bytes]:
+        """The secret keys, for a role's sealed state, in the order in which they are drawn with."""
+        return self._keys
+
+    def fork(self, label: str) -> Stream:
+        """The stream under this label, as `Stream.fork` would give it; KeyError where it is none of these."""
+        return Stream(self._keys[label], insecure=self.insecure)
+
+    def without_first(self) -> Forks:
+        """The same once the first was drawn with."""
+        return Forks(dict(islice(self._keys.items(), 1, None)), insecure=self.insecure)

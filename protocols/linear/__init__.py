@@ -8,6 +8,9 @@ conversation, `ideal.py` says what it is worth, `NOTES.md` has the proof.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.linear import publication, selection, setup, submission
 from protocols.linear.messages import KINDS
@@ -16,7 +19,9 @@ from protocols.linear.publication import broken_word
 from protocols.linear.values import RECORDS, Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import Program
+from protocols.runtime.session import Kept, Program, until
+
+_SUBMITTED, _SELECTED = 2, 3  # stages that are over by then
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
@@ -49,6 +54,24 @@ def peers(p: Parameters, name: str) -> tuple[str, ...]:
     return (*hubs, *(p.parties[i] for i in sorted(ring)))
 
 
+def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> Kept:
+    """Charlie's keys, halves and rows are kept until the noise is selected, a party's size and noise until they are
+    submitted; masks and summands are used to the end.
+    """
+    over = len(results)
+    if name == CURATOR_NAME:
+        keys, *left = until(over, results, _SELECTED)
+        if over >= _SELECTED:
+            left[0] = replace(left[0], b=(), points=())
+        return inputs, [keys, *left]
+    agreed, mine = inputs
+    if over >= _SUBMITTED:
+        mine, results = replace(mine, n=0, eta=()), until(over, results, _SUBMITTED)
+    if name == p.parties[0] and over >= _SELECTED:
+        mine, results[1] = replace(mine, w=()), (results[1][0], None)
+    return (agreed, mine), results
+
+
 PROGRAM = Program(
     "linear",
     1,
@@ -59,4 +82,5 @@ PROGRAM = Program(
     participants=parties_and_curator,
     peers=peers,
     kept=broken_word,
+    unspent=unspent,
 )

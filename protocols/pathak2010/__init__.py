@@ -7,16 +7,21 @@ says what it is worth, and `NOTES.md` numbers each departure from the paper as [
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from protocols.arithmetic.permutation import Permutation
 from protocols.crypto import dgk, paillier
-from protocols.curator import parties_and_curator
+from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.pathak2010 import setup, stage1, stage2, stage3
 from protocols.pathak2010.messages import KINDS
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import RECORDS, Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import Program
+from protocols.runtime.session import Kept, Program, until
+
+_SELECTED, _END = 4, 5  # stages of Charlie's that are over when the noise is selected, and in the end
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
@@ -37,6 +42,17 @@ async def curator(me: Endpoint, p: Parameters) -> Announced:
     return await me.stage(stage3.curator, p, keys)
 
 
+def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> Kept:
+    """A party's size is kept until stage 1 is over, its noise until stage 2 is, and so are Charlie's halves, his
+    permutation and whom he found; keys and weights are used to the end.
+    """
+    over = len(results)
+    if name == CURATOR_NAME:
+        return inputs, until(over, results, _END, _SELECTED, _SELECTED)
+    agreed, mine = inputs
+    return (agreed, replace(mine, n=0 if over > 1 else mine.n, eta=() if over > 2 else mine.eta)), results
+
+
 PROGRAM = Program(
     "pathak2010",
     2,
@@ -54,4 +70,5 @@ PROGRAM = Program(
     Parameters,
     participants=parties_and_curator,
     kept=stage3.broken_word,
+    unspent=unspent,
 )

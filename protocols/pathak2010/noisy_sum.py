@@ -39,9 +39,9 @@ class WeightParameters:
         return Ring(self.ring_bits)
 
     def check_length(self, *vectors: Vector) -> None:
-        """Raise `LocalError` unless each of a party's own vectors has d numbers."""
+        """Raise `LocalError` unless each of a party's own vectors has d numbers, or none where it is spent."""
         for vector in vectors:
-            if len(vector) != self.dimension:
+            if vector and len(vector) != self.dimension:
                 raise LocalError("vector.of_another_length", dimension=self.dimension, length=len(vector))
 
 

@@ -18,6 +18,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from protocols.arithmetic.rng import KEY_BYTES as STREAM_BYTES
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
@@ -153,6 +154,7 @@ class Actor(RoleStepper):
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
         self.counter = 0  # of the states that were saved of it
         self.rising = False  # resumed, and not yet where it stood
+        self.forgotten = False
         self.early = EarlyMail()
         self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
@@ -189,6 +191,9 @@ class Actor(RoleStepper):
 
         What comes before its sender's greeting waits, and what follows it on the same link waits behind it.
         """
+        if self.forgotten:
+            self._turn_away(envelope)
+            return
         sender = envelope.sender
         unmet = sender in self.channel.peers and sender not in self.board
         if unmet or sender in self.early.senders:
@@ -232,6 +237,18 @@ class Actor(RoleStepper):
             for kind, stage, payload in unpublished:
                 self._emit(self.channel.sign(kind, stage, payload))
         return self.taken()
+
+    def forget(self) -> None:
+        """Let go of all that opens, repeats or adds up anything; for a role that is done and has published.
+
+        What is left is its result, and whom it missed. Letters that come later are not opened: they are of no use.
+        """
+        if not self.done or self.publishes:
+            raise LocalError("role.forgets_before_its_end", name=self.name)
+        self.forgotten = True
+        self.seed, self.inputs, self.progress = Stream(bytes(STREAM_BYTES), insecure=True), (), Progress()
+        self.early, self.mailbox.log = EarlyMail(), []
+        self.channel.close(self.channel.peers)
 
     def restore(self, progress: Progress, keys: dict[str, Key]) -> None:
         """Continue from what an earlier actor of this role left behind."""
@@ -297,6 +314,10 @@ class Actor(RoleStepper):
         for due in (self.mailbox.due(sender, mail.kind, self.stage) for mail in read):
             self.doubted.add(replace(due, read=due.read - 1))
         self.mailbox.miss(sender)
+
+    def note(self, sender: str, rule: Fault) -> None:
+        """Note what is wrong."""
+        self.mailbox.note(Note(sender, None, rule))
 
     def is_to_come(self, absent: Absent) -> bool:
         """Whether the role may come to this letter; nobody knows before it is where it stood."""
@@ -377,6 +398,18 @@ class Actor(RoleStepper):
                 if error.evidence:
                     raise
                 self.mailbox.note(Note(error.culprit, None, error.broken))
+
+    def _turn_away(self, envelope: Envelope) -> None:
+        """Note a letter of somebody who was given up; of anybody else it ends the session, and its sender is not blamed
+        for what nobody has opened.
+        """
+        self.channel.counters.received[envelope.sender] = envelope.number + 1
+        mail = Mail(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
+        self.mailbox.put(mail)
+        try:
+            self.refuse_unread()
+        except PeerError as error:
+            raise PeerError(somebody_between(envelope.sender), error.fault) from None
 
     def _open(self, envelope: Envelope) -> None:
         payload = self.channel.open(envelope)

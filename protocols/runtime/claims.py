@@ -5,7 +5,7 @@ A check can refute a claim and never proves one; the proof is the prose in a pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
@@ -54,6 +54,15 @@ class Told(NamedTuple):
     message: Message
 
 
+class Needed(NamedTuple):
+    """A message that somebody has to have sent: the ends of its link, its kind and its stage."""
+
+    sender: str
+    to: str
+    kind: str
+    stage: str
+
+
 @dataclass(frozen=True)
 class Checkable:
     """What somebody can find out who was not there and trusts nobody, all of it as functions of the parameters p.
@@ -61,6 +70,9 @@ class Checkable:
     `opens(p)`: whether what is published can be made again by anybody. `published(p, session_id, greetings, published,
     attested)`: what is wrong with it, from what everybody greeted with and `attested(name, statement, signature)`.
     `told(p, greetings, letters)`: what opened letters show of who greeted otherwise; its greeting is what it signed.
+    `needs(p, published)`: what has to have been sent for this; `LocalError` for what nobody can publish.
+    `contradicted(p, session_id, greetings, published, statements)`: which of these signed statements, each with its
+    signer, contradicts what was published, and whose signature of the publication shows a deviation beside it.
     """
 
     opens: Callable[[Any], bool]
@@ -68,6 +80,10 @@ class Checkable:
         [Any, bytes, Mapping[str, Any], Mapping[str, Any], Callable[[str, Message, bytes], bool]], Wrong | None
     ]
     told: Callable[[Any, Mapping[str, Any], Sequence[Told]], Wrong | None]
+    needs: Callable[[Any, Mapping[str, Any]], Iterable[Needed]] = lambda p, published: ()
+    contradicted: Callable[
+        [Any, bytes, Mapping[str, Any], Mapping[str, Any], Sequence[tuple[str, Any]]], Wrong | None
+    ] = lambda p, session, greetings, published, statements: None
 
 
 Unknown = Callable[[str, int], Any]
@@ -121,6 +137,19 @@ Inputs = Mapping[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
+class Detour:
+    """What else a conversation goes through where one message was not what it should be, whichever that was.
+
+    Messages of the kind `shown_by` stand in a transcript then. `spoilt(message)`: one of the kind `spoils` as it should
+    not be, which sends a dry run the same way.
+    """
+
+    shown_by: type[Message]
+    spoils: type[Message]
+    spoilt: Callable[[Any], Message]
+
+
+@dataclass(frozen=True)
 class Model:
     """What an audit must know of a protocol to hold its conversation without anybody's data.
 
@@ -143,6 +172,7 @@ class Model:
     parties under which coalitions may learn something else: each has a table of its own.
     `asked(p, inputs)`: of one participant's inputs those that it starts with, and what it is answered at home, one
     after the other, where a role asks; what is answered is its own as its inputs are.
+    `detour`: a longer way that a session may take.
     """
 
     toy: Callable[[Any], Any]
@@ -158,6 +188,7 @@ class Model:
     given: Callable[[Any, Inputs, Sequence[tuple[str, Message]], frozenset[str]], Mapping[str, Any]] | None = None
     profiles: Callable[[Any], tuple[Any, ...]] = lambda p: ()
     asked: Callable[[Any, tuple[Any, ...]], tuple[tuple[Any, ...], tuple[Any, ...]]] = lambda p, inputs: (inputs, ())
+    detour: Detour | None = None
 
 
 @dataclass(frozen=True)

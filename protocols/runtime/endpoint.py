@@ -106,6 +106,10 @@ class Engine(Protocol):
         """Go on without the sender."""
         ...
 
+    def note(self, sender: str, rule: Fault) -> None:
+        """Go on with the sender."""
+        ...
+
 
 class Endpoint:
     """The only door between a role and its driver."""
@@ -270,6 +274,10 @@ class Endpoint:
     def doubt(self, sender: str, code: str, /, **fields: FieldValue) -> None:
         """Note that the message received last from this sender breaks a rule, and go on without the sender."""
         self._engine.doubt(sender, Fault(code, fields))
+
+    def note(self, name: str, code: str, /, **fields: FieldValue) -> None:
+        """Note that this participant has broken a rule, which did no harm, and go on with it."""
+        self._engine.note(name, Fault(code, fields))
 
     def stop(self, code: str | Fault, /, **fields: FieldValue) -> NoReturn:
         """End the role without a result, where nobody broke a rule."""

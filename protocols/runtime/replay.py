@@ -34,21 +34,28 @@ from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, Session
 
 
-def save(actor: Actor) -> bytes:
-    """Return the state of an actor, under the next number, which is `actor.counter` afterwards."""
+def save(actor: Actor, *, whole: bool = False) -> bytes:
+    """Return the state of an actor, under the next number, which is `actor.counter` afterwards.
+
+    `whole`: with the inputs that are spent and all that stages left, for a view that is to be made in the end.
+    """
     session, channel, mailbox = actor.session, actor.channel, actor.mailbox
     progress, at = actor.progress, channel.counters
+    inputs, results = actor.inputs, progress.results
+    if session.program.unspent and not whole and results:
+        inputs, results = session.program.unspent(session.parameters, actor.name, inputs, results)
     kept = {
         "program": (FORMAT, session.program.name, session.program.version, session.id),
         "counter": actor.counter + 1,
         "end": (actor.end, actor.why),
-        "role": (actor.name, actor.seed.key, actor.seed.insecure, actor.inputs, actor.greeted),
+        "result": (actor.forgotten, actor.result if actor.forgotten else None),
+        "role": (actor.name, actor.seed.key, actor.seed.insecure, inputs, actor.greeted),
         "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
         "left": {peer: (keys.outgoing, keys.incoming) for peer, keys in channel.left.items()},
         "greetings": {name: hello.encode() for name, hello in channel.greetings.items()},
         "early": [envelope.encode() for envelope in actor.early.envelopes],
         "keys": actor.keys,
-        "progress": tuple(vars(progress).values()),
+        "progress": tuple({**vars(progress), "results": results}.values()),
         "mail": [tuple(vars(mail).values()) for mail in mailbox.log],
         "marks": sorted(tuple(vars(mark).values()) for mark in mailbox.marks),
         "away": sorted(mailbox.away),
@@ -124,7 +131,8 @@ def _restored(
     for mail in kept["mail"]:
         mailbox.put(Mail(*mail))
     end, actor.why = kept["end"]
-    if end in ("stopped", "gone"):  # a role that is done is run again, for its result
+    actor.forgotten, actor.result = kept["result"]
+    if actor.forgotten or end in ("stopped", "gone"):  # another that is done is run again, for its result
         actor.end = end
     actor.rising = actor.end is None
     return actor

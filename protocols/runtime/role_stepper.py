@@ -293,6 +293,10 @@ class RoleStepper(ABC):
         """Refuse to: where nothing is sealed everybody follows the protocol."""
         raise LocalError("role.doubts_the_honest", name=self.name, sender=sender, rule=str(rule))
 
+    def note(self, sender: str, rule: Fault) -> None:
+        """Refuse to, for the same reason."""
+        self.doubt(sender, rule)
+
     # What an engine replaces.
 
     @abstractmethod

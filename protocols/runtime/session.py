@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, repeat
 from typing import Any
 
 import cbor2
@@ -24,6 +25,13 @@ MAX_NAME = 100
 _TAKEN = frozenset({"Hello", "StageEnd", "Absent", "Session"})  # what the runtime itself puts on the wire and on record
 
 Role = Callable[..., Awaitable[Any]]
+Kept = tuple[tuple[Any, ...], list[Any]]
+"""What a state keeps of a role's inputs, and of what its finished stages left."""
+
+
+def until(over: int, values: Iterable[Any], *last: int) -> list[Any]:
+    """These values, each until so many stages are over, and None from then on; the others stay."""
+    return [None if over >= use else value for value, use in zip(values, chain(last, repeat(over + 1)), strict=False)]
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,8 @@ class Program:
     published something else than it had told a role with this result, and what; None if nobody did. `widths(p, stage)`:
     the widths and counts that a stage has of its own, where messages are not equally long in all stages. `closed(p,
     name, stage)`: with whom a participant exchanges nothing more once a stage is over; these links lose their keys.
+    `unspent(p, name, inputs, results)`: what a state keeps of a role's inputs and of what its finished stages left, in
+    their order: each value until the last stage that uses it is over, and nothing in its place from then on.
     """
 
     name: str
@@ -65,6 +75,7 @@ class Program:
     kept: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, Fault] | None] | None = None
     widths: Callable[[Any, str], Layout] | None = None
     closed: Callable[[Any, str, str], Iterable[str]] | None = None
+    unspent: Callable[[Any, str, tuple[Any, ...], list[Any]], Kept] | None = None
 
     def __post_init__(self) -> None:
         taken = _TAKEN.intersection(kind.__name__ for kind in self.kinds)

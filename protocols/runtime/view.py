@@ -139,8 +139,9 @@ class Recomputed:
     `reads`: (line, sender, message) for all mail that it read, and `opened` the same as the view has it. `view`: its
     inputs, what its stages left, its mail, for checks. `keys`: those that it was told, by their names. `links`: its
     session keys. `letters`: all its sealed mail in the record, both ways, read or not. `greetings`: the digests of
-    those that it relied on, by sender. `heard`: the statements of others that it saw to be signed. `doubted`:
-    the letters that it read and left out of account, as if they had not come.
+    those that it relied on, by sender. `result`: what the role came to, None before its end. `heard`: the statements of
+    others that it saw to be signed. `doubted`: the letters that it read and left out of account, as if they had not
+    come.
 
     `fault` is what stopped the role before its end, in words that name nobody as the one who did, `at` the line that
     did if any, and `cause` what kind of thing it was. Who answers for it is for signatures to say.
@@ -155,6 +156,7 @@ class Recomputed:
     links: Links
     letters: tuple[Letter, ...]
     greetings: tuple[tuple[str, bytes], ...]
+    result: Any = None
     heard: tuple[SignedStatement, ...] = ()
     doubted: frozenset[Absent] = frozenset()
     fault: str | None = None
@@ -285,7 +287,7 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     greetings = _relied_on(actor)
     return Recomputed(
         tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings,
-        tuple(actor.heard), frozenset(actor.doubted), *stopped,
+        actor.result if actor.done else None, tuple(actor.heard), frozenset(actor.doubted), *stopped,
     )  # fmt: skip
 
 

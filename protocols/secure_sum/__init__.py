@@ -9,10 +9,13 @@ is worth, and `NOTES.md` has the theorem and its proof.
 
 from __future__ import annotations
 
+from itertools import accumulate
+from typing import Any
+
 from protocols import curator as with_curator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind
-from protocols.runtime.session import Greeting, Program
+from protocols.runtime.session import Greeting, Kept, Program
 from protocols.secure_sum import complete, dealing, seating, setup, sums
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
 from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
@@ -72,9 +75,16 @@ def closed(p: Parameters, name: str, stage: str) -> tuple[str, ...]:
     return tuple(other for other in p.parties if other != name)
 
 
+def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> Kept:
+    """What a party adds to a sum is kept until that sum is over; what stages leave replaces what was left before."""
+    over, (agreed, *given) = len(results) - 1, inputs
+    before = accumulate((addends.count for addends in given), initial=0)
+    return (agreed, *(addends.unspent(over - first) for addends, first in zip(given, before, strict=False))), results
+
+
 PROGRAM = Program(
     "secure_sum",
-    2,
+    3,
     {PARTY: party, CURATOR: curator},
     KINDS,
     RECORDS,
@@ -86,4 +96,5 @@ PROGRAM = Program(
     kept=broken_word,
     widths=widths,
     closed=closed,
+    unspent=unspent,
 )

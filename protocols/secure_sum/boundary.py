@@ -121,7 +121,13 @@ NOT_CLAIMED = (
         "number of the last state apart from what it backs up."
     ),
     Unclaimed(
-        "Who is corrupted later than a sum but before its secrets are erased counts among the t. So does every name "
-        "that Charlie writes into the list of parties: each party has to know the others from elsewhere."
+        "A dealer whose shares open nothing can stop a sum after all have paid, and is named. Whether a dealer kept "
+        "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Who "
+        "complains falsely counts among the members of every coalition with Charlie."
+    ),
+    Unclaimed(
+        "Who is corrupted, or whose state is read, later than a sum but before its secrets are erased counts among the "
+        "t. So does every name that Charlie writes into the list of parties: each party has to know the others from "
+        "elsewhere."
     ),
 )

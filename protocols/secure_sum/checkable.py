@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault
-from protocols.runtime.claims import Checkable, Told, Wrong
+from protocols.runtime.claims import Checkable, Needed, Told, Wrong
 from protocols.runtime.endpoint import Greeted
-from protocols.secure_sum import dealing, opening, unmasking
-from protocols.secure_sum.messages import MaskKeys, PublishedOpening, Shares, Unmask
+from protocols.secure_sum import dealing, opening, roster, unmasking
+from protocols.secure_sum.messages import Ended, Masked, MaskKeys, PublishedOpening, Shares, Unmask
 from protocols.secure_sum.opening import Attested
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Held
@@ -30,6 +31,37 @@ def published(
         return Wrong(missing, None if opened is None else CURATOR_NAME)
     found = opening.fault(p, session, greetings, opened, attested)
     return None if found is None else Wrong(found.fault, CURATOR_NAME if found.shows else None)
+
+
+def needs(p: Parameters, said: Mapping[str, Any]) -> Iterator[Needed]:
+    """The masked input of each member of each published sum; raises `LocalError` for a list of strangers."""
+    opened = said.get(CURATOR_NAME)
+    for r, listed in enumerate(() if opened is None else opened.members):
+        yield from (Needed(p.parties[i], CURATOR_NAME, Masked.__name__, stage(r)) for i in p.members(listed))
+
+
+def contradicted(
+    p: Parameters,
+    session: bytes,
+    greetings: _Greetings,
+    said: Mapping[str, Any],
+    statements: Sequence[tuple[str, Any]],
+) -> Wrong | None:
+    """Charlie, if he signed another list or another result of a sum than he published."""
+    opened = said.get(CURATOR_NAME)
+    if opened is None:
+        return None
+    signed = [message for name, message in statements if name == CURATOR_NAME]
+    g, query, start = roster.digest(p, greetings), roster.first_query(session), 0
+    for r, members in enumerate(opened.members):
+        S = opened.S[start : start + p.length(r)]
+        at, digest = roster.context(session, g, r, query), masking.digest(S, p.width)
+        for message in (message for message in signed if message.context == at):
+            other = isinstance(message, Ended) and message.digest != digest
+            if other or message.members != members:
+                return Wrong(Fault("sum.not_as_signed", {"sum": r}), CURATOR_NAME)
+        query, start = roster.next_query(p, session, r, query, members, S), start + p.length(r)
+    return None
 
 
 def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong | None:
@@ -99,4 +131,4 @@ def _is_verifiable(p: Parameters) -> bool:
     return p.verifiable
 
 
-CHECKABLE = Checkable(_is_verifiable, published, told)
+CHECKABLE = Checkable(_is_verifiable, published, told, needs, contradicted)

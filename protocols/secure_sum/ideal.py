@@ -3,9 +3,10 @@
 Theorem. Let Charlie and any t parties deviate at will, statically. Their view of R sums can be made from: for each sum
 at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
 members of U of what these add, noise included; and at least H = K-D-t honest parties are in it. There is no statistical
-term. Honest parties output what Charlie says, or nothing: that the sum is right, and that there is one, is not
-promised. In a circle (`graph.py`) all of this is against Charlie and t parties who keep to the protocol, and but for
-the probability that the circle does not do (`distance`).
+term. A complaint about shares opens those of corrupted holders alone, who have them. Honest parties output what Charlie
+says, or nothing: that the sum is right, and that there is one, is not promised. In a circle (`graph.py`) all of this is
+against Charlie and t parties who keep to the protocol, and but for the probability that the circle does not do
+(`distance`).
 
 Where nobody may vanish nothing is ever opened: masks come from a stream cipher then, every t up to K-1 will do, and the
 proof programs nothing.
@@ -26,10 +27,11 @@ from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.claims import Claim, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
+from protocols.runtime.claims import Claim, Detour, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
 from protocols.runtime.message import Message
-from protocols.secure_sum import asked, dealing, graph, masks
+from protocols.secure_sum import asked, complaints, dealing, graph, masks
 from protocols.secure_sum.boundary import NOT_CLAIMED
+from protocols.secure_sum.messages import Accused, Shares
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from protocols.secure_sum.values import Addends, Held, joined
 
@@ -294,6 +296,7 @@ MODEL = Model(
     given=given,
     profiles=asked.profiles,
     asked=at_home,
+    detour=Detour(Accused, Shares, complaints.spoilt),
 )
 
 # How the claim is tried.

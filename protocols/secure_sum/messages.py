@@ -32,16 +32,50 @@ class Shares(Message):
 
 @message("1", PARTY >> CURATOR)
 class Ready(Message):
-    """All greetings and shares are there; what everybody greeted with, as the sender saw it."""
+    """All greetings and shares are there; what everybody greeted with, as the sender saw it; and where shares are dealt
+    the dealers whose shares are not those that they committed to, signed.
+    """
 
     roster: Annotated[bytes, public("digest")]
+    accused: Annotated[tuple[int, ...], public("members"), Times("complaints")]
+    signature: Annotated[tuple[bytes, ...], public("signature"), Times("complaints")]
 
 
 @message("1", CURATOR >> PARTY)
 class Start(Message):
-    """All are ready, and saw the same: from here on a sum costs."""
+    """All are ready, and saw the same: from here on a sum costs. If dealers are accused it does not yet: complaints
+    follow, or, where these have been answered, the answer of the one dealer that opened other shares.
+    """
 
     roster: Annotated[bytes, public("digest")]
+    accused: Annotated[tuple[int, ...], public("members"), Times("complaints")]
+
+
+@message("1", CURATOR >> PARTY)
+class Accused(Message):
+    """The dealers that each party accuses, and its signature."""
+
+    accused: Annotated[tuple[int, ...], public("members"), Times("complainers")]
+    signatures: Annotated[tuple[bytes, ...], public("signature"), Times("complainers")]
+
+
+@message("1", PARTY >> CURATOR | CURATOR >> PARTY)
+class Disclosed(Message):
+    """The sender's shares of those who accuse it, for each sum, and zeros for the others, by holder, signed; Charlie
+    shows everybody the one that is wrong.
+    """
+
+    b: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
+    s: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
+    signature: Annotated[bytes, public("signature")]
+
+
+@message("1", CURATOR >> PARTY)
+class Replaced(Message):
+    """What the dealers that the addressee accuses disclosed of its shares, for each sum, and zeros for the others."""
+
+    b: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
+    s: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
 
 
 @message("1", PARTY >> CURATOR)
@@ -156,7 +190,24 @@ class PublishedShare(Message):
     y: Annotated[tuple[int, ...], public("word"), Times("all")]
 
 
-# What participants sign for third parties: one of a kind in each sum.
+# What participants sign for third parties: one of a kind in each sum, or in set-up.
+
+
+@message("1", PARTY >> PUBLIC)
+class Complaint(Message):
+    """Among those who greeted so the sender accuses these dealers: their shares are not those they committed to."""
+
+    roster: Annotated[bytes, public("digest")]
+    accused: Annotated[int, public("members")]
+
+
+@message("1", PARTY >> PUBLIC)
+class Disclosure(Message):
+    """Among those who greeted so the sender answers these complaints with shares of this digest."""
+
+    roster: Annotated[bytes, public("digest")]
+    complaints: Annotated[bytes, public("digest")]
+    digest: Annotated[bytes, public("digest")]
 
 
 @message("2", PARTY >> PUBLIC)
@@ -196,7 +247,24 @@ class Ended(Message):
 
 
 KINDS = (
-    *(Shares, Ready, Start, Coin, Circle, Handed, Passed, Masked, Survivors, Signed, Certificate, Unmask, Result),
+    *(
+        Shares,
+        Ready,
+        Start,
+        Accused,
+        Disclosed,
+        Replaced,
+        Coin,
+        Circle,
+        Handed,
+        Passed,
+        Masked,
+        Survivors,
+        Signed,
+        Certificate,
+        Unmask,
+        Result,
+    ),
     *(PublishedSum, PublishedOpening, PublishedShare),
 )
-STATEMENTS = (Input, Listed, Agreed, Ended)
+STATEMENTS = (Complaint, Disclosure, Input, Listed, Agreed, Ended)

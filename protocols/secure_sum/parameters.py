@@ -231,12 +231,14 @@ class Parameters:
         """The widths in bytes and the counts that messages name; those of one sum are in `widths`."""
         keys, held = (self.R, self.holders) if self.D else (1, 0)
         around = 1 if self.degree else 0  # a key for shares, and a commitment to a coin
+        complainers = self.K if self.D and not self.degree else 0
         opening = self.R * self.K if self.verifiable else 0
         return {
             **{"key": masking.KEY_BYTES, "seed": masking.SECRET_BYTES, "digest": masking.DIGEST_BYTES},
             **{"signature": SIGNATURE_BYTES, "word": self.width, "members": (self.K + 7) // 8, "number": 4},
             **{"keys": keys + around, "commitments": self.R + around if self.D else 0, "held": held, "sums": self.R},
             **{"signers": self.holders, "dealt": 2 * self.degree * self.R, "steps": (self.K - 1).bit_length()},
+            **{"complaints": 1 if complainers else 0, "complainers": complainers, "disclosed": complainers * self.R},
             **{"path": held * (self.R - 1).bit_length(), "length": 0, "all": self.numbers},
             **{"masked": self.K * self.numbers if self.verifiable else 0, "signed": opening},
             **{"agreed": opening if self.D else 0},

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from protocols.crypto import masking
 from protocols.runtime.endpoint import Endpoint, Greeted
-from protocols.secure_sum import dealing, roster
+from protocols.secure_sum import dealing, disputes, roster
 from protocols.secure_sum.messages import MaskKeys, Ready, Shares, Start
 from protocols.secure_sum.parameters import CURATOR, Parameters
 from protocols.secure_sum.values import Book, Held, Secrets, Vault
@@ -24,7 +24,8 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     if not p.D:
         vault = await _paired(me, p)
         if p.output == CURATOR:
-            await _started(me, vault.roster)
+            me.send(me.curator, Ready(vault.roster, (), ()))
+            await disputes.started(me, vault.roster)
         return vault
     greetings, vault = await _greeted(me, p)
     dealt = dealing.deal(p, me.greeting_rng)
@@ -32,8 +33,8 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     # 1. shares of all seeds to everybody, a share of the own ones kept
     for other in me.others:
         me.send(other, dealing.shares_for(dealt, p.parties.index(other)))
-    held = [await _held(me, name, greetings) if name != me.name else dealt.shares[me.index] for name in p.parties]
-    await _started(me, vault.roster)
+    held = tuple([await _held(me, name) if name != me.name else dealt.shares[me.index] for name in p.parties])
+    held = await disputes.settled(me, p, greetings, vault.roster, dealt, held)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
     trees = tuple(dealing.tree(i, me.index, shares) for i, shares in enumerate(held))
     return replace(vault, secrets=secrets, trees=trees)
@@ -43,10 +44,14 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
     """Charlie: what the parties committed to, when all of them are ready."""
     greetings, vault = await _greeted(me, p)
     said = [greetings[name].message for name in p.parties]
-    for name, ready in zip(p.parties, await me.gather(p.parties, Ready), strict=True):
+    every = await me.gather(p.parties, Ready)
+    for name, ready in zip(p.parties, every, strict=True):
         if ready.roster != vault.roster:  # whoever greeted twice is at fault, and that need not be this one
             me.stop("greetings.not_alike", party=name)
-    me.broadcast(p.parties, Start(vault.roster))
+    if p.D:
+        await disputes.mediated(me, p, greetings, vault.roster, every)
+    else:
+        me.broadcast(p.parties, Start(vault.roster, ()))
     commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R if p.D else 0))
     return Book(vault, commitments, tuple(own.leaves for own in said))
 
@@ -80,18 +85,7 @@ def _own(me: Endpoint, key: bytes, posted: Sequence[bytes]) -> None:
         me.stop("greeting.not_the_own")
 
 
-async def _started(me: Endpoint, roster: bytes) -> None:
-    """1. Everybody is still there, and saw the same greetings."""
-    me.send(me.curator, Ready(roster))
-    if (await me.receive(me.curator, Start)).roster != roster:
-        me.refuse(me.curator, "sum.among_other_greetings")
-
-
-async def _held(me: Endpoint, dealer: str, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[Held, ...]:
-    """What this dealer gives me to hold, if it is what it greeted with."""
+async def _held(me: Endpoint, dealer: str) -> tuple[Held, ...]:
+    """What this dealer gives me to hold."""
     got = await me.receive(dealer, Shares)
-    held = tuple(Held(b, s) for b, s in zip(got.b, got.s, strict=True))
-    leaves = dealing.tree(me.parties.index(dealer), me.index, held)
-    if dealing.root(leaves) != greetings[dealer].message.leaves[me.index]:
-        me.refuse(dealer, "shares.not_as_committed")
-    return held
+    return tuple(Held(b, s) for b, s in zip(got.b, got.s, strict=True))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
+from protocols.errors import LocalError
 from protocols.runtime.endpoint import Endpoint
 from protocols.secure_sum import masks, roster
 from protocols.secure_sum.messages import Ended, Input, Masked, Result
@@ -26,7 +27,10 @@ def context(me: Endpoint, vault: Vault, r: int) -> bytes:
 
 def blinded(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
     """y_j of sum r. It is charged when this returns: from here on the sum may come out, whoever else vanishes."""
-    y = masks.hide(p, vault, p.ring.add_vectors(mine.numbers[r], mine.noise[r]), at, me.index, r)
+    z = p.ring.add_vectors(mine.numbers[r], mine.noise[r])
+    if len(z) != p.length(r):
+        raise LocalError("numbers.of_other_lengths", lengths=[p.length(r)])
+    y = masks.hide(p, vault, z, at, me.index, r)
     me.spend(label(r))
     return y
 

@@ -162,9 +162,11 @@ def _secret(
     name, what = p.parties[dealer], "seed" if survived else "mask key"
     if len(shares) < p.T:
         me.stop("sum.too_few_shares", got=len(shares), what=what, dealer=name, sum=r, wanted=p.T)
-    opened = unmasking.seed(p, shares)
-    if not unmasking.is_as_promised(book, r, dealer, survived, opened):
+    opened, at_once = unmasking.secret(p, book, r, dealer, survived, shares, me.rng)
+    if opened is None:
         me.stop("sum.shares_of_another_secret", dealer=name, what=what)
+    if not at_once:
+        me.note(name, "sum.some_shares_of_another_secret", what=what, sum=r)
     return opened
 
 

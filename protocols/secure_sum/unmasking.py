@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import comb
 
+from protocols.arithmetic import permutation
+from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.secure_sum import dealing, graph
 from protocols.secure_sum.messages import Unmask
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Book, Vault
+
+MOST_TRIES = 128  # subsets of shares for one secret: a second of Charlie's time with 200 parties
 
 
 def unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) -> Unmask:
@@ -26,14 +32,33 @@ def not_dealt(p: Parameters, book: Book, r: int, holder: int, U: Collection[int]
     return tuple(i for at, i in dealers if not is_dealt(p, book.leaves, r, i, holder, i in U, got, at))
 
 
-def seed(p: Parameters, shares: Mapping[int, bytes]) -> bytes:
-    """What T of these shares open, by holder."""
-    return dealing.opened(dict(list(shares.items())[: p.T]))
+def secret(
+    p: Parameters, book: Book, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes], rng: Stream
+) -> tuple[bytes | None, bool]:
+    """Return the seed, or the secret mask key, that the dealer greeted with and T of these shares open, and whether the
+    first T did; None where none of `MOST_TRIES` subsets opens it.
+
+    All shares are what the dealer committed to, so if any T of them open anything else the dealer has deviated.
+    """
+    said = book.commitments[r][dealer], book.vault.keys[r][dealer]
+    for tried, holders in enumerate(subsets(tuple(shares), p.T, rng)):
+        opened = dealing.opened({holder: shares[holder] for holder in holders})
+        if is_promised(*said, dealer, r, survived, opened):
+            return opened, not tried
+    return None, False
 
 
-def is_as_promised(book: Book, r: int, dealer: int, survived: bool, opened: bytes) -> bool:
-    """Whether this is the seed, or the secret mask key, that the dealer greeted with."""
-    return is_promised(book.commitments[r][dealer], book.vault.keys[r][dealer], dealer, r, survived, opened)
+def subsets(holders: Sequence[int], count: int, rng: Stream) -> Iterator[tuple[int, ...]]:
+    """Yield subsets of so many of these, the first ones first: all where there are at most `MOST_TRIES`, else as many
+    at random, so that whoever dealt bad shares cannot place them where each subset has one.
+    """
+    if comb(len(holders), count) <= MOST_TRIES:
+        yield from combinations(holders, count)
+        return
+    yield tuple(holders[:count])
+    for _ in range(MOST_TRIES - 1):
+        order = permutation.drawn(rng.bytes(masking.DIGEST_BYTES), len(holders))
+        yield tuple(holders[place] for place in order[:count])
 
 
 def is_promised(commitment: bytes, key: bytes, dealer: int, r: int, of_seed: bool, opened: bytes) -> bool:

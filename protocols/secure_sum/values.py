@@ -25,15 +25,21 @@ class Addends:
         """For how many sums."""
         return len(self.numbers)
 
+    def unspent(self, over: int) -> Addends:
+        """The same without what was added to so many of these sums."""
+        spent = ((),) * min(max(over, 0), self.count)
+        return Addends((*spent, *self.numbers[len(spent) :]), (*spent, *self.noise[len(spent) :]))
+
 
 def joined(p: Parameters, *given: Addends) -> Addends:
     """What a party knew beforehand, and what it was given for the sums after those.
 
-    Raises `LocalError` unless there are as many numbers, and as much noise, as each of the first sums has.
+    Raises `LocalError` unless there are as many numbers, and as much noise, as each of the first sums has, or none
+    where they are spent.
     """
     numbers = tuple(x for some in given for x in some.numbers)
     noise = tuple(e for some in given for e in some.noise)
-    wanted = [p.length(r) for r in range(min(len(numbers), p.R))]
+    wanted = [p.length(r) if x else 0 for r, x in zip(range(p.R), numbers, strict=False)]
     if [len(x) for x in numbers] != wanted or [len(e) for e in noise] != wanted:
         raise LocalError("numbers.of_other_lengths", lengths=[p.length(r) for r in range(p.R)])
     return Addends(numbers, noise)

@@ -25,6 +25,11 @@ class AttackReport:
         """Whether every outcome is the one on record."""
         return all(m.as_expected for m in self.measured)
 
+    @property
+    def results(self) -> dict[str, AttackResult]:
+        """What it came to, by the name of the variant."""
+        return {result.variant: result for result in self.measured}
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         attack = self.attack

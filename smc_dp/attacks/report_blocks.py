@@ -37,6 +37,7 @@ NO_FIX = (
     "Inside the paper's design there is no fix: the attack is known to succeed against {forms} as well. What mends it "
     "is another function."
 )
+TRIALS = "Successes in trials from fresh randomness"
 HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")
 
 
@@ -50,14 +51,10 @@ def sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
     """Return a section for each attack; of several these are details, after a table of all."""
     if len(reports) == 1:
         return (of_report(reports[0]),)
-    rows = (
-        (report.attack.name, report.attack.breaks, report.attack.attacker, *row)
-        for report in reports
-        for row in _rows(report.attack, _results(report))
-    )
+    each = ((report, row) for report in reports for row in _rows(report))
+    rows = tuple((one.attack.name, one.attack.breaks, one.attack.attacker, *row) for one, row in each)
     when = tuple(f"{report.attack.name}: {report.attack.when}." for report in reports)
-    headings = ("attack", "breaks", "attacker", *HEADINGS)
-    table = PageTable("Successes in trials from fresh randomness", headings, tuple(rows), numbers=(5, 6, 7))
+    table = PageTable(TRIALS, ("attack", "breaks", "attacker", *HEADINGS), rows, numbers=(5, 6, 7))
     said = Prose("Where an attack succeeds it does so on these conditions:")
     overview = Section("All attacks", (table, said, Bullets(when)))
     return (overview, *(replace(of_report(report), details=True) for report in reports))
@@ -71,7 +68,13 @@ def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:
 def page(reports: Sequence[AttackReport]) -> Page:
     """Return the page of attacks, outcomes that are not on record named first."""
     title = "Attacks on printed steps, and on what stands in their place"
-    return Page(title, sections(reports), verdicts(reports), _made(reports))
+    made = (
+        *(RULE, *powers(reports)),
+        "All data, keys and secrets were made up for the purpose, and nothing here is anybody's.",
+        "The code is the source of the functions that ran in these trials, as it stood in their files.",
+        f"Made by smc-dp {__version__}.",
+    )
+    return Page(title, sections(reports), verdicts(reports), made)
 
 
 def verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
@@ -88,12 +91,12 @@ def verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
 
 def of_report(report: AttackReport) -> Section:
     """Return the section of an attack with its measurement."""
-    results = _results(report)
-    measured = [(v, results[v.name]) for v in report.attack.variants]
-    keys = "" if report.key_bits is None else f"{report.key_bits} bits; the attack does not depend on their length"
+    measured = [(v, report.results[v.name]) for v in report.attack.variants]
+    keys = f"{report.key_bits} bits; the attack does not depend on their length"
     drawn = () if report.drawing is None else (report.drawing,)
-    figured = (bars("How often it succeeded", measured), _table(report.attack, results), *drawn)
-    return _section(report.attack, (("Keys", keys),) if keys else (), results, figured)
+    table = PageTable(TRIALS, HEADINGS, tuple(_rows(report)), numbers=(2, 3, 4))
+    figured = (bars("How often it succeeded", measured), table, *drawn)
+    return _section(report.attack, () if report.key_bits is None else (("Keys", keys),), report.results, figured)
 
 
 def unmeasured(attack: MeasuredAttack, why: str) -> Section:
@@ -116,6 +119,7 @@ def _section(
         )
     )
     reading = (Prose(attack.reading),) if attack.reading else ()
+    said = tuple(map(Prose, noted(attack)))
     return Section(
         f"{attack.name}: {attack.breaks}",
         (
@@ -124,7 +128,7 @@ def _section(
             Section(f"How {attack.name} goes", (Bullets(attack.steps, numbered=True),)),
             Section(f"What {attack.name} came to", (*figured, *reading)),
             *_code(attack, results),
-            *_noted(attack),
+            *((Section(f"{attack.name}: what is noted of the step", said, details=True),) if said else ()),
         ),
         new_sheet=True,
     )
@@ -143,35 +147,19 @@ def _code(attack: MeasuredAttack, results: dict[str, AttackResult]) -> tuple[Pag
 
 
 def _side(heading: str, variants: Sequence[Variant], results: dict[str, AttackResult]) -> Section:
-    return Section(heading, tuple(block for variant in variants for block in _form(variant, results.get(variant.name))))
+    found: list[PageBlock] = []
+    for variant in variants:
+        result = results.get(variant.name)
+        found.append(Prose(f"{variant.target}: {variant.about}." if result is None else told(variant, result)))
+        for function in variant.code:
+            found += (Prose(place(function)), Verbatim(source(function), place(function)))
+    return Section(heading, tuple(found))
 
 
-def _form(variant: Variant, result: AttackResult | None) -> tuple[PageBlock, ...]:
-    said = f"{variant.target}: {variant.about}." if result is None else told(variant, result)
-    shown = [(Prose(place(function)), Verbatim(source(function), place(function))) for function in variant.code]
-    return (Prose(said), *(block for pair in shown for block in pair))
-
-
-def _noted(attack: MeasuredAttack) -> tuple[PageBlock, ...]:
-    paragraphs = noted(attack)
-    if not paragraphs:
-        return ()
-    return (Section(f"{attack.name}: what is noted of the step", tuple(map(Prose, paragraphs)), details=True),)
-
-
-def _results(report: AttackReport) -> dict[str, AttackResult]:
-    return {result.variant: result for result in report.measured}
-
-
-def _table(attack: MeasuredAttack, results: dict[str, AttackResult]) -> PageTable:
-    rows = tuple(_rows(attack, results))
-    return PageTable("Successes in trials from fresh randomness", HEADINGS, rows, numbers=(2, 3, 4))
-
-
-def _rows(attack: MeasuredAttack, results: dict[str, AttackResult]) -> Iterator[tuple[str, ...]]:
+def _rows(report: AttackReport) -> Iterator[tuple[str, ...]]:
     """Yield a row under `HEADINGS` for every variant."""
-    for variant in attack.variants:
-        m = results[variant.name]
+    for variant in report.attack.variants:
+        m = report.results[variant.name]
         known = ", no fix yet" if m.no_fix_yet and m.outcome == "succeeds" else ""
         low, high = m.interval
         figures = (f"{m.successes} of {m.trials}", f"{low:.3f} to {high:.3f}", f"{m.chance:.3g}")
@@ -188,13 +176,3 @@ def powers(reports: Iterable[AttackReport]) -> list[str]:
         f"What failed was tried {min(m.trials for m in failed)} times or more: an attack with an advantage of 1/4 "
         f"would have passed for a failure with probability {quarter:.2g} at most, and one with 1/2 with {half:.1g}."
     ]
-
-
-def _made(reports: Sequence[AttackReport]) -> tuple[str, ...]:
-    return (
-        RULE,
-        *powers(reports),
-        "All data, keys and secrets were made up for the purpose, and nothing here is anybody's.",
-        "The code is the source of the functions that ran in these trials, as it stood in their files.",
-        f"Made by smc-dp {__version__}.",
-    )

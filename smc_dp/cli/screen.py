@@ -16,17 +16,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from smc_dp.pages.blocks import PageBlock
     from smc_dp.run.simulation import HearProgress
 
@@ -39,7 +33,14 @@ _UNFOLDED = 1 << 20
 def progress(quiet: bool = False) -> Iterator[HearProgress | None]:
     """A callback that draws one bar for each stage on a terminal; elsewhere a plain line for each, unless `quiet`."""
     if not sys.stderr.isatty():
-        yield None if quiet else _plain_progress()
+        seen: set[str] = set()
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in seen:
+                print(f"{stage} ...", file=sys.stderr, flush=True)
+            seen.add(stage)
+
+        yield None if quiet else tell
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
@@ -53,47 +54,30 @@ def progress(quiet: bool = False) -> Iterator[HearProgress | None]:
         yield update
 
 
-def _plain_progress() -> HearProgress:
-    seen: set[str] = set()
-
-    def update(stage: str, done: int, total: int) -> None:
-        if stage not in seen:
-            print(f"{stage} ...", file=sys.stderr, flush=True)
-        seen.add(stage)
-
-    return update
-
-
 @contextmanager
 def grid() -> Iterator[Callable[[int, int, int], None]]:
     """A listener for finished, failed and all cells: a bar with the time left, or plain lines now and then."""
     if not sys.stderr.isatty():
-        yield _plain_grid()
+        start, last = time.monotonic(), [0.0]
+
+        def tell(done: int, failed: int, total: int) -> None:
+            now = time.monotonic() - start
+            if done + failed == total or now - last[0] >= _QUIET_SECONDS:
+                last[0] = now
+                ended = f", {failed} failed" if failed else ""
+                print(f"{done} of {total} cells done after {now:.0f} s{ended}", file=sys.stderr, flush=True)
+
+        yield tell
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bars:
         task = bars.add_task("cells")
 
         def hear(done: int, failed: int, total: int) -> None:
-            bars.update(task, completed=done + failed, total=total, description=_failed("cells", failed))
+            said = f"cells, {failed} failed" if failed else "cells"
+            bars.update(task, completed=done + failed, total=total, description=said)
 
         yield hear
-
-
-def _plain_grid() -> Callable[[int, int, int], None]:
-    start, last = time.monotonic(), [0.0]
-
-    def hear(done: int, failed: int, total: int) -> None:
-        now = time.monotonic() - start
-        if done + failed == total or now - last[0] >= _QUIET_SECONDS:
-            last[0] = now
-            print(_failed(f"{done} of {total} cells done after {now:.0f} s", failed), file=sys.stderr, flush=True)
-
-    return hear
-
-
-def _failed(text: str, failed: int) -> str:
-    return f"{text}, {failed} failed" if failed else text
 
 
 @contextmanager

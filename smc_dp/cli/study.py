@@ -78,7 +78,7 @@ def new(
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
-    from smc_dp.run.agreement import FOR_MORE, Agreement, check_auxiliary
+    from smc_dp.run.agreement import FOR_MORE, check_auxiliary
     from smc_dp.run.settings import RunSettings
 
     asked = validated(RunSettings, said, "options")
@@ -91,9 +91,7 @@ def new(
         raise InputError("party.twice")
     known, stated = _stated_bounds(bounds, label)
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
-    agreement = Agreement(
-        agreed.method, agreed.target, tuple(parties), known, agreed.protocol, agreed.terms, agreed.marks, public
-    )
+    agreement = agreed.agreed(tuple(parties), known, public)
     identities = parties | ({} if curator is None else stored.pinned_curator(curator))
     deadlines = {"greetings": greetings, "letters": letters}
     around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}

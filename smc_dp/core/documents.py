@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
 from typing_extensions import override
 
 from smc_dp.core import kinds, reading
@@ -22,6 +22,7 @@ _MOST_LOOKED_AT = 100_000
 _MOST_KEYS = 1000
 """Of an object with named fields: each that is not known is a fault, and takes as much memory as a page of text."""
 _SHOWN = 40  # characters of a key
+Made = TypeVar("Made")
 PathStep: TypeAlias = int | str
 """Of the way to a value: the number of an item, or a key."""
 CHOICE = "\0"
@@ -89,6 +90,13 @@ class FaultCollector:
         if self.faults:
             raise UnfitError(where, self.faults)
 
+    def required(self, made: Made | None) -> Made:
+        """Return what several steps made; raise as `require` does where one was refused."""
+        self.require()
+        if made is None:
+            raise RuntimeError("a step was refused without a fault")
+        return made
+
 
 class Document(BaseModel):
     """A typed document, never changed after it was read, with nothing in it that its schema does not name."""
@@ -142,10 +150,7 @@ def validated(kind: type[Read], found: object, where: str) -> Read:
     try:
         return kind.model_validate(found)
     except ValidationError as error:
-        if error.error_count() > _MOST_LOOKED_AT:
-            many = InputFault("document.too_many", {"n": error.error_count()})
-            raise UnfitError(where, [many]) from None
-        faults = list(_faults(kind, error))
+        faults = list(faults_in(kind, error))
         left = len(faults) - _MOST_FAULTS
         more: list[Fault] = [InputFault("document.more", {"left": left})] if left > 0 else []
         raise UnfitError(where, faults[:_MOST_FAULTS] + more) from None
@@ -161,7 +166,29 @@ def canonical_line(document: object) -> bytes:
     return canonical_text(document) + b"\n"
 
 
-def _faults(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
+def readable(kind: type[Read], found: Mapping[str, Any]) -> Read:
+    """Return a document of the fields that can be read, for the faults that show where some are read together.
+
+    It lacks the attributes of all others: its `__dict__` says which it has.
+    """
+    read: dict[str, Any] = {}
+    for name, field in kind.model_fields.items():
+        value, wanted = found.get(field.alias or name, field.default), cast(Any, field.annotation)
+        for more in field.metadata:
+            wanted = Annotated[wanted, more]
+        with suppress(ValidationError):
+            read[name] = TypeAdapter(wanted).validate_python(value, strict=True)
+    made = kind.model_construct()
+    made.__dict__.clear()
+    made.__dict__.update(read)
+    return made
+
+
+def faults_in(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
+    """Yield every fault that the validation found, or only that there are too many to look at."""
+    if error.error_count() > _MOST_LOOKED_AT:
+        yield InputFault("document.too_many", {"n": error.error_count()})
+        return
     for found in error.errors(include_url=False):
         cause = found.get("ctx", {}).get("error")
         place = kind.place(found["loc"])

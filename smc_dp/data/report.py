@@ -15,9 +15,9 @@ from smc_dp.data.validate_file import PRIVATE, CheckedFile
 from smc_dp.data.validation_errors import TableFault
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Verbatim
 from smc_dp.pages.shortening import cut, some
+from smc_dp.pages.text import printable
 
 _HEADINGS = ("data set", "state", "rows", "test rows", "columns", "classes", "what it is", "used by")
-
 _MOST_COLUMNS, _MOST_LEVELS, _LONGEST = 400, 40, 400  # columns, levels of one, characters of a cell
 _RULES = {
     CATEGORY: "is a category of its own",
@@ -28,12 +28,9 @@ _RULES = {
 
 def catalogue(entries: Sequence[CatalogueEntry]) -> PageTable:
     """Return the data sets and their states."""
+    tested = ((e, f"{e.test_rows:,}" if e.test_rows else "") for e in entries)
     rows = (
-        (
-            *(e.name, e.state, f"{e.rows:,}", f"{e.test_rows:,}" if e.test_rows else "", f"{e.columns:,}"),
-            *(str(e.classes), e.what, e.paper),
-        )
-        for e in entries
+        (e.name, e.state, f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.what, e.paper) for e, test in tested
     )
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
 
@@ -87,9 +84,10 @@ def blocks(found: CheckedFile) -> Iterator[PageBlock]:
     if found.faults:
         count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
         yield Prose(f"{found.source}: {count}. {PRIVATE}", "file.does_not_fit")
-        for is_to_copy, alike in groupby(map(_fault, found.faults), _is_to_copy):
+        # A fault that says what to write is to be copied: a terminal must not fold it.
+        for is_to_copy, alike in groupby(map(_fault, found.faults), lambda text: " write " in text):
             faults = tuple(alike)
-            yield Verbatim("\n".join(map(_plain, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
+            yield Verbatim("\n".join(map(printable, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
         if lines := _to_add(found.faults):
             yield Prose("What would mend it in the bounds, which are public and the same for all parties:")
             yield Verbatim("\n".join(lines), "Lines for the bounds")
@@ -107,21 +105,11 @@ def _fault(fault: TableFault) -> str:
     return f"column {shown(fault.column)}, {many}: {fault.what}"
 
 
-def _is_to_copy(text: str) -> bool:
-    """Return whether a fault says what to write: a terminal must not fold that."""
-    return " write " in text
-
-
 def _to_add(faults: Sequence[TableFault]) -> list[str]:
     """Return the lines that mend them, section by section, as they may be copied into the bounds."""
     sections: dict[str, dict[str, None]] = {}
     for fault in faults:
         if fault.section is not None and fault.line is not None:
             note = "" if fault.note is None else f"  # {fault.note}"
-            sections.setdefault(fault.section, {})[_plain(fault.line + note)] = None
-    return [line for section, lines in sections.items() for line in (_plain(f"[{section}]"), *lines)]
-
-
-def _plain(line: str) -> str:
-    """Return a line as one line, with its spaces."""
-    return "".join(c if c.isprintable() else " " for c in line)
+            sections.setdefault(fault.section, {})[printable(fault.line + note)] = None
+    return [line for section, lines in sections.items() for line in (printable(f"[{section}]"), *lines)]

@@ -14,9 +14,7 @@ from smc_dp.deploy.release import (
     as_documents,
     as_parcels,
     from_parcels,
-    published_in,
     released_from,
-    value_in,
     write_own_view,
 )
 from smc_dp.deploy.session_driver import Member
@@ -49,19 +47,19 @@ class KeeperBusiness:
 
     def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> None:
         """The record is made once, and on its way to all before the release is made from it, as everybody does."""
-        content = from_parcels(site.store.outgoing())
-        if content is None:
-            content = b"".join(self._record(site, approvals, notices).chunks())
-            site.store.commit(sending=as_parcels(site.study, content))
+        kept = from_parcels(site.store.outgoing())
+        content = b"".join(self._record(site, approvals, notices).chunks()) if kept is None else kept
         found = read(content, site.session)
-        released_from(found, self.out, site, self.member, as_documents(self.member.study, approvals))
+        made = released_from(found, site, self.member, as_documents(self.member.study, approvals))
+        if kept is None:
+            site.store.commit(sending=as_parcels(site.study, content))
+        made.write(self.out)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
 
     def _record(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> Transcript:
         done = [site.name, *(name for name, notice in notices.items() if notice.code == "done")]
         kept = Record(site.session, site.envelopes()).envelopes
-        value_in(site, published_in(site, kept))  # without a release there is no record
         others = [(name, notice.marks) for name, notice in notices.items() if name != site.name]
         known = (*site.marks, *(mark for name, marks in others for mark in told(site.session, name, marks)))
         marks = (*known, *owed(site.session, kept, known, done))

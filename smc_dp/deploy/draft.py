@@ -11,8 +11,7 @@ from tomlkit.items import Table
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.core.errors import InputError
-from smc_dp.run.agreement import TEST_KEYS, Agreement, settings_of
-from smc_dp.run.protocols.registry import FOLLOWS
+from smc_dp.run.agreement import TEST_KEYS, Agreement
 
 _TOP = (
     "A study: what all of its participants agree on. Whoever takes part signs exactly this (smc-dp study approve);",
@@ -45,16 +44,11 @@ def draft(
         value = "curator" if CURATOR_NAME in missing else "party"
         raise InputError("study.no_public_key", value=value, missing=missing[0])
     keys = {name: identities[name].hex() for name in agreement.participants}
-    target, terms = agreement.target, agreement.terms
-    delta = {"delta": str(target.delta)} if "delta" in agreement.parameters else {}
-    own = {k: v for k, v in terms.as_dict(agreement.form).items() if k not in FOLLOWS or hasattr(terms, k)}
     stated = {
         **{name: around[name] for name in ("title", "purpose", "relay")},
         "insecure_test_keys": TEST_KEYS in agreement.marks or None,
         "auxiliary": agreement.auxiliary and agreement.auxiliary.digest,
-        "method": {"name": agreement.method.name, **settings_of(agreement.method)},
-        "target": {"epsilon": str(target.epsilon), **delta, "noise": target.noise, "calibration": target.calibration},
-        "protocol": {"name": agreement.protocol, **own},
+        **agreement.sections,
         "deadlines": around["deadlines"],
         "parties": [{"name": name, "key": keys[name]} for name in agreement.parties],
         "curator": {"key": keys[CURATOR_NAME]} if CURATOR_NAME in keys else None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.rng import Forks, Stream
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
@@ -59,6 +59,7 @@ class PartyBusiness:
         return AtSite(
             lambda coins: self._own(coins).inputs(session),
             lambda coins, inputs: self._own(coins).at_home(session, inputs),
+            self._own(Forks({}, insecure=False)).draws,
         )
 
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
@@ -75,7 +76,7 @@ class PartyBusiness:
             found = check_record(content, site.session, own_log(site), said, self.member.agreement.marks)
         except InputError as error:
             raise NoReleaseError(error.fault) from None
-        members = released_from(found, self.out, site, self.member, said)
+        members = released_from(found, site, self.member, said).write(self.out)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
         member = self.member.name in members
@@ -86,7 +87,7 @@ class PartyBusiness:
         if session_id and not charge.standing:
             self.ledger.void(session_id, GivenUp(charge))
 
-    def _own(self, coins: Stream) -> OwnPart:
+    def _own(self, coins: Stream | Forks) -> OwnPart:
         return OwnPart(self.member.name, self.rows, self.member.agreement, coins, self.table)
 
 

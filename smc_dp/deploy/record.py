@@ -8,7 +8,7 @@ everybody makes the same bytes, so a site that holds a record makes it again, an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import IO
 
 from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
@@ -20,6 +20,8 @@ from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, merge
 from smc_dp.run.record import Lines, parsed
+from smc_dp.run.release_consistency import Recorded
+from smc_dp.run.transcript_header import read_head
 
 MOST_BYTES = 1 << 28
 """Of a record: what an audit reads."""
@@ -160,18 +162,6 @@ class OwnLog:
     marks: frozenset[Absent] = frozenset()
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """What a checked record holds: its messages by their lines, and who went on without what, in its order."""
-
-    envelopes: Mapping[int, Envelope] = field(repr=False)
-    marks: tuple[Mark, ...]
-
-    def marks_of(self, name: str) -> tuple[Absent, ...]:
-        """What this participant went on without."""
-        return tuple(absent for reader, absent in self.marks if reader == name)
-
-
 def check_record(
     content: bytes,
     session: Session,
@@ -205,13 +195,14 @@ def read(content: bytes, session: Session) -> Recorded:
         raise InputError("record.too_long", most=MOST_BYTES)
     try:
         lines = Lines(content)
+        head = read_head(lines.text(0), "record")
         envelopes, absences = parsed(session, lines)
         kept = Record(session, envelopes.values()).envelopes
     except ProtocolError as error:
         raise InputError(error.fault.within("record")) from None
     if len(kept) + len(absences) != len(lines):
         raise InputError("record.unknown_lines")
-    return Recorded(dict(envelopes.items()), tuple(absences.values()))
+    return Recorded(head, session, dict(envelopes.items()), dict(absences.items()))
 
 
 def _differences(found: Recorded, own: OwnLog) -> Iterator[Fault]:
@@ -222,7 +213,7 @@ def _differences(found: Recorded, own: OwnLog) -> Iterator[Fault]:
     """
     there = {e.digest for e in found.envelopes.values()}
     given_up = own.name in {absent.sender for _, absent in found.marks}
-    vanished = own.name in {absent.sender for absent in found.marks_of(PUBLIC_NAME)}
+    vanished = own.name in {absent.sender for absent in found.absent_to(PUBLIC_NAME)}
     sent = {e.digest for e in own.sent}
     if not {e.digest for e in found.envelopes.values() if e.sender == own.name} <= sent:
         yield InputFault("record.other_messages", {"name": own.name})
@@ -243,7 +234,7 @@ def _differences(found: Recorded, own: OwnLog) -> Iterator[Fault]:
                 "record.lacks_message",
                 {"kind": shown(e.kind), "sender": shown(e.sender), "to": e.to, "number": e.number},
             )
-    marks = set(found.marks_of(own.name))
+    marks = set(found.absent_to(own.name))
     if not marks <= own.marks or (marks != own.marks and not given_up):
         yield InputFault("record.other_marks", {"name": own.name})
 

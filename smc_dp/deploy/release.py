@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +12,23 @@ import cbor2
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
-from protocols.errors import ProtocolError
-from protocols.runtime.actor import hold_to_their_word
-from protocols.runtime.board import Board
-from protocols.runtime.envelope import Envelope
+from protocols.errors import DecodeError, ProtocolError
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import made_afterwards
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.record import PIECE_BYTES, Recorded, record_of
+from smc_dp.deploy.record import PIECE_BYTES, record_of
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import PLAIN
 from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols.cost import Execution
+from smc_dp.run.release import PublishedRelease
+from smc_dp.run.release_consistency import Recorded, refuted
 
 
 # A view is secret: it holds the site's input and its randomness. It is made on request only, from the first seed of the
@@ -42,7 +43,7 @@ def own_view(
     what the record was made from: then the role would have sent something else.
     """
     try:
-        view = made_afterwards(session, name, signer, seed, inputs, record.envelopes, record.marks_of(name))
+        view = made_afterwards(session, name, signer, seed, inputs, record.envelopes, record.absent_to(name))
     except ProtocolError as error:
         raise InputError("view.does_not_follow", name=name, error=str(error)) from None
     return view.dumps(session)
@@ -53,18 +54,6 @@ _NO_PIECE = InputFault("record.no_piece")
 
 class NoReleaseError(ProtocolError):
     """The session is over, and there is no release of it: one sentence why."""
-
-
-def published_in(site: Site, envelopes: Iterable[Envelope]) -> Mapping[str, Any]:
-    """What everybody published, in these messages of a record: some of it may not have come to this site by itself.
-
-    Raises `PeerError` for what does not hold, or breaks a word that was given to this participant.
-    """
-    board = Board(site.session)
-    for envelope in sorted((e for e in envelopes if e.is_public), key=lambda e: e.number):
-        board.post(envelope)
-    hold_to_their_word(site.session, [site.actor], board.published)
-    return board.published
 
 
 def value_in(site: Site, published: Mapping[str, Any]) -> Any:
@@ -106,28 +95,44 @@ def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
     return b"".join(pieces[number] for number in range(total))
 
 
-def released_from(
-    found: Recorded, folder: Path, site: Site, member: Member, approvals: Sequence[Mapping[str, str]]
-) -> tuple[str, ...]:
-    """Make the run folder of this session from its record, which was read and checked; return who is in the release.
+@dataclass(frozen=True, repr=False)
+class MadeRelease:
+    """A release that was made from a transcript and held against it, with the study that it is of."""
 
-    `approvals` are as the record has them. A folder that is there already has to be that of the same release.
-    `NoReleaseError` where nothing was published, InputError for a folder of anything else.
+    release: PublishedRelease
+    execution: Execution
+    study: bytes
+
+    def write(self, folder: Path) -> tuple[str, ...]:
+        """Make the run folder; return who is in the release. InputError for a folder of anything else."""
+        if not folder.exists():
+            run_folder.write(folder, self.release, self.execution, self.study)
+        elif not run_folder.holds(folder, self.release, self.execution, self.study):  # it was made before a crash
+            raise InputError("folder.other_release", folder=str(folder))
+        return self.execution.members
+
+
+def released_from(found: Recorded, site: Site, member: Member, approvals: Sequence[Mapping[str, str]]) -> MadeRelease:
+    """Return the release of this session, made from its transcript and held against it and what this site was told.
+
+    `approvals` are as the transcript has them. `NoReleaseError` where nothing was published, or it does not hold.
     """
     agreement, study = member.agreement, member.study.content
+    told = {site.name: site.actor.result} if site.actor.done else {}
+    seen = replace(found, told=told, statements=tuple(site.actor.heard))
     record = record_of(site.session, found.envelopes.values(), found.marks, approvals, agreement.marks)
     gone = sorted({absent.sender for _, absent in found.marks})
-    published = published_in(site, found.envelopes.values())
-    value = value_in(site, published)
-    outcome = by_protocol.published_outcome(site.session, published, value, record, tuple(gone))
-    release = run_folder.make(outcome, agreement, PLAIN)
+    try:
+        value = value_in(site, seen.said)
+        outcome = by_protocol.published_outcome(site.session, seen.said, value, record, tuple(gone))
+    except DecodeError as error:
+        raise NoReleaseError(error.fault) from None
+    release = run_folder.make(outcome, agreement, PLAIN, study)
+    if wrong := next(refuted(seen, release, None, study), None):
+        raise NoReleaseError(wrong.fault)
     if outcome.execution is None:
         raise NoReleaseError("release.nothing_executed")
-    if not folder.exists():
-        run_folder.write(folder, release, outcome.execution, study)
-    elif not run_folder.holds(folder, release, outcome.execution, study):  # it was made before a crash
-        raise InputError("folder.other_release", folder=str(folder))
-    return outcome.execution.members
+    return MadeRelease(release, outcome.execution, study)
 
 
 def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -> None:

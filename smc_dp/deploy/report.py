@@ -16,6 +16,7 @@ from smc_dp.run.budget_charge import price_of
 from smc_dp.run.release_report import setting
 
 _SHOWN = 40  # classes
+_ELSEWHERE = ("parties", "auxiliary")  # settings that have sentences of their own
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -41,19 +42,15 @@ def duration(seconds: float) -> str:
     """Return seconds in the largest unit of which they are a whole number."""
     for size, unit in _UNITS:
         if seconds >= size and seconds % size == 0:
-            count = int(seconds // size)
-            return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+            return f"{seconds // size:.0f} {unit}{'' if seconds == size else 's'}"
     return f"{seconds:g} seconds"
 
 
 def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
-    settings = {name: value for name, value in agreement.parameters.items() if name not in ("parties", "auxiliary")}
+    parameters = agreement.parameters.items()
+    settings = (f"{name} {setting(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
     yield f"One linear model that tells {some(study.bounds.classes, _SHOWN)} apart in column {study.bounds.label}."
-    yield (
-        "Agreed: "
-        + ", ".join(f"{name} {setting(value, len(study.identities))}" for name, value in settings.items())
-        + "."
-    )
+    yield f"Agreed: {', '.join(settings)}."
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."
     if study.auxiliary is not None:
@@ -89,11 +86,8 @@ def _cost(agreement: Agreement) -> Iterator[str]:
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     greetings, letters = duration(study.deadlines.greetings), duration(study.deadlines.letters)
     yield f"Until all have greeted: {greetings}. If somebody has not by then, the session ends, and nobody is charged."
-    dropouts = agreement.parameters.get("dropouts", 0)
-    rest = (
-        f"the others go on without it, as long as no more than {dropouts} of the parties are missing"
-        if dropouts
-        else "the session ends"
-    )
+    missing = agreement.among.parties - agreement.among.remaining
+    going = f"the others go on without it, as long as no more than {missing} of the parties are missing"
+    rest = going if missing else "the session ends"
     yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."
     yield f"The mail goes by {study.relay}."

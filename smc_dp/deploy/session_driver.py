@@ -94,6 +94,22 @@ class Member:
         return frozenset(self.study.names)
 
 
+def patience(study: JointStudy, facts: Mapping[str, Any]) -> float:
+    """Seconds from the last progress that a site with these facts waits."""
+    if facts.get("stage") in (None, "", "approvals"):
+        return study.deadlines.greetings
+    return study.deadlines.letters * (1 if facts.get("participant") == CURATOR_NAME else PARTY_PATIENCE)
+
+
+def is_over_for(study: JointStudy, facts: Mapping[str, Any], now: float) -> bool:
+    """Whether a site whose program was away has missed its session, by what stands in its store: nobody waits for it
+    any longer, so that it need keep nothing. A role that is at its end misses nothing.
+    """
+    in_session = bool(facts.get("session")) and not facts.get("end") and not facts.get("done")
+    until = now if facts.get("lost") is None else facts["lost"]
+    return in_session and until - float(facts.get("since", now)) > patience(study, facts)
+
+
 class Business(Protocol):
     """What a participant does beside its role; each of these may be called again after a crash."""
 
@@ -175,8 +191,12 @@ class Participation:
         return self.finish()
 
     def begin(self) -> None:
-        """Before the first look at the mail: the own approval is on its way."""
-        if self._store.facts().get("since") is None:
+        """Before the first look at the mail: the own approval is on its way, or the session has passed without us."""
+        facts = self._store.facts()
+        if is_over_for(self.member.study, facts, self._clock()):
+            self._end_before("deadline", InputFault("session.back_too_late"))
+            return
+        if facts.get("since") is None:
             self._store.commit(facts={"since": self._clock(), "stage": "approvals"})
         self._meet_relay()
         parcel = self._own_approval()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.session_driver import PARTY_PATIENCE
+from smc_dp.deploy.session_driver import patience
 from smc_dp.deploy.store import StoreError, standing
 from smc_dp.deploy.study import JointStudy
 
@@ -48,13 +48,10 @@ def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     if facts.get("study") != study.digest:
         raise StoreError("state.of_another_study", folder=str(folder), got=facts.get("study"), wanted=study.digest)
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
-    deadlines = study.deadlines
-    patience = deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
-    if stage in ("approvals", "greetings"):
-        patience = deadlines.greetings
     waiting = tuple(facts.get("waiting", ()))
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
-    until = datetime.fromtimestamp(float(facts.get("since", 0)) + patience, UTC).isoformat(timespec="seconds")
+    end = float(facts.get("since", 0)) + patience(study, facts)
+    until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))
     return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

@@ -6,10 +6,19 @@ So whatever dies when, the next process goes on from the last commit, and what i
 The state is numbered. The number of the newest stands in a file apart, where backups do not reach: an old state is an
 attack (it would seal two letters under one nonce, and answer the same question twice), and is refused. The number is
 written after the commit and before anything leaves, so a state may be one ahead of it, and never behind.
+
+Beside the number stands the key of that state, which is drawn anew for each, and that of the next. Whoever wants to
+open a state needs three things: the file that it is in, the identity (and passphrase) of the site, and this key. When
+the number goes on, the key is gone, and with it every copy of the state: in a backup, in a journal that SQLite has
+unlinked, in a page that it has freed. So nothing has to be overwritten, and the identity alone opens nothing.
+
+A study that is over here ends with an erased state: it is empty, no key is kept, and no state follows it. What is left
+in this folder is mail as the relay has it, sealed under keys that were in the state alone, and public facts.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -41,33 +50,39 @@ _LABEL = b"smc-dp state at rest"
 
 
 class Seal:
-    """Seals and opens what one site keeps. A nonce that comes twice tells no more than that the content did."""
+    """Seals and opens what one site keeps, each state with a key of its own besides; a nonce that comes twice tells no
+    more than that the content did.
+    """
 
-    __slots__ = ("_aead",)
+    __slots__ = ("_own", "_salt")
 
     def __init__(self, signer: Signer, salt: bytes, passphrase: str | None = None) -> None:
         typed = b"" if passphrase is None else _stretched(passphrase, salt)
-        made = signer.sign(_LABEL + salt) + typed
-        self._aead = AESGCMSIV(HKDF(SHA256(), _KEY_BYTES, salt, _LABEL).derive(made))
+        self._own, self._salt = signer.sign(_LABEL + salt) + typed, salt
 
-    def seal(self, content: bytes, bound: bytes) -> bytes:
-        """The content, sealed; it opens with the same `bound` only."""
+    def seal(self, content: bytes, bound: bytes, key: bytes) -> bytes:
+        """The content, sealed; it opens with the same `bound` and key only."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        return nonce + self._aead.encrypt(nonce, content, bound)
+        return nonce + self._aead(key).encrypt(nonce, content, bound)
 
-    def open(self, sealed: bytes, bound: bytes) -> bytes:
-        """The content; InputError for another identity or passphrase, or for bytes that nobody sealed."""
+    def open(self, sealed: bytes, bound: bytes, key: bytes) -> bytes:
+        """The content; InputError for another identity, passphrase or key, or for bytes that nobody sealed."""
         try:
-            return self._aead.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
+            return self._aead(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
         except (InvalidTag, ValueError):
             raise InputError("state.does_not_open") from None
+
+    def _aead(self, key: bytes) -> AESGCMSIV:
+        return AESGCMSIV(HKDF(SHA256(), _KEY_BYTES, self._salt, _LABEL).derive(self._own + key))
 
 
 def _stretched(passphrase: str, salt: bytes) -> bytes:
     return Scrypt(salt=salt, length=_KEY_BYTES, n=1 << 15, r=8, p=1).derive(passphrase.encode())
 
 
-DATABASE, LOCK, COUNTER_ENDING = "site.db", "site.lock", ".counter"
+DATABASE, LOCK, COUNTER_ENDING, _PARTIAL = "site.db", "site.lock", ".counter", ".partial"
+PURPOSE = ("study", "participant", "approval")
+_NO_KEY, _MOST_DIGITS = "-", 15
 _WAIT = 30.0
 _SECOND = InputFault("state.in_use")
 _SCHEMA = """
@@ -89,10 +104,50 @@ class StoreError(InputError):
 
 @dataclass(frozen=True)
 class KeptState:
-    """A state, and its number."""
+    """A state, and its number; without content it is erased."""
 
     counter: int
     content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class StateNumber:
+    """What stands apart: the number of the newest state, its key, empty for an erased one, and the key of the next."""
+
+    number: int
+    key: bytes = field(default=b"", repr=False)
+    following: bytes = field(default=b"", repr=False)
+
+    def next(self, erased: bool) -> StateNumber:
+        """After one state more."""
+        if erased:
+            return StateNumber(self.number + 1)
+        return StateNumber(self.number + 1, self.following, secrets.token_bytes(_KEY_BYTES))
+
+    def line(self) -> str:
+        """As it is written."""
+        return f"{self.number} {self.key.hex() or _NO_KEY} {self.following.hex() or _NO_KEY}\n"
+
+    @classmethod
+    def read(cls, path: Path) -> StateNumber:
+        """What stands in this file; StoreError for anything else, the bare number of an earlier format included."""
+        words = path.read_text(errors="replace").split()
+        numbered = bool(words) and words[0].isascii() and words[0].isdigit() and len(words[0]) <= _MOST_DIGITS
+        if numbered and len(words) == 1:
+            raise StoreError("state.of_an_old_format", file=str(path))
+        keys = [b"" if word == _NO_KEY else _key(word) for word in words[1:]]
+        if not numbered or len(keys) != 2 or None in keys:
+            raise StoreError("state.no_counter", file=str(path))
+        return cls(int(words[0]), *(key or b"" for key in keys))
+
+
+def _key(word: str) -> bytes | None:
+    """A key as `StateNumber` writes it, None for another word."""
+    try:
+        key = bytes.fromhex(word)
+    except ValueError:
+        return None
+    return key if len(key) == _KEY_BYTES else None
 
 
 class Store(Protocol):
@@ -122,7 +177,7 @@ class Store(Protocol):
         facts: Mapping[str, Any] | None = None,
         evidence: Sequence[Parcel] = (),
     ) -> None:
-        """All of it, or nothing."""
+        """All of it, or nothing; with the fact of an `end` the state is erased, whatever it is."""
         ...
 
     def sent(self, parcels: Sequence[Parcel]) -> None:
@@ -131,15 +186,20 @@ class Store(Protocol):
 
 
 class SiteStore:
-    """A folder with one SQLite file, mode 0600, and the number of its newest state in a file of another folder.
+    """A folder with one SQLite file, mode 0600; number and keys of its newest state are in a file of another folder.
 
     `purpose` says what it is for (study, participant): a store is opened for nothing else. Two processes on one store:
-    the second does not begin; and where the lock between them is of no use, the one that commits second stops. Every
-    method raises `StoreError`.
+    the second does not begin; and where the lock between them is of no use, the one that commits second stops. Without
+    a `signer` it can be brought to an end, and no state be read. Every method raises `StoreError`.
     """
 
     def __init__(
-        self, folder: Path, counters: Path, purpose: Mapping[str, str], signer: Signer, passphrase: str | None = None
+        self,
+        folder: Path,
+        counters: Path,
+        purpose: Mapping[str, str],
+        signer: Signer | None,
+        passphrase: str | None = None,
     ) -> None:
         self.path = folder / DATABASE
         self._counter_file = counters / f"{'-'.join(purpose.values())}{COUNTER_ENDING}"
@@ -150,16 +210,14 @@ class SiteStore:
             opened.enter_context(closing(_locked(folder / LOCK)))
             self._connection = opened.enter_context(closing(_connected(self.path, _WAIT)))
             self._prepare(purpose, signer, passphrase)
-            salt, proof = self._connection.execute("SELECT salt, proof FROM seal").fetchone()
-            self._seal = Seal(signer, salt, passphrase)
-            self._seal.open(proof, self._bound)  # else a wrong passphrase would seal what follows
-            self._counter = self._checked()
+            self._own_seal = None if signer is None else self._unlocked(signer, passphrase)
+            self._count = self._checked()
             self._opened = opened.pop_all()
 
     @property
     def counter(self) -> int:
         """The number of the newest state, 0 before the first."""
-        return self._counter
+        return self._count.number
 
     def close(self) -> None:
         """Let go of the file."""
@@ -175,7 +233,9 @@ class SiteStore:
         """As `Store`."""
         with self._reported():
             row = self._connection.execute("SELECT counter, sealed FROM state").fetchone()
-            return None if row is None else KeptState(row[0], self._seal.open(row[1], self._bound + b" %d" % row[0]))
+            if row is None or not row[1]:
+                return None if row is None else KeptState(row[0], b"")
+            return KeptState(row[0], self._seal.open(row[1], self._bound + b" %d" % row[0], self._count.key))
 
     def received(self) -> list[Parcel]:
         """As `Store`."""
@@ -202,12 +262,15 @@ class SiteStore:
                 execute("INSERT OR IGNORE INTO evidence VALUES (?, ?)", (parcel.digest, parcel.encode()))
             for name, value in (facts or {}).items():
                 execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
-            kept = None if state is None else state()
+            if (facts or {}).get("end"):
+                kept = KeptState(self.counter + 1, b"") if self._has_secrets else None
+            else:
+                kept = None if state is None else state()
             if kept is not None:
                 self._replace(execute, kept)
         if kept is not None:
             with self._reported():
-                self._count(kept.counter)
+                self._write(self._count.next(erased=not kept.content))
 
     def sent(self, parcels: Sequence[Parcel]) -> None:
         """As `Store`."""
@@ -215,55 +278,73 @@ class SiteStore:
             for parcel in parcels:
                 execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (parcel.digest,))
 
+    @property
+    def _has_secrets(self) -> bool:
+        return bool(self._count.key)
+
     def _stop_second(self, execute: Callable[..., sqlite3.Cursor]) -> None:
         """Only whoever made the newest state may go on from it."""
         row = execute("SELECT counter FROM state").fetchone()
-        if (row[0] if row else 0) != self._counter:
+        if (row[0] if row else 0) != self.counter:
             raise StoreError(_SECOND)
 
     def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
         """The new state for the one that this process knows as the newest, and for no other."""
-        if kept.counter != self._counter + 1:
-            raise StoreError("state.does_not_follow", counter=kept.counter, newest=self._counter)
-        sealed = self._seal.seal(kept.content, self._bound + b" %d" % kept.counter)
+        if kept.counter != self.counter + 1 or not self._count.following:
+            raise StoreError("state.does_not_follow", counter=kept.counter, newest=self.counter)
+        bound = self._bound + b" %d" % kept.counter
+        sealed = self._seal.seal(kept.content, bound, self._count.following) if kept.content else b""
         execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
 
-    def _count(self, counter: int) -> None:
-        partial = self._counter_file.with_suffix(f".{secrets.token_hex(4)}.partial")
+    def _write(self, count: StateNumber) -> None:
+        partial = self._counter_file.with_suffix(f".{secrets.token_hex(4)}{_PARTIAL}")
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{counter}\n")
+            file.write(count.line())
             file.flush()
             os.fsync(file.fileno())
         partial.replace(self._counter_file)
         sync(self._counter_file.parent)
-        self._counter = counter
+        self._count = count
 
-    def _checked(self) -> int:
-        """The number of the state that is there, if it is the newest."""
-        row = self._connection.execute("SELECT counter FROM state").fetchone()
-        found, counted = (row[0] if row else 0), self._counted()
-        if found not in (counted, counted + 1):
-            said = f"says that {counted} is the newest" if self._counter_file.exists() else "is not there"
+    def _checked(self) -> StateNumber:
+        """The number of the state that is there, if it is the newest, and its key; what was half written goes."""
+        for partial in self._counter_file.parent.glob(f"{glob.escape(self._counter_file.stem)}.*{_PARTIAL}"):
+            partial.unlink()
+        row = self._connection.execute("SELECT counter, sealed FROM state").fetchone()
+        found, erased = (row[0], not row[1]) if row else (0, False)
+        there = self._counter_file.exists()
+        self._count = (
+            StateNumber.read(self._counter_file) if there else StateNumber(0, following=secrets.token_bytes(_KEY_BYTES))
+        )
+        counted = self._count.number
+        if found != counted and not (there and found == counted + 1):
+            said = f"says that {counted} is the newest" if there else "is not there"
             raise StoreError("state.is_old", number=found, file=str(self._counter_file), said=said)
         if found > counted:
-            self._count(found)
+            self._write(self._count.next(erased))
+        elif not there:
+            self._write(self._count)
+        return self._count
+
+    @property
+    def _seal(self) -> Seal:
+        if self._own_seal is None:
+            raise StoreError("state.does_not_open")
+        return self._own_seal
+
+    def _unlocked(self, signer: Signer, passphrase: str | None) -> Seal:
+        salt, proof = self._connection.execute("SELECT salt, proof FROM seal").fetchone()
+        found = Seal(signer, salt, passphrase)
+        found.open(proof, self._bound, b"")  # else a wrong passphrase would seal what follows
         return found
 
-    def _counted(self) -> int:
-        if not self._counter_file.exists():
-            return 0
-        text = self._counter_file.read_text().strip()
-        if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise StoreError("state.no_counter", file=str(self._counter_file))
-        return int(text)
-
-    def _prepare(self, purpose: Mapping[str, str], signer: Signer, passphrase: str | None) -> None:
+    def _prepare(self, purpose: Mapping[str, str], signer: Signer | None, passphrase: str | None) -> None:
         connection = self._connection
         connection.execute("PRAGMA secure_delete = ON")
-        if not connection.execute("SELECT name FROM sqlite_master WHERE name = 'seal'").fetchone():
+        if signer and not connection.execute("SELECT name FROM sqlite_master WHERE name = 'seal'").fetchone():
             salt = secrets.token_bytes(SALT_BYTES)
             connection.executescript(f"BEGIN; {_SCHEMA}")
-            proof = Seal(signer, salt, passphrase).seal(b"", self._bound)
+            proof = Seal(signer, salt, passphrase).seal(b"", self._bound, b"")
             connection.execute("INSERT INTO seal VALUES (?, ?)", (salt, proof))
             for name, value in purpose.items():
                 connection.execute("INSERT INTO facts VALUES (?, ?)", (name, json.dumps(value)))
@@ -300,8 +381,19 @@ class SiteStore:
 def open_store(folder: Path, approval: Approval, signer: Signer, counters: Path, passphrase: str | None) -> SiteStore:
     """Open the store of this approval: for no other study, participant or run."""
     digest = hashlib.sha256(approval.encode()).hexdigest()
-    purpose = {"study": approval.study, "participant": approval.name, "approval": digest}
+    purpose = dict(zip(PURPOSE, (approval.study, approval.name, digest), strict=True))
     return SiteStore(folder, counters, purpose, signer, passphrase)
+
+
+def end_without_key(folder: Path, counters: Path, facts: Mapping[str, Any]) -> None:
+    """Commit these facts, an `end` among them, whatever program once kept its state here: that is erased.
+
+    It takes no identity, for nothing is read. `StoreError` while a program uses it, or for the counters of another.
+    """
+    known = standing(folder)
+    purpose = {name: known[name] for name in PURPOSE if name in known}
+    with closing(SiteStore(folder, counters, purpose, None)) as store:
+        store.commit(facts=facts)
 
 
 def _unusable(path: Path, error: Exception) -> StoreError:

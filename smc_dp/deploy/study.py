@@ -12,13 +12,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.core.documents import Document, FaultCollector, UnfitError, canonical_text, read_document
+from smc_dp.core.documents import (
+    Document,
+    FaultCollector,
+    UnfitError,
+    canonical_text,
+    faults_in,
+    read_document,
+    readable,
+)
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
 from smc_dp.data.bounds import Bounds, bounds_of
@@ -26,20 +34,17 @@ from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.fields import Duration, PublicKeyText, RelayAddress, SiteName
-from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import (
     PLAIN,
     Agreement,
+    SettledRun,
     as_printed,
-    check,
     check_auxiliary,
-    marks,
-    method_and_target,
     secure_form,
     settings_wanted,
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols.registry import FOLLOWS, Terms, setting_names, terms_of
+from smc_dp.run.protocols.registry import FOLLOWS, setting_names, terms_of
 from smc_dp.run.settings import MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
 from smc_dp.run.transcript_header import refuse_beyond
 
@@ -110,11 +115,20 @@ class JointStudy(RunSettings):
         """The study in a TOML file; an `UnfitError` lists every fault."""
         return read_document(cls, path, "study")
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> JointStudy:
-        if found := list(self._faults()):
-            raise UnfitError("study", found)
-        return self
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_every_fault(cls, said: Any, read: ModelWrapValidatorHandler[JointStudy]) -> JointStudy:
+        """Refuse at once what single fields show, and what shows where those that can be read are read together."""
+        found = FaultCollector()
+        try:
+            made = read(said)
+        except ValidationError as error:
+            found.faults += faults_in(cls, error)
+            made = readable(cls, said if isinstance(said, dict) else {})
+        found.faults += made._faults()
+        if found.faults:
+            raise UnfitError("study", found.faults)
+        return made
 
     @cached_property
     def content(self) -> bytes:
@@ -130,8 +144,7 @@ class JointStudy(RunSettings):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, each in its one form."""
-        sections: dict[str, StudyMethod | StudyProtocol] = {"method": self.method, "protocol": self.protocol}
-        stated = {key: {"name": section.name, **section.said()} for key, section in sections.items()}
+        stated = {key: self._sections[key] for key in ("method", "protocol")}
         return {**self.model_dump(by_alias=True), **stated, "bounds": self.bounds.as_dict()}
 
     @property
@@ -154,6 +167,11 @@ class JointStudy(RunSettings):
     def bounds(self) -> Bounds:
         """The public bounds of the columns."""
         return bounds_of(self.bounds_stated)
+
+    @property
+    def remaining(self) -> int:
+        """The number of parties that are left if as many drop out as may."""
+        return self.stated.terms.among(len(self.parties)).remaining
 
     def agreement(self, auxiliary: AuxiliaryRows | None = None) -> Agreement:
         """What a run agrees on; InputError for public rows that are not those of the study."""
@@ -186,83 +204,85 @@ class JointStudy(RunSettings):
 
     def _session(self, made_of_all: bytes, auxiliary: AuxiliaryRows | None) -> Session:
         agreement = self.agreement(auxiliary)
-        program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN)
+        program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN, self.content)
         return Session(program, agreement.program_parameters(agreed), self.identities, made_of_all)
 
     def _agreement(self, auxiliary: AuxiliaryRows | None) -> Agreement:
-        method, target, protocol, terms = self._settled()
-        marked = marks(protocol, terms, seeded=False)
-        made = Agreement(method, target, self.parties, self.bounds, protocol, terms, marked, auxiliary)
+        made = self.stated.agreed(self.parties, self.bounds, auxiliary)
         if found := list(self._faults_of_agreement(made)):
             raise UnfitError("study", found)
         return made
 
-    def _settled(self) -> tuple[Any, Target, str, Terms]:
-        """Return what is stated of method, target and protocol; raises an InputError with all that is unreadable."""
-        stated = {**self.method.said(), **self.target.said()}
-        found, protocol = FaultCollector(), self.protocol.name
-        with found.step():
-            method, target, _ = method_and_target({**stated, "method": self.method.name, "protocol": protocol})
-        with found.step():
-            terms: Terms = terms_of(protocol).from_dict(self.protocol.said())
-        found.require()
-        return method, target, protocol, terms
+    @property
+    def _sections(self) -> dict[str, dict[str, Any]]:
+        """The settings as they are stated, without those that are not."""
+        own = {"method": self.method.name, "protocol": self.protocol.name}
+        said = {key: {"name": name, **getattr(self, key).said()} for key, name in own.items()}
+        return {**said, "target": self.target.said()}
+
+    @cached_property
+    def stated(self) -> SettledRun:
+        """What is agreed on but who takes part under which bounds."""
+        return SettledRun.in_sections(self._sections)
 
     def _faults(self) -> Iterator[Fault]:
+        """Yield what shows where several fields are read together, of those that could be read."""
         yield from self._faults_of_names()
-        try:
-            kind, terms = secure_form(self.method.name, self.protocol.name), terms_of(self.protocol.name)
-        except InputError as error:
-            yield from error.faults
-            return
-        if as_printed(self.protocol.name):
-            yield InputFault("study.protocol_as_printed", {"protocol": self.protocol.name})
-        else:
-            yield from self._faults_of_settings(kind, terms)
-
-    def _faults_of_settings(self, kind: Any, terms: type[Any]) -> Iterator[Fault]:
-        wanted = dict.fromkeys(FOLLOWS, False) | {name: name not in terms.unsaid for name in setting_names(terms)}
-        stated, in_protocol = self.method.said(), self.protocol.said()
-        yield from (*_unknown("method", stated, settings_wanted(kind)), *_unknown("protocol", in_protocol, wanted))
-        missing = [*_missing("method", stated, settings_wanted(kind)), *_missing("protocol", in_protocol, wanted)]
-        yield from missing
-        if not missing:
-            try:
-                settled = self._settled()
-            except InputError as error:
-                yield from error.faults
-            else:
-                yield from self._faults_of_all(*settled)
-
-    def _faults_of_all(self, method: Any, target: Target, protocol: str, terms: Terms) -> Iterator[Fault]:
-        try:
-            check(method, target, protocol, terms, test_keys=self.insecure_test_keys)
-            check_auxiliary(method, given=self.auxiliary is not None)
-        except InputError as error:
-            yield from error.faults
-            return
-        if self.insecure_test_keys and not terms.weak(protocol):
-            yield InputFault("study.no_test_keys")
-        if self.protocol.said().get("left_out"):
-            yield InputFault("study.party_left_out")
-        if self.auxiliary is None:
-            yield from self._faults_without_rows()
+        if {"method", "protocol"} <= self.__dict__.keys():
+            yield from self._faults_of_settings()
 
     def _faults_of_names(self) -> Iterator[Fault]:
-        try:
-            check_names(self.parties)
-        except InputError as error:
-            yield error.fault.within("parties")
-        owners: dict[bytes, str] = {}
-        for name, key in self.identities.items():
+        parties: list[PinnedParty] | None = self.__dict__.get("parties_pinned")
+        found = FaultCollector()
+        if parties is not None:
+            with found.step("parties"):
+                check_names([party.name for party in parties])
+        yield from found.faults
+        curator = {CURATOR_NAME: self.curator.key} if "curator" in self.__dict__ else {}
+        owners: dict[str, str] = {}
+        for name, key in ({party.name: party.key for party in parties or ()} | curator).items():
             if (other := owners.setdefault(key, name)) != name:
                 yield InputFault("study.one_key_for_two", {"name": name, "other": other})
 
-    def _faults_without_rows(self) -> Iterator[Fault]:
-        try:
-            self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
-        except InputError as error:
-            yield from error.faults
+    def _faults_of_settings(self) -> Iterator[Fault]:
+        name, by, found = self.method.name, self.protocol.name, FaultCollector()
+        with found.step():
+            kind, terms = secure_form(name, by), terms_of(by)
+        if found.faults or as_printed(by):
+            yield from found.faults or [InputFault("study.protocol_as_printed", {"protocol": by})]
+            return
+        needed = {setting: setting not in terms.unsaid for setting in setting_names(terms)}
+        known = {"method": settings_wanted(kind), "protocol": dict.fromkeys(FOLLOWS, False) | needed}
+        complete = {"target": self.target.said()} if "target" in self.__dict__ else {}
+        for section, wanted in known.items():
+            said, listed = getattr(self, section).said(), ", ".join(wanted) or "no settings"
+            for key in [key for key in said if key not in wanted]:
+                yield InputFault("study.unknown_setting", {"key": shown(key), "wanted": listed}, f"{section}: ")
+            missing = [key for key in wanted if wanted[key] and key not in said]
+            yield from (InputFault("document.missing", place=f"{section}: {key}: ") for key in missing)
+            complete |= {} if missing else {section: said}
+        settled = SettledRun.read(name, by, complete, found)
+        if settled is not None:
+            self._look_together(settled, found)
+        yield from found.faults
+
+    def _look_together(self, settled: SettledRun, found: FaultCollector) -> None:
+        has = self.__dict__.keys()
+        if "insecure_test_keys" in has:
+            with found.step():
+                settled.check(test_keys=self.insecure_test_keys)
+        if "auxiliary" in has:
+            with found.step():
+                check_auxiliary(settled.method, given=self.auxiliary is not None)
+        if found.faults or not {"insecure_test_keys", "auxiliary"} <= has:
+            return
+        if self.insecure_test_keys and not settled.marks:
+            found.faults.append(InputFault("study.no_test_keys"))
+        if self.protocol.said().get("left_out"):
+            found.faults.append(InputFault("study.party_left_out"))
+        if self.auxiliary is None and {"parties_pinned", "bounds_stated"} <= has:
+            with found.step():
+                self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
 
     def _faults_of_agreement(self, agreement: Agreement) -> Iterator[Fault]:
         """What shows only where everything is known, the public rows too."""
@@ -282,16 +302,3 @@ class JointStudy(RunSettings):
             yield InputFault("study.needless_delta", {"noise": self.target.noise})
         if self.target.delta is None and "delta" in agreement.parameters:
             yield InputFault("study.delta_missing", {"noise": self.target.noise})
-
-
-def _missing(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[Fault]:
-    for name, needed in wanted.items():
-        if needed and name not in stated:
-            yield InputFault("document.missing", place=f"{section}: {name}: ")
-
-
-def _unknown(section: str, stated: Mapping[str, Any], wanted: Mapping[str, bool]) -> Iterator[Fault]:
-    for name in stated:
-        if name not in wanted:
-            fields = {"key": shown(name), "wanted": ", ".join(wanted) or "no settings"}
-            yield InputFault("study.unknown_setting", fields, f"{section}: ")

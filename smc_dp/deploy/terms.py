@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from smc_dp.core.documents import Document, read_document
-from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
 from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_form import FileForm, FileSection
@@ -108,25 +108,22 @@ class OwnTerms(Document):
                 yield "terms.max_delta", {"most": limits.max_delta, "got": at_most(found.delta)}
         if limits.adjacency is not None and statement.adjacency not in limits.adjacency:
             yield "terms.adjacency", {"wanted": " or ".join(limits.adjacency) or "none", "got": statement.adjacency}
-        yield from self._faults_of_company(study, agreement)
+        yield from self._faults_of_company(agreement)
         for column in [] if limits.columns is None else columns(study.bounds):
             if column not in (limits.columns or ()):
-                yield "terms.columns", {"column": shown(column)}
+                yield "terms.columns", {"column": column}
         if limits.purposes is not None and study.purpose not in limits.purposes:
-            yield "terms.purposes", {"purpose": shown(study.purpose)}
+            yield "terms.purposes", {"purpose": study.purpose}
         if agreement.marks and not limits.insecure:
             yield "terms.insecure", {"marks": agreement.marks}
 
-    def _faults_of_company(
-        self, study: JointStudy, agreement: Agreement
-    ) -> Iterator[tuple[str, dict[str, FieldValue]]]:
-        limits, settings = self.limits, agreement.parameters
-        at_least = len(study.parties) - settings.get("dropouts", 0)
-        if at_least < limits.min_parties:
-            yield "terms.min_parties", {"wanted": limits.min_parties, "got": at_least}
-        colluders = settings.get("colluders", 0)
-        if colluders < limits.min_colluders:
-            held = f"withstands {colluders}" if "colluders" in settings else "needs all to keep to the rules"
+    def _faults_of_company(self, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
+        limits, among = self.limits, agreement.among
+        if among.remaining < limits.min_parties:
+            yield "terms.min_parties", {"wanted": limits.min_parties, "got": among.remaining}
+        if among.colluders < limits.min_colluders:
+            withstands = "colluders" in agreement.parameters
+            held = f"withstands {among.colluders}" if withstands else "needs all to keep to the rules"
             yield "terms.min_colluders", {"wanted": limits.min_colluders, "protocol": agreement.protocol, "held": held}
 
 

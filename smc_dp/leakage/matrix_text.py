@@ -11,6 +11,10 @@ from smc_dp.leakage.matrix_groups import GROUPS, TextLine, lines, others_among, 
 from smc_dp.leakage.symbolic.world_runs import ENUMERATED, FEW, SMALLEST
 
 UNFOLDED = 1 << 20  # a paragraph is a line
+SECRETS = {
+    **{"sizes": "the others' sizes", "weights": "the others' weights", "other noise": "the others' noise"},
+    SUM: "another sum of the others' inputs",
+}
 WORDS = (("all", "learns"), ("listed", "can compute, as one of a few numbers,"), ("partly", "has hints on"))
 
 KEY = (
@@ -64,9 +68,7 @@ def sentence(line: TextLine) -> str:
 
 def worded(name: str) -> str:
     """A secret, or a group of them, in a sentence."""
-    words = {"sizes": "the others' sizes", "weights": "the others' weights", "other noise": "the others' noise"}
-    words[SUM] = "another sum of the others' inputs"
-    return words.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
+    return SECRETS.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
 
 
 def listed(names: Sequence[str]) -> str:
@@ -89,40 +91,40 @@ class MatrixTable:
 
 def tables(m: Matrix) -> Iterator[MatrixTable]:
     """The matrix by kinds of sessions."""
-    return (_table(m, session) for session in dict.fromkeys(row.session for row in m.rows))
+    for session in dict.fromkeys(row.session for row in m.rows):
+        part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
+        found = lines(part)
+        names = dict.fromkeys([*GROUPS.values(), *found[0].cells])
+        columns = tuple(name for name in names if any(name in line.cells for line in found))
+        where = f"{len(m.parties)} parties{f', {session}' if session else ''}"
+        yield MatrixTable(
+            f"{m.protocol}, {where}: what each coalition learns of the others' secrets",
+            _margin(part) if m.has_patterns else "",
+            columns,
+            tuple((line.who, tuple(line.cells.get(c, "") for c in columns)) for line in found),
+            tuple(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}" for line in found),
+        )
 
 
 def legend(m: Matrix) -> tuple[str, str, str]:
     """How to read it, what is not in it, and how it was computed."""
     key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
-    return key, limits, " ".join((_method(m), *_settings(m)))
+    first, *others = m.settings
+    if not others:
+        return key, limits, _method(m)
+    where = "" if len(m.parties) <= FEW else " (by linear algebra, in a world or two for each kind of pair)"
+    again = f"Computed with {first}, and again{where} with {'; '.join(others)}: each cell is the worst of them."
+    return key, limits, f"{_method(m)} {again}"
 
 
 def text(m: Matrix, width: int = UNFOLDED) -> str:
     """The whole matrix as text: the sentences, then the table, which is wider than a screen, then how to read it."""
-    told = [line for table in tables(m) for line in _lines(table, width)]
+    told: list[str] = []
+    for table in tables(m):
+        said = [wrapped(line, width, "  ") for line in table.sentences]
+        margin = [wrapped(table.margin, width), ""] if table.margin else []
+        told += [wrapped(table.title, width), "", *margin, *said, "", *tabulated(table.columns, table.rows), ""]
     return "\n".join([*told, *(wrapped(paragraph, width) for paragraph in legend(m))]) + "\n"
-
-
-def _lines(table: MatrixTable, width: int) -> list[str]:
-    said = [wrapped(sentence, width, "  ") for sentence in table.sentences]
-    margin = [wrapped(table.margin, width), ""] if table.margin else []
-    return [wrapped(table.title, width), "", *margin, *said, "", *tabulated(table.columns, table.rows), ""]
-
-
-def _table(m: Matrix, session: str) -> MatrixTable:
-    """What coalitions learn in one kind of session."""
-    part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
-    found = lines(part)
-    columns = [g for g in dict.fromkeys([*GROUPS.values(), *found[0].cells]) if any(g in line.cells for line in found)]
-    where = f"{len(m.parties)} parties{f', {session}' if session else ''}"
-    return MatrixTable(
-        f"{m.protocol}, {where}: what each coalition learns of the others' secrets",
-        _margin(part) if m.has_patterns else "",
-        tuple(columns),
-        tuple((line.who, tuple(line.cells.get(c, "") for c in columns)) for line in found),
-        tuple(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}" for line in found),
-    )
 
 
 def _margin(m: Matrix) -> str:
@@ -148,13 +150,9 @@ def _largest(m: Matrix, holds: Callable[[Row], bool]) -> str:
 
 def tabulated(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """The lines of a table: the names of its columns, then a name and a cell in each column for every row."""
-    widths = [max(len(c), *(len(cells[i]) for _, cells in rows)) for i, c in enumerate(columns)]
-    who = max(len(name) for name, _ in rows)
-    lines = (("", columns), *rows)
-    return [
-        f"{name:<{who}}  {'  '.join(f'{c:<{w}}' for c, w in zip(cells, widths, strict=True))}".rstrip()
-        for name, cells in lines
-    ]
+    table = [(name, *cells) for name, cells in (("", columns), *rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
 def _method(m: Matrix) -> str:
@@ -177,15 +175,6 @@ def _method(m: Matrix) -> str:
         f"smallest party ({len(m.rows)} of them). Who is smallest, and permutations: (-) where one of {m.worlds} "
         "worlds nearby looks the same and differs, all where none does; listed likewise."
     )
-
-
-def _settings(m: Matrix) -> list[str]:
-    """With which parameters this was computed, if with several."""
-    first, *others = m.settings
-    if not others:
-        return []
-    where = "" if len(m.parties) <= FEW else " (by linear algebra, in a world or two for each kind of pair)"
-    return [f"Computed with {first}, and again{where} with {'; '.join(others)}: each cell is the worst of them."]
 
 
 def wrapped(paragraph: str, width: int, indent: str = "") -> str:

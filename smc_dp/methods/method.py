@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, runtime
 
 import numpy as np
 
-from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Functionality, RoundAnswer, ideal
@@ -188,8 +188,15 @@ class SumForm(SecureForm, Protocol):
 class AskedBetween(Protocol):
     """A form whose parties are asked between sums: a party's part is a `functionality.RoundAnswer`."""
 
-    def part_after(self, rows: Rows, rng: Stream, answered: int) -> RoundAnswer:
-        """The part of a party whose program begins anew after so many answers, with the same coins: it goes on."""
+    @property
+    def draws(self) -> tuple[str, ...]:
+        """The label of its coins that each answer is drawn with."""
+        ...
+
+    def part_after(self, rows: Rows, rng: Stream | Forks, answered: int) -> RoundAnswer:
+        """The part of a party whose program begins anew after so many answers: it goes on with the same coins, or with
+        what is left of them.
+        """
         ...
 
 

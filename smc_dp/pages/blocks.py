@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
+from smc_dp.core.errors import FieldValue, InputFault
 from smc_dp.pages.svg import Svg
 
 BannerLook: TypeAlias = Literal["secret", "failed", "insecure", "good", "plain"]
@@ -141,19 +142,11 @@ class SideBySide:
 
 
 @dataclass(frozen=True)
-class WalkStep:
-    """One step of a walk."""
-
-    heading: str
-    blocks: tuple[PageBlock, ...]
-
-
-@dataclass(frozen=True)
 class Walkthrough:
-    """A walk: on a screen one step at a time, by buttons and arrow keys; all of them on paper and without script."""
+    """A walk: on a screen one section at a time, by buttons and arrow keys; all of them on paper and without script."""
 
     title: str
-    steps: tuple[WalkStep, ...]
+    steps: tuple[Section, ...]
     kind: ClassVar[str] = "walkthrough"
 
 
@@ -185,6 +178,11 @@ class Page:
     notices: tuple[Banner, ...] = ()
     made: tuple[str, ...] = ()
     on_every_sheet: str = ""
+
+
+def stated(code: str, /, **fields: FieldValue) -> Prose:
+    """Return a decision or a warning; its sentence stands in the `faults.toml` of the room that states it."""
+    return Prose(str(InputFault(code, fields)), code)
 
 
 def figures(*numbers: int) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class _Printer:
             case PageTable():
                 return self.table(block, [block])
             case Verbatim(text):
-                return (f"{_INDENT}{_printable(line)}".rstrip() for line in text.splitlines())
+                return (f"{_INDENT}{printable(line)}".rstrip() for line in text.splitlines())
             case Quotation(text, source):
                 return self.folded(f'"{text}" ({source})', _INDENT)
             case Drawing(_, title, said):
@@ -105,7 +105,7 @@ class _Printer:
             case SideBySide(left, right):
                 return self.blocks((left, right))
             case Walkthrough(title, steps):
-                return self.under(title, tuple(Section(step.heading, step.blocks) for step in steps))
+                return self.under(title, steps)
 
     def under(self, heading: str, blocks: tuple[PageBlock, ...]) -> Iterator[str]:
         """Yield a heading and the blocks below it: of a page in capitals, on a screen with its blocks indented."""
@@ -159,6 +159,6 @@ def _is_detail(block: PageBlock) -> bool:
     return isinstance(block, Drawing | Picture | SideBySide | Blanks) or (isinstance(block, Section) and block.details)
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """Return a line with its spaces, and with nothing in it that a terminal would obey."""
     return "".join(c if c.isprintable() else " " for c in line)

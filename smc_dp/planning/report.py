@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.methods.method import Foreseeable
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, figures
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, figures, stated
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Circumstances, Prospect
 from smc_dp.run.settings import RunSettings
@@ -45,29 +45,21 @@ def answer(plan: Plan) -> Iterator[Prose]:
     found = plan.planned
     hopeless = found.staying is not None and found.staying.band.high >= recommendation.HOPELESS
     if found.staying is not None and hopeless:
-        lost = f"up to {found.staying.band.high:.2f} of the accuracy may be lost"
-        yield Prose(f"Do not begin as it stands: {lost}.", "plan.do_not_begin")
+        yield stated("plan.do_not_begin", lost=found.staying.band.high)
+    who = _those(plan.stay, plan.parties)
     if plan.method == plan.advised:
         take = "If you do: take" if hopeless else "Take"
-        yield Prose(f"{take} {plan.method}, with {_those(plan.stay, plan.parties)}. {plan.why}", "plan.advised_method")
+        yield stated("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
     else:
         instead = "" if plan.advised is None else f" {plan.advised} is advised. {plan.why}"
-        yield Prose(f"{plan.method}, with {_those(plan.stay, plan.parties)}.{instead}", "plan.named_method")
+        yield stated("plan.named_method", method=plan.method, who=who, instead=instead)
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
     if plan.leaving:
-        yield Prose(
-            f"The bounds leave out rows with an empty cell in {_some(plan.leaving)}, which changes how many there are: "
-            "that wants a guarantee for one record more or less (`newton` and `gd` with adjacency addremove, "
-            "`wsum_ar`) or for whole parties.",
-            "plan.bounds_leave_rows_out",
-        )
+        yield stated("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
     yield from _who(plan, found)
     if plan.usual != plan.method and (usual := plan.of(plan.usual)).left_out:
-        yield Prose(
-            f"Not {plan.usual}, which `run` takes unless a method is named, as they are. {_leaving(plan, usual)}",
-            "plan.usual_method_unfit",
-        )
+        yield stated("plan.usual_method_unfit", method=plan.usual, leaving=_leaving(plan, usual))
     yield from _by_party(plan)
 
 
@@ -88,12 +80,10 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
     everything = ("all", found.messages, found.bytes, found.rounds)
     stages = tuple((stage, *figures(*numbers)) for stage, *numbers in (*counts, everything))
     yield PageTable("Cost by stage", ("stage", "messages", "bytes", "rounds"), stages, numbers=(1, 2, 3))
-    roles = (
-        (r.role, *figures(r.participants, r.messages, r.bytes, r.received_messages, r.received_bytes))
-        for r in found.by_role
-    )
+    of_roles = ((r.participants, r.messages, r.bytes, r.received_messages, r.received_bytes) for r in found.by_role)
+    roles = tuple((r.role, *figures(*counts)) for r, counts in zip(found.by_role, of_roles, strict=True))
     headings = ("role", "participants", "sends", "bytes sent", "receives", "bytes received")
-    yield PageTable("Cost by role", headings, tuple(roles), numbers=(1, 2, 3, 4, 5))
+    yield PageTable("Cost by role", headings, roles, numbers=(1, 2, 3, 4, 5))
     yield Prose("Messages, bytes and rounds are exact for parties of these names, if nobody drops out.")
     yield Prose("The protocol has its default settings, but for the planned colluders and drop-outs.")
     if found.cpu_seconds is not None:
@@ -107,8 +97,8 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
 
 def _lost(ahead: Outlook, formula: str = "signal against noise") -> str:
     """Return the band in a sentence, and the figure that it follows from."""
-    told = f"{_within(ahead)} of the accuracy is lost against the same method without noise on the same rows"
-    return f"{told} ({formula} {ahead.signal:.3g})."
+    against = "is lost against the same method without noise on the same rows"
+    return f"{_within(ahead)} of the accuracy {against} ({formula} {ahead.signal:.3g})."
 
 
 def _within(ahead: Outlook) -> str:
@@ -135,11 +125,8 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose
         stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])
         names = [list(sizes)[j] for j in places]
         harm = _harm(names, [rows[j] for j in places], sum(rows))
-        yield Prose(
-            f"{harm} Without {_some(names)} {_within(stay)} is lost. Sizes are known to a simulation alone; "
-            "`smc-dp plan` says more.",
-            "plan.leave_parties_out",
-        )
+        without = f"Without {_some(names)} {_within(stay)} is lost. Sizes are known to a simulation alone;"
+        yield Prose(f"{harm} {without} `smc-dp plan` says more.", "plan.leave_parties_out")
 
 
 def at_a_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
@@ -148,32 +135,26 @@ def at_a_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
     ahead = agreement.outlook([rows] * parties)
     if ahead is None:
         return
-    told = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"
-    yield Prose(told, "plan.expected_loss")
+    alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"
+    yield Prose(alike, "plan.expected_loss")
     if agreement.form.smallest_sets_noise:
-        told = "The smallest party's rows set the noise for all: ask the others, roughly, how many they have."
-        yield Prose(told, "plan.smallest_party_sets_noise")
+        yield stated("plan.smallest_party_sets_noise")
 
 
 def _formula(agreement: Agreement, n: int) -> str:
-    form = agreement.form
-    if not isinstance(form, Foreseeable):
-        return "signal against noise"
-    return f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {form.counted(n)} rows:"
+    counted = agreement.form.counted(n) if isinstance(agreement.form, Foreseeable) else None
+    return "signal against noise" if counted is None else f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {counted} rows:"
 
 
 def _needed(found: PlannedMethod) -> str:
     """Return how many rows would lose little, where more may be lost."""
     if found.staying is None or found.staying.band.high <= recommendation.LITTLE:
         return ""
+    little = f"{recommendation.LITTLE:.2f} at most"
     if found.rows_needed is None:
-        return (
-            f" No number of rows makes it {recommendation.LITTLE:.2f} at most: take a larger epsilon, or fewer columns."
-        )
-    return (
-        f" With {found.rows_needed:,} rows in all, in these proportions, it would be {recommendation.LITTLE:.2f} at "
-        "most; so a larger epsilon or fewer columns help."
-    )
+        return f" No number of rows makes it {little}: take a larger epsilon, or fewer columns."
+    rows = f"With {found.rows_needed:,} rows in all, in these proportions"
+    return f" {rows}, it would be {little}; so a larger epsilon or fewer columns help."
 
 
 def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
@@ -181,13 +162,11 @@ def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
     if found.left_out:
         yield Prose(_leaving(plan, found), "plan.leave_parties_out")
     if found.noise_known_to == recommendation.NOBODY and not found.left_out:
-        told = "A small party never hurts: no noise follows from anybody's number of rows, and all rows are added up."
-        yield Prose(told, "plan.small_party_harmless")
+        yield stated("plan.small_party_harmless")
     elif found.least_rows is None:
-        yield Prose("One more party does harm, whatever number of rows it has.", "plan.another_party_harmful")
+        yield stated("plan.another_party_harmful")
     elif found.least_rows > 1:
-        told = f"One more party is worth having from {found.least_rows:,} rows on"
-        yield Prose(f"{told}; with fewer it sets the noise for all.", "plan.another_party_from")
+        yield stated("plan.another_party_from", rows=found.least_rows)
 
 
 def _leaving(plan: Plan, found: PlannedMethod) -> str:
@@ -211,11 +190,7 @@ def _by_party(plan: Plan) -> Iterator[Prose]:
     found = [one.method for one in plan.methods if one.protects == "party"]
     sizes = sorted(plan.parties.values())
     if found and len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _SMALL and plan.method not in found:
-        yield Prose(
-            f"With {len(sizes)} parties of few rows it may be all rows of a party that are to be protected: "
-            f"{_some(found)} does that, a stronger guarantee at the same epsilon.",
-            "plan.protect_whole_parties",
-        )
+        yield stated("plan.protect_whole_parties", parties=len(sizes), methods=_some(found))
 
 
 def _those(stay: Mapping[str, int], everybody: Mapping[str, int]) -> str:

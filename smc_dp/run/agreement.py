@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -36,6 +36,7 @@ from smc_dp.methods.method import Method, NeedsRows, SecureForm, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find
+from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
@@ -81,25 +82,112 @@ _RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """One run's public record; `terms` are the settings of its protocol, `auxiliary` the public rows of its method.
+class SettledRun:
+    """What the parties agree on but who they are and which bounds they have: nothing is left to a default.
 
-    `marks` say what makes the run insecure, in the order of `REASONS`. Raises InputError for a method without a secure
-    form, a protocol that does not compute it, noise that it does not have, and keys too short to protect anyone unless
-    they are marked as test keys.
+    `terms` are the settings of the protocol. `marks` say what makes the run insecure, in the order of `REASONS`.
     """
 
-    method: Method
+    method: Any
     target: Target
-    parties: tuple[str, ...]
-    bounds: Bounds
     protocol: str = "pathak2010"
     terms: Terms = CuratorTerms()  # noqa: RUF009
     marks: tuple[str, ...] = ()
+
+    @classmethod
+    def stated(cls, parameters: Mapping[str, Any]) -> SettledRun:
+        """Return the settings in the parameters of a release; raise an InputError with all that no run states."""
+        refuse_earlier(parameters)
+        method, protocol = ({**parameters, "name": parameters.get(key)} for key in ("method", "protocol"))
+        return cls.in_sections({"method": method, "target": parameters, "protocol": protocol})
+
+    @classmethod
+    def in_sections(cls, sections: Mapping[str, Mapping[str, Any]]) -> SettledRun:
+        """Return the settings in the sections of a study; raise an InputError as `stated` does."""
+        name, by = (reading.text(key, sections[key].get("name")) for key in ("method", "protocol"))
+        found = FaultCollector()
+        return found.required(cls.read(name, by, sections, found))
+
+    @classmethod
+    def read(
+        cls, name: str, by: str, sections: Mapping[str, Mapping[str, Any]], found: FaultCollector
+    ) -> SettledRun | None:
+        """Return the settings in these sections, and None where one of them is not there or has a fault."""
+        kind = secure_form(name, by)
+        readers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "method": lambda said: method_for(name, by, settings_in(said, kind)),
+            "target": target_in,
+            "protocol": terms_of(by).from_dict,
+        }
+        made = dict[str, Any]()
+        for section, reader in readers.items():
+            if section in sections:
+                with found.step():
+                    made[section] = reader(sections[section])
+        if len(made) < len(readers):
+            return None
+        method, target, terms = made.values()
+        return SettledRun(method, target, by, terms, marks(by, terms, seeded=False))
+
+    @property
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """The settings as sections of a study, each called and written as in a release."""
+        target = self.target
+        delta = {"delta": str(target.delta)} if target.noise in WITH_DELTA else {}
+        return {
+            "method": {"name": self.method.name, **settings_of(self.method)},
+            "target": {
+                "epsilon": str(target.epsilon),
+                **delta,
+                "noise": target.noise,
+                "calibration": target.calibration,
+            },
+            "protocol": {"name": self.protocol, **self.terms.as_dict()},
+        }
+
+    def agreed(self, parties: tuple[str, ...], bounds: Bounds, auxiliary: AuxiliaryRows | None = None) -> Agreement:
+        """Return what these parties agree on, about these columns and with these public rows of the method."""
+        settled = {field.name: getattr(self, field.name) for field in fields(SettledRun)}
+        return Agreement(**settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
+
+    def in_a_simulation(self, data: Federation, bounds: Bounds, *, auxiliary: bool) -> Agreement:
+        """Return the agreement of a simulation of these parties; `auxiliary`: whether somebody named public rows."""
+        method = in_a_simulation(self.method, data)
+        rows = data.unlabelled if getattr(method, "on_public_rows", False) else None
+        check_auxiliary(method, given=auxiliary or rows is not None)
+        return replace(self, method=method).agreed(data.names, bounds, None if rows is None else AuxiliaryRows(rows))
+
+    def check(self, *, test_keys: bool) -> None:
+        """Raise an InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
+        method, protocol, printed = self.method, self.protocol, as_printed(self.protocol)
+        secure_form(method.name, protocol)
+        if type(self.terms) is not TERMS[protocol]:
+            raise InputError("terms.of_another_protocol", protocol=protocol, got=type(self.terms).__name__)
+        if getattr(method, "as_printed", False) != printed:
+            raise InputError("method.made_for_others", wanted=method.name, protocol=protocol)
+        if getattr(method, "learner", None) is not None:
+            raise InputError("method.with_learner", name=method.name)
+        if self.target.epsilon is None:
+            raise InputError("epsilon.infinite")
+        if printed and self.target.calibration != "paper":
+            raise InputError("calibration.of_printed_steps")
+        self.terms.check(protocol, method, self.target, test_keys=test_keys)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement(SettledRun):
+    """One run's public record: its settings, who takes part under which bounds, and the public rows of its method.
+
+    Raises InputError for a method without a secure form, a protocol that does not compute it, noise that it does not
+    have, and keys too short to protect anyone unless they are marked as test keys.
+    """
+
+    parties: tuple[str, ...]
+    bounds: Bounds
     auxiliary: AuxiliaryRows | None = None
 
     def __post_init__(self) -> None:
-        check(self.method, self.target, self.protocol, self.terms, test_keys=TEST_KEYS in self.marks)
+        self.check(test_keys=TEST_KEYS in self.marks)
         check_auxiliary(self.method, given=self.auxiliary is not None)
         if self.auxiliary is not None:
             self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
@@ -165,17 +253,12 @@ class Agreement:
     @property
     def parameters(self) -> dict[str, Any]:
         """Everything but bounds, grid and marks, as plain values: the `parameters` of a release."""
+        method, target, protocol = self.sections.values()
         return {
-            "method": self.method.name,
-            "protocol": self.protocol,
-            "parties": list(self.parties),
-            "dimension": self.bounds.dimension,
-            "epsilon": str(self.target.epsilon),
-            **settings_of(self.method),
-            "calibration": self.target.calibration,
-            "noise": self.target.noise,
-            **({"delta": str(self.target.delta)} if self.target.noise in WITH_DELTA else {}),
-            **self.terms.as_dict(self.form),
+            **{"method": method.pop("name"), "protocol": protocol.pop("name")},
+            **{"parties": list(self.parties), "dimension": self.bounds.dimension},
+            **{"epsilon": target.pop("epsilon"), **method, "calibration": target.pop("calibration")},
+            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.follows(self.form)},
             **({} if self.auxiliary is None else {"auxiliary": self.auxiliary.digest}),
         }
 
@@ -198,11 +281,9 @@ class Agreement:
         The grid follows from the rest: whoever has not been told it may leave it out.
         """
         stated = reading.mapping("parameters", document.get("parameters"))
-        method, target, protocol = method_and_target(stated)
         parties = tuple(reading.texts("parties", stated.get("parties")))
-        terms = terms_of(protocol).from_dict(stated)
         marked = tuple(reading.texts("insecure", document.get("insecure")))
-        made = cls(method, target, parties, bounds, protocol, terms, marked, auxiliary)
+        made = replace(SettledRun.stated(stated), marks=marked).agreed(parties, bounds, auxiliary)
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
             raise InputError("agreement.other_fraction_bits", wanted=wanted, got=shown(came))
@@ -218,11 +299,16 @@ class Agreement:
         """SHA-256 of all of it, as hexadecimals: nobody can take a mark off later, or mean other bounds."""
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
 
-    def bound(self, simulated: Mapping[str, str]) -> str:
-        """What a session that is simulated like this is bound to: the digest alone in a mesh of links without delays.
+    def bound(self, simulated: Mapping[str, str], study: bytes | None = None) -> str:
+        """What a session is bound to: the digest alone where it is simulated in a mesh of links without delays.
 
-        So that runs which say nothing of a simulation, and those of earlier versions, are bound to the digest.
+        So that runs which say nothing of a simulation, and those of earlier versions, are bound to the digest. A
+        session of a study is bound to its digest too, in another form: without the study, and with it the approvals,
+        nobody can state what such a session is bound to.
         """
+        if study is not None:
+            said = [self.digest, dict(simulated), hashlib.sha256(study).hexdigest()]
+            return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
         if simulated == PLAIN:
             return self.digest
         return hashlib.sha256(json.dumps([self.digest, dict(simulated)], sort_keys=True).encode()).hexdigest()
@@ -235,6 +321,11 @@ class Agreement:
         """What to expect if the parties have so many rows, in their order; None for noise that has no figures."""
         known = self.bounds
         return outlook(self.method, self.target, self.terms, sizes, known.dimension, len(known.classes))
+
+    @property
+    def among(self) -> Among:
+        """The threat model: how many of the parties may collude or drop out."""
+        return self.terms.among(len(self.parties))
 
     @property
     def publishes_shares(self) -> bool:
@@ -286,34 +377,12 @@ def refuse_earlier(stated: Mapping[str, Any]) -> None:
         raise InputError("release.earlier_version")
 
 
-def method_and_target(stated: Mapping[str, Any]) -> tuple[Any, Target, str]:
-    """Method with its settings, target and protocol in a release's parameters; InputError for what no run states."""
-    refuse_earlier(stated)
-    name = reading.text("method", stated.get("method"))
-    protocol = reading.text("protocol", stated.get("protocol"))
+def target_in(stated: Mapping[str, Any]) -> Target:
+    """Return the target in a release's parameters; raise an InputError for what no run states."""
     noise = one_of("noise", stated, get_args(NoiseName))
-    target = Target(
-        _rational("epsilon", stated),
-        one_of("calibration", stated, get_args(Calibration)),
-        noise,
-        _rational("delta", stated) if noise in WITH_DELTA and "delta" in stated else DEFAULT_DELTA,
-    )
-    return method_for(name, protocol, _settings_in(stated, secure_form(name, protocol))), target, protocol
-
-
-def method_stated(name: str, protocol: str, stated: Mapping[str, Any]) -> Any:
-    """Return the method of this name with these settings, written as in a release, and its defaults for all others.
-
-    Raises an InputError with every setting that the method does not have.
-    """
-    found, kind = FaultCollector(), secure_form(name, protocol)
-    known = settings_wanted(kind)
-    for setting in stated:
-        if setting not in known:
-            with found.step():
-                raise InputError("method.no_such_setting", setting=setting, method=name)
-    found.require()
-    return method_for(name, protocol, _settings_in(stated, kind, complete=False))
+    says_delta = noise in WITH_DELTA and stated.get("delta") is not None
+    delta = _rational("delta", stated) if says_delta else DEFAULT_DELTA
+    return Target(_rational("epsilon", stated), one_of("calibration", stated, get_args(Calibration)), noise, delta)
 
 
 def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
@@ -363,30 +432,6 @@ def in_a_simulation(method: Any, federation: Federation) -> Any:
     return method.knowing(federation.sizes.tolist()) if isinstance(method, NeedsRows) else method
 
 
-def check(method: Method, target: Target, protocol: str, terms: Terms, *, test_keys: bool) -> None:
-    """Raises InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
-    secure_form(method.name, protocol)
-    if type(terms) is not TERMS[protocol]:
-        raise InputError("terms.of_another_protocol", protocol=protocol, got=type(terms).__name__)
-    if getattr(method, "as_printed", False) != as_printed(protocol):
-        raise InputError("method.made_for_others", wanted=method.name, protocol=protocol)
-    if getattr(method, "learner", None) is not None:
-        raise InputError("method.with_learner", name=method.name)
-    if target.epsilon is None:
-        raise InputError("epsilon.infinite")
-    if as_printed(protocol) and target.calibration != "paper":
-        raise InputError("calibration.of_printed_steps")
-    terms.check(protocol, method, target, test_keys=test_keys)
-
-
-def on_auxiliary(method: Method, federation: Federation, *, given: bool) -> AuxiliaryRows | None:
-    """The public rows of these that the method is on; InputError where it is on none, and some were `given` for it."""
-    rows = federation.unlabelled
-    needed: bool = getattr(method, "on_public_rows", False)
-    check_auxiliary(method, given=given or (needed and rows is not None))
-    return None if rows is None or not needed else AuxiliaryRows(rows)
-
-
 def check_auxiliary(method: Method, *, given: bool) -> None:
     """Raises InputError unless there are public rows exactly where the method needs them."""
     if getattr(method, "on_public_rows", False) == given:
@@ -432,7 +477,7 @@ def settings_wanted(kind: Any) -> dict[str, bool]:
     return {_STATED.get(name, name): NoneType not in get_args(types[name]) for name in _names(kind)}
 
 
-def _settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
+def settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
     """Return a method's settings, as `settings_of` wrote them, each of the type that the method declares.
 
     `complete`: whether all that the method needs must be stated.

@@ -19,8 +19,7 @@ from protocols.runtime.session import Session
 from smc_dp.core import reading
 from smc_dp.core.documents import canonical_line
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.run.agreement import Agreement, marks, method_and_target
-from smc_dp.run.protocols.registry import terms_of
+from smc_dp.run.agreement import Agreement, SettledRun
 from smc_dp.run.release import STUDY
 from smc_dp.run.transcript_header import APPROVALS
 
@@ -119,18 +118,9 @@ def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
     """What a study agrees on, about the bounds and the public rows of this release; InputError for what cannot be."""
-    method, target, protocol = (reading.mapping(name, stated[name]) for name in ("method", "target", "protocol"))
-    flat = {**_without_name(method), **{k: v for k, v in target.items() if v is not None}}
-    made, wanted, name = method_and_target({**flat, "method": method.get("name"), "protocol": protocol.get("name")})
-    terms = terms_of(name).from_dict(_without_name(protocol))
+    sections = {name: reading.mapping(name, stated[name]) for name in ("method", "target", "protocol")}
     try:
-        return Agreement(
-            made, wanted, released.parties, released.bounds, name, terms, marks(name, terms, seeded=False),
-            released.auxiliary,
-        )  # fmt: skip
+        settled = SettledRun.in_sections(sections)
+        return settled.agreed(released.parties, released.bounds, released.auxiliary)
     except LocalError as error:
         raise InputError(error.fault.within(STUDY)) from None
-
-
-def _without_name(section: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in section.items() if key != "name"}

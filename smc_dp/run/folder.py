@@ -49,9 +49,14 @@ _DIGESTED = (SHARES, AUXILIARY, STUDY, TRANSCRIPT, TIMINGS)
 _NO_DIGEST = "0" * 64
 
 
-def make(outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
-    """The release of an outcome, as anybody may make it; `simulated`: how the run was simulated, SIMULATED by name."""
-    return _release(agreement.weights(outcome.value), agreement, simulated)
+def make(
+    outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
+) -> PublishedRelease:
+    """The release of an outcome, as anybody may make it; `simulated`: how the run was simulated, SIMULATED by name.
+
+    `study`: the document of which everybody approved, where there is one.
+    """
+    return _release(agreement.weights(outcome.value), agreement, simulated, study)
 
 
 def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
@@ -68,7 +73,9 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
         raise InputError("agreement.reads_back_otherwise")
 
 
-def _release(weights: Weights, agreement: Agreement, simulated: Mapping[str, str]) -> PublishedRelease:
+def _release(
+    weights: Weights, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
+) -> PublishedRelease:
     bounds = agreement.bounds
     return PublishedRelease(
         weights=weights,
@@ -77,7 +84,7 @@ def _release(weights: Weights, agreement: Agreement, simulated: Mapping[str, str
         parameters={
             **agreement.parameters,
             **{name: simulated[name] for name in SIMULATED},
-            **{"agreed": agreement.bound(simulated), "label": bounds.label, "center": bounds.center},
+            **{"agreed": agreement.bound(simulated, study), "label": bounds.label, "center": bounds.center},
         },
         insecure=tuple(REASONS[mark] for mark in agreement.marks),
     )

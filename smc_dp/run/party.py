@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.rng import Forks, Stream
 from protocols.runtime.actor import Home
 from protocols.runtime.session import Session
 from smc_dp.core.errors import InputError, plain_name
@@ -26,13 +26,14 @@ from smc_dp.run.protocols import by_protocol
 class OwnPart:
     """What one party does, with its rows and its coins; `table` is what the rows were read from, if they were.
 
-    All of it follows from these, so that a party's program which begins anew with the same does the same.
+    All of it follows from these, so that a party's program which begins anew with the same does the same. Where only
+    `draws` are left of the coins, it can answer, and enters nothing again.
     """
 
     name: str
     rows: Rows
     agreement: Agreement
-    rng: Stream
+    rng: Stream | Forks
     table: Table | None = None
 
     def check(self) -> None:
@@ -54,7 +55,13 @@ class OwnPart:
     def part(self) -> Any:
         """What the party enters, made when it is first asked for; raises InputError as `check` does."""
         self.check()
-        return self.agreement.form.part(self.rows, self.rng)
+        return self.agreement.form.part(self.rows, cast(Stream, self.rng))
+
+    @property
+    def draws(self) -> tuple[str, ...]:
+        """Under which labels of its coins the party draws what it answers at home, in their order."""
+        form = self.agreement.form
+        return form.draws if isinstance(form, AskedBetween) else ()
 
     def inputs(self, session: Session) -> tuple[Any, ...]:
         """Of the party's role, at its start."""

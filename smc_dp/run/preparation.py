@@ -12,8 +12,8 @@ from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import FACTS
 from smc_dp.data.sources import DEFAULT_PARTIES, Prepared
 from smc_dp.methods.method import only_two
-from smc_dp.run.agreement import Agreement, check_auxiliary
-from smc_dp.run.settings import DataRoles, RunRequest, SettledRun
+from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
+from smc_dp.run.settings import DataRoles, RunRequest
 
 USUAL_DATASET = "breast_cancer"
 
@@ -29,7 +29,7 @@ def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
         agreed = _settled(asked, len(federation.parties), federation.classes)
-    return found, agreed.in_a_simulation(found, auxiliary=data.auxiliary is not None)
+    return found, agreed.in_a_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
 
 
 def absences(texts: Iterable[str]) -> dict[str, int]:
@@ -69,10 +69,7 @@ def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
         absences(how.vanish or [])
     with found.step():
         _check_roles(data)
-    found.require()
-    if agreed is None:
-        raise RuntimeError("a setting was refused without a fault")
-    return agreed
+    return found.required(agreed)
 
 
 def _check_roles(data: DataRoles) -> None:

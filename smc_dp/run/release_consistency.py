@@ -1,53 +1,124 @@
-"""What ties a release to the record that its participants signed: each rule once, for `predict` and for audits.
+"""What ties a release to the transcript that its participants signed: the one predicate of all who use a release.
 
-A record ties only those identities down that its line 0 states: whose they are, an audit with pinned identities asks.
-Each function gives what is wrong as a fault that names the field, or None.
+Sites ask it before they settle, `run`, `predict`, `publish` and `show` before they use a release, and an audit rule by
+rule. A transcript ties only those identities down that its line 0 states: whose they are, an audit with pinned
+identities asks. Each rule returns what is wrong, or None; `refuted` asks them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
-from protocols.errors import DecodeError, Fault
+from protocols.crypto.identity import verify
+from protocols.errors import DecodeError, Fault, ProtocolError
 from protocols.runtime import message as messages
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
-from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.core.errors import InputFault, shown
-from smc_dp.run.documents import SIMULATED
-from smc_dp.run.protocols import by_protocol
+from protocols.runtime.claims import Needed
+from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, first_greetings, is_signed, signed_payload
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.session import Session
+from protocols.runtime.statement import SignedStatement, statement
+from smc_dp.core.errors import FieldValue, InputFault, shown
+from smc_dp.run import approvals
+from smc_dp.run.documents import SIMULATED, SharesFile
+from smc_dp.run.protocols import by_protocol, openings
 from smc_dp.run.release import PublishedRelease
 
+_SHOWN = 100  # characters of a name
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
-FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
-"""What a line that holds something published has in it, as a record writes it."""
 
 
-def session_fault(head: Mapping[str, Any], session: Session) -> Fault | None:
-    """Whether line 0 states the id of the session that it describes."""
-    if head["session"] == session.id.hex():
-        return None
-    return InputFault("session.other_id")
-
-
-def published(envelopes: Iterable[tuple[int, Envelope]]) -> dict[str, tuple[int, Envelope]]:
-    """Who published what, and on which line: whatever is for everybody and no greeting and no end of a stage."""
-    return {e.sender: (n, e) for n, e in envelopes if _is_published(e)}
-
-
-def published_twice(envelopes: Iterable[tuple[int, Envelope]]) -> Fault | None:
-    """Whether somebody published a second message: a protocol here has one of each, and none says which would count.
-
-    In an audit it stands out as what does not follow its sender's chain, or the protocol.
+@dataclass(frozen=True)
+class Refuted:
+    """What is wrong: the fault, the line of the transcript that shows it, and whose signature of that line alone does,
+    if anybody's.
     """
+
+    fault: Fault
+    line: int | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a transcript shows of a release, and what given views say beside it.
+
+    `head` is line 0 and `session` what it describes. `envelopes` holds by line at least what is for everybody and what
+    the members of a sum have to have sent, `absences` who went on without which message. `told`: what the roles of
+    those whose views are given came to, by name. `statements`: those in these views, each signed by its signer.
+    """
+
+    head: Mapping[str, Any]
+    session: Session
+    envelopes: Mapping[int, Envelope] = field(repr=False)
+    absences: Mapping[int, tuple[str, Absent]]
+    told: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    statements: Sequence[SignedStatement] = field(default=(), repr=False)
+
+    @property
+    def marks(self) -> tuple[tuple[str, Absent], ...]:
+        """Who went on without which message, in the order of the lines."""
+        return tuple(self.absences.values())
+
+    def absent_to(self, name: str) -> tuple[Absent, ...]:
+        """Return what this participant went on without."""
+        return tuple(absent for reader, absent in self.absences.values() if reader == name)
+
+    @cached_property
+    def published(self) -> dict[str, tuple[int, Envelope]]:
+        """Who published what, and on which line: whatever is for everybody and no greeting and no end of a stage."""
+        return {e.sender: (n, e) for n, e in self.envelopes.items() if _is_published(e)}
+
+    @cached_property
+    def greetings(self) -> dict[str, Envelope]:
+        """The first greeting of each."""
+        return first_greetings(self.envelopes.values())
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """What was published, by name; raises `DecodeError` for what its participant may not publish."""
+        return {name: published_message(self.session, envelope) for name, (_, envelope) in self.published.items()}
+
+
+def refuted(
+    recorded: Recorded, found: PublishedRelease, shares: SharesFile | None, study: bytes | None
+) -> Iterator[Refuted]:
+    """Yield what is wrong with a release beside its transcript, its shares and its study, in the order of the rules."""
+    rules = (
+        partial(published_fault, recorded),
+        partial(session_fault, recorded),
+        partial(agreement_fault, found, recorded, study),
+        partial(weights_fault, found, recorded) if shares is None else partial(shares_fault, shares, recorded),
+        partial(openings_fault, recorded),
+        partial(members_fault, recorded),
+        partial(word_fault, recorded),
+        partial(privacy_fault, found),
+        partial(approvals_fault, study, found, recorded),
+    )
+    yield from (wrong for rule in rules if (wrong := rule()) is not None)
+
+
+def session_fault(recorded: Recorded) -> Refuted | None:
+    """Whether line 0 states the id of the session that it describes."""
+    if recorded.head["session"] == recorded.session.id.hex():
+        return None
+    return Refuted(InputFault("session.other_id"), 0)
+
+
+def published_fault(recorded: Recorded) -> Refuted | None:
+    """Whether each participant published once, and signed it: a second message would leave open which one counts."""
     first: dict[str, int] = {}
-    for n, envelope in envelopes:
-        if _is_published(envelope) and first.setdefault(envelope.sender, n) != n:
-            return InputFault(
-                "transcript.published_twice",
-                {"sender": shown(envelope.sender), "first": first[envelope.sender], "again": n},
-            )
+    for n, envelope in ((n, e) for n, e in recorded.envelopes.items() if _is_published(e)):
+        sender, identities = envelope.sender, recorded.session.identities
+        if first.setdefault(sender, n) != n:
+            fields: dict[str, FieldValue] = {"sender": shown(sender), "first": first[sender], "again": n}
+            return Refuted(InputFault("transcript.published_twice", fields), n)
+        if sender not in identities or not is_signed(identities[sender], envelope):
+            return Refuted(InputFault("transcript.not_signed", {"name": sender[:_SHOWN]}), n)
     return None
 
 
@@ -64,35 +135,121 @@ def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
     return tuple(published_message(session, envelope).y)
 
 
-def weights_fault(found: PublishedRelease, session: Session, published: Mapping[str, Envelope]) -> Fault | None:
+def weights_fault(found: PublishedRelease, recorded: Recorded) -> Refuted | None:
     """Whether the weights of a release are made of what was published in the session."""
     try:
-        said = {name: published_message(session, envelope) for name, envelope in published.items()}
-        value = by_protocol.value_of(session, said)
+        value = by_protocol.value_of(recorded.session, recorded.said)
     except (DecodeError, ValueError) as error:
-        return InputFault("transcript.no_result", {"why": str(error)})
+        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
     if found.agreement.weights(value) == found.weights:
         return None
-    return InputFault("release.other_weights")
+    return Refuted(InputFault("release.other_weights"))
 
 
-def share_fault(session: Session, name: str, stated: object, envelope: Envelope | None) -> Fault | None:
-    """Whether the share that shares.json states of somebody is the one that it published."""
-    if envelope is None:
-        return InputFault("transcript.share_missing", {"name": name})
+def shares_fault(shares: SharesFile, recorded: Recorded) -> Refuted | None:
+    """Whether shares.json states the shares that all participants published."""
+    for name in recorded.session.names:
+        line, envelope = recorded.published.get(name, (None, None))
+        if envelope is None:
+            return Refuted(InputFault("transcript.share_missing", {"name": name}))
+        try:
+            signed = [str(y) for y in share_numbers(recorded.session, envelope)]
+        except DecodeError as error:
+            return Refuted(InputFault("transcript.no_share", {"name": name, "why": str(error)}), line)
+        if shares.shares.get(name) != signed:
+            return Refuted(InputFault("release.other_shares", {"name": name}), line)
+    return None
+
+
+def openings_fault(recorded: Recorded, heard: list[SignedStatement] | None = None) -> Refuted | None:
+    """Whether what was published follows from what everybody greeted with, where anybody can make it again.
+
+    `heard` takes the statements that were seen to be signed.
+    """
     try:
-        signed = [str(y) for y in share_numbers(session, envelope)]
+        wrong = openings.wrong(recorded.session, recorded.greetings, recorded.said, heard)
     except DecodeError as error:
-        fields = {"name": name, "why": str(error)}
-        return InputFault("transcript.no_share", fields)
-    if stated == signed:
-        return None
-    return InputFault("release.other_shares", {"name": name})
+        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+    return None if wrong is None else _of_publisher(recorded, wrong.fault, wrong.name)
 
 
-def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: Session) -> Fault | None:
-    """Whether the session is bound to all that the release states, and line 0 states the same."""
-    stated = session.parameters.as_dict()
+def members_fault(recorded: Recorded) -> Refuted | None:
+    """Whether each member of a published sum has its input in the transcript, and is not noted as absent there."""
+    try:
+        needed = tuple(needs(recorded))
+    except (ProtocolError, ValueError) as error:
+        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+    sent = {(e.sender, e.to, e.kind, e.stage) for e in recorded.envelopes.values()}
+    missed = {(a.sender, reader, a.kind, a.stage): n for n, (reader, a) in recorded.absences.items()}
+    for need in needed:
+        fields: dict[str, FieldValue] = {"name": need.sender, "kind": need.kind, "stage": need.stage}
+        if need in missed:
+            return Refuted(InputFault("member.absent", fields), missed[need])
+        if need not in sent:
+            return Refuted(InputFault("member.without_input", fields))
+    return None
+
+
+def needs(recorded: Recorded) -> Iterator[Needed]:
+    """Yield what has to have been sent for what was published; raise `ProtocolError` for what is none."""
+    checkable, p = openings.checkable_of(recorded.session), recorded.session.parameters
+    if checkable is not None and recorded.published:
+        yield from checkable.needs(p, recorded.said)
+
+
+def word_fault(recorded: Recorded) -> Refuted | None:
+    """Whether what was published is what the owners of given views were told, signed or sealed."""
+    session = recorded.session
+    checkable, kept = openings.checkable_of(session), session.program.kept
+    try:
+        said = recorded.said
+        if checkable is not None and said and (signed := _statements(recorded)):
+            greeted = openings.read_greetings(session, recorded.greetings)
+            wrong = checkable.contradicted(session.parameters, session.id, greeted, said, signed)
+            if wrong is not None:
+                return _of_publisher(recorded, wrong.fault, wrong.name)
+        for name, result in recorded.told.items():
+            broken = kept(session.id, session.names, result, said) if kept is not None and said else None
+            if broken is not None:  # it came sealed: nobody else is convinced
+                fields = {"name": name, "who": broken[0], "why": str(broken[1])}
+                line, _ = recorded.published.get(broken[0], (None, None))
+                return Refuted(InputFault("word.broken", fields), line)
+    except (DecodeError, ValueError) as error:
+        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+    return None
+
+
+def _statements(recorded: Recorded) -> list[tuple[str, Any]]:
+    """Read the statements in given views; what cannot be read contradicts nothing."""
+    session, found = recorded.session, []
+    kinds = {kind.__name__: kind for kind in session.program.statements}
+    for said in recorded.statements:
+        if not is_signed_statement(session, said):
+            continue
+        try:
+            found.append((said.name, messages.decode(kinds[said.kind], said.payload, session.layout, {})))
+        except (DecodeError, KeyError):
+            continue
+    return found
+
+
+def is_signed_statement(session: Session, said: SignedStatement) -> bool:
+    """Whether the identity of its signer in this session signed a statement."""
+    public = session.identities.get(said.name)
+    return public is not None and verify(public, statement(session.id, *said[:3]), said.signature)
+
+
+def _of_publisher(recorded: Recorded, fault: Fault, name: str | None) -> Refuted:
+    """Return what is wrong with the message that this participant published."""
+    line, _ = recorded.published.get(name or "", (None, None))
+    return Refuted(fault, line, name)
+
+
+def agreement_fault(found: PublishedRelease, recorded: Recorded, study: bytes | None) -> Refuted | None:
+    """Whether the session is bound to all that the release states and to the study beside it, if there is one, and line
+    0 states the same.
+    """
+    head, stated = recorded.head, recorded.session.parameters.as_dict()
     agreement, agreed = found.agreement, found.parameters.get("agreed")
     follows = agreement.program_parameters(agreed if isinstance(agreed, str) else "").as_dict()
     follows |= {"topology": found.parameters.get("topology"), "protocol": agreement.protocol}
@@ -101,30 +258,42 @@ def agreement_fault(found: PublishedRelease, head: Mapping[str, Any], session: S
         got = follows.get(name)
         if type(got) is not type(value) or got != value:
             fields = {"name": name, "line_0": shown(value), "release": shown(got)}
-            return InputFault("release.other_parameter", fields)
+            return Refuted(InputFault("release.other_parameter", fields), 0)
     if head["insecure"] != list(agreement.marks):
-        return InputFault("release.other_marks")
-    if agreement.bound({name: found.parameters[name] for name in SIMULATED}) != stated["agreed"]:
+        return Refuted(InputFault("release.other_marks"), 0)
+    if agreement.bound({name: found.parameters[name] for name in SIMULATED}, study) != stated["agreed"]:
         names = ", ".join(sorted(set(found.parameters) - set(said)))
-        return InputFault("session.bound_to_another", {"names": names})
+        return Refuted(InputFault("session.bound_to_another", {"names": names}), 0)
     return None
+
+
+def privacy_fault(found: PublishedRelease) -> Refuted | None:
+    """Whether the privacy statement is the one that follows from what was agreed on."""
+    fault = statement_fault(found.privacy, found.agreement.statement.as_dict())
+    return None if fault is None else Refuted(fault)
+
+
+def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: Recorded) -> Refuted | None:
+    """Whether everybody approved of the study beside a release, or there is neither."""
+    fault = approvals.fault(study, found.agreement, recorded.head, recorded.session)
+    return None if fault is None else Refuted(fault, 0)
 
 
 def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fault | None:
     """Whether a claimed statement is the one that follows: every figure the same, but the last digits of a pure one."""
     claimed = {"mu": None, **stated}  # releases of before it was stated have none
     slack = _SLACK if follows["kind"] == "pure" else 0
-    for field in (*follows, *claimed):
-        if field not in claimed or field not in follows:
-            what = "missing" if field in follows else "unknown"
-            return InputFault("privacy.other_fields", {"field": shown(field), "what": what})
-        got, wanted = claimed[field], follows[field]
-        if field == "epsilon" and type(got) in (int, float) and wanted is not None:
+    for name in (*follows, *claimed):
+        if name not in claimed or name not in follows:
+            what = "missing" if name in follows else "unknown"
+            return InputFault("privacy.other_fields", {"field": shown(name), "what": what})
+        got, wanted = claimed[name], follows[name]
+        if name == "epsilon" and type(got) in (int, float) and wanted is not None:
             if not abs(Fraction(got) - Fraction(wanted)) <= Fraction(wanted) * slack:
                 word = "below" if got < wanted else "not"
                 return InputFault("privacy.other_epsilon", {"got": shown(got), "word": word, "wanted": wanted})
         elif type(got) is not type(wanted) or got != wanted:
-            return InputFault("privacy.other_value", {"field": field, "got": shown(got), "wanted": shown(wanted)})
+            return InputFault("privacy.other_value", {"field": name, "got": shown(got), "wanted": shown(wanted)})
     return None
 
 

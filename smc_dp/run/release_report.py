@@ -71,12 +71,8 @@ _KINDS = {
     "zcdp": "zero-concentrated differential privacy, and the epsilon at the delta that follows",
     "none": "none",
 }
-_PREDICT = """from smc_dp import predict
-
-print(predict("FOLDER", "new.csv").labels)"""
-_AUDIT = """from smc_dp import audit_run
-
-print(audit_run("FOLDER").passed)"""
+_PREDICT = 'from smc_dp import predict\n\nprint(predict("FOLDER", "new.csv").labels)'
+_AUDIT = 'from smc_dp import audit_run\n\nprint(audit_run("FOLDER").passed)'
 
 
 def run_page(folder: Path) -> Page:
@@ -141,34 +137,24 @@ def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: b
 
 def _released(release: PublishedRelease) -> Iterator[PageBlock]:
     agreement, bounds = release.agreement, release.bounds
-    several = len(bounds.classes) > 2
+    several = f" for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     public = "" if agreement.auxiliary is None else f" Rows that all of them had besides are public, in {AUXILIARY}."
     yield Prose(
         f"The weights of a linear classifier, made of the rows of {len(agreement.parties)} parties: it says of a row "
         f"in which of {len(bounds.classes)} classes it is. Rows of a party are in none of these files.{public}"
     )
-    yield FactList(
-        (
-            ("What is told apart", f"{cut(str(bounds.label))}: {some(bounds.classes, _MOST_NAMES)}"),
-            ("Weights", f"{bounds.dimension}{f' for each of {len(bounds.classes)} classes' if several else ''}"),
-            ("Method", agreement.method.name),
-            ("Protocol", agreement.protocol),
-        )
-    )
+    apart = f"{cut(str(bounds.label))}: {some(bounds.classes, _MOST_NAMES)}"
+    how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
+    yield FactList((("What is told apart", apart), ("Weights", f"{bounds.dimension}{several}"), *how))
 
 
 def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:
     yield Prose(statement.promise)
     if statement.epsilon is not None:
-        yield FactList(
-            (
-                ("Kind", _KINDS[statement.kind]),
-                ("Epsilon", short_figure(statement.epsilon)),
-                ("Delta", f"{statement.delta:g}"),
-                ("Whose", "one record" if statement.unit == "record" else "all records of one party"),
-                ("Against whom", statement.adversary),
-            )
-        )
+        whose = "one record" if statement.unit == "record" else "all records of one party"
+        figured = (("Epsilon", short_figure(statement.epsilon)), ("Delta", f"{statement.delta:g}"))
+        against = (("Whose", whose), ("Against whom", statement.adversary))
+        yield FactList((("Kind", _KINDS[statement.kind]), *figured, *against))
 
 
 def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
@@ -185,7 +171,8 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
 
 
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
-    agreement, may_vanish = release.agreement, release.parameters.get("dropouts")
+    agreement = release.agreement
+    may_vanish = len(agreement.parties) - agreement.among.remaining
     yield Bullets(first(agreement.parties, _MOST_NAMES))
     if CURATOR_NAME in agreement.participants:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")

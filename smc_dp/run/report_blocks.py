@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
 from smc_dp.methods.method import SumForm
-from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures
+from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures, stated
 from smc_dp.privacy.ledger.history import Account
 from smc_dp.privacy.ledger.report import budgets
 from smc_dp.run.protocols.cost import Cost
@@ -34,11 +34,9 @@ def blocks(report: Report) -> Iterator[PageBlock]:
     yield Section("Privacy", (Prose(report.privacy.plain_words()),))
     yield from _presence(report)
     yield from compared(report.comparison, report.planned)
-    files = ["release.json", "transcript.jsonl", "timings.json"]
-    if report.agreement.publishes_shares:
-        files.insert(0, "shares.json")
-    if report.agreement.auxiliary is not None:
-        files.append("auxiliary.json")
+    files = ["shares.json"] if report.agreement.publishes_shares else []
+    files += ["release.json", "transcript.jsonl", "timings.json"]
+    files += ["auxiliary.json"] if report.agreement.auxiliary is not None else []
     yield Prose(f"Written to {report.run_dir}: {', '.join(files)}")
     yield from budgets(report.standings, Account(report.privacy.unit, report.privacy.adjacency))
     yield from (Prose(str(remark), remark.code) for remark in report.remarks)
@@ -60,7 +58,7 @@ def _presence(report: Report) -> Iterator[Prose]:
         form = report.agreement.form
         where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
-        yield Prose(f"In {where}: {there}. Vanished: {', '.join(found.vanished) or 'nobody'}.", "run.parties_missing")
+        yield stated("run.parties_missing", where=where, there=there, vanished=found.vanished or "nobody")
 
 
 def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
@@ -72,10 +70,9 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
 
 
 def _described(simulated: Mapping[str, str]) -> str:
-    name = simulated["link"]
-    link = LINKS[name]
-    if name == "none":
+    if (name := simulated["link"]) == "none":
         return "no time on the links"
+    link = LINKS[name]
     relayed = ", all mail through Charlie" if simulated["topology"] == "star" else ""
     speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
     return f"over simulated links ({name}: {speed}{relayed})"
@@ -89,13 +86,11 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
     yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}")
     others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
     others |= {} if found.without_noise is None else {"without noise": found.without_noise}
+    others["majority class"] = found.majority
     yield Prose("Comparison of a simulation, needs everyone's data in one place; not part of the release:")
-    yield FactList(
-        tuple((name, f"{value:.3f}") for name, value in (*others.items(), ("majority class", found.majority)))
-    )
+    yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))
     if found.stated_lambda is not None:
-        stated = found.stated_lambda
-        yield Prose(f"The method has no lambda; the models that it is compared with have {stated:g}.")
+        yield Prose(f"The method has no lambda; the models that it is compared with have {found.stated_lambda:g}.")
     if found.lost is not None and planned is not None:
         yield _lost(found.lost, planned)
     yield from _remark(found)
@@ -103,31 +98,20 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
 
 def _lost(lost: float, planned: Outlook) -> Prose:
     """Return how much of the accuracy noise cost, beside what was planned."""
-    band = planned.band
-    told = f"Lost to noise: {lost:.3f}, planned {max(0.0, band.low):.3f} to {band.high:.3f}"
-    if lost <= band.high:
-        return Prose(f"{told}.", "run.lost_as_planned")
-    return Prose(
-        f"{told}: worse than planned. At most one in ten of the settings that plans were tried on was; where others "
-        "are too, the parties' rows differ more from each other, or one class is rarer, than in their data.",
-        "run.lost_more_than_planned",
-    )
+    fields = {"lost": lost, "low": max(0.0, planned.band.low), "high": planned.band.high}
+    return stated("run.lost_as_planned" if lost <= planned.band.high else "run.lost_more_than_planned", **fields)
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:
     """Yield what to think of a release that some parties could do without; nothing where none could."""
     better = sum(value > found.accuracy for value in found.individual.values())
     larger = "epsilon or lambda" if found.stated_lambda is None else "epsilon"
-    if better and found.smallest is None:
-        yield Prose(
-            f"The release is worse than {better} of the parties alone. A larger {larger}, fewer columns, or more rows "
-            "in all make the noise count less.",
-            "run.worse_than_parties_alone",
+    if found.smallest is None:
+        why = f". A larger {larger}, fewer columns, or more rows in all make the noise count less."
+    else:
+        why = (
+            f": the smallest party's {found.smallest} rows set the noise. A larger epsilon or lambda, fewer columns, "
+            "or more rows in the smallest party make it less."
         )
-    elif better:
-        yield Prose(
-            f"The release is worse than {better} of the parties alone: the smallest party's {found.smallest} rows "
-            "set the noise. A larger epsilon or lambda, fewer columns, or more rows in the smallest party make it "
-            "less.",
-            "run.worse_than_parties_alone",
-        )
+    if better:
+        yield Prose(f"The release is worse than {better} of the parties alone{why}", "run.worse_than_parties_alone")

@@ -171,7 +171,7 @@ def run_protocol(
         as_printed=protocol in PROTOCOLS and as_printed(protocol or ""),
         made=None if isinstance(method, str | None) else method, target=target if isinstance(target, Target) else None,
     )  # fmt: skip
-    agreed = settled.in_a_simulation(prepared, auxiliary=auxiliary is not None)
+    agreed = settled.in_a_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,

@@ -17,7 +17,6 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
 from pathlib import Path
@@ -31,18 +30,16 @@ from protocols.runtime.network import TOPOLOGIES
 from smc_dp.core.documents import Document, FaultCollector, validated
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
-from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, Agreement
+from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, SettledRun, settings_in
 from smc_dp.run.protocols.registry import (
     ComparisonName,
     ExponentsName,
     OutputName,
     RowCounts,
-    Terms,
     setting_names,
     settled,
     terms_of,
@@ -325,25 +322,6 @@ _SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class SettledRun:
-    """What the parties agree on but who they are and which bounds they have: nothing is left to a default."""
-
-    method: Any
-    target: Target
-    protocol: str
-    terms: Terms
-    marks: tuple[str, ...]
-
-    def in_a_simulation(self, prepared: Prepared, *, auxiliary: bool) -> Agreement:
-        """Return the agreement of a simulation of these parties; `auxiliary`: whether somebody named public rows."""
-        data, method = prepared.federation, agreements.in_a_simulation(self.method, prepared.federation)
-        public = agreements.on_auxiliary(method, data, given=auxiliary)
-        return Agreement(
-            method, self.target, data.names, prepared.bounds, self.protocol, self.terms, self.marks, public
-        )
-
-
 class RunSettings(Document):
     """What somebody asks for; see the module."""
 
@@ -389,23 +367,17 @@ class RunSettings(Document):
         by = self._protocol(name, parties, as_printed=as_printed)
         agreements.secure_form(name, by)
         method: Any = made or agreements.method_for(name, by, {})
-        found, wanted, terms = FaultCollector(), target, None
-        if made is None:
-            with found.step():
-                usual = {"lambda": LAMBDA} if hasattr(method, "lam") else {}
-                method = agreements.method_stated(name, by, usual | self.method.said())
-        if wanted is None:
-            with found.step():
-                wanted = self._target(method, by, as_printed=as_printed)
+        found, wanted, agreed = FaultCollector(), target, None
+        with found.step():
+            method = made or self._method(method, by)
+        with found.step():
+            wanted = target or self._target(method, by, as_printed=as_printed)
         with found.step():
             terms = settled(by, method, self.protocol.said())
-        if wanted is not None and terms is not None:
-            with found.step():
-                agreements.check(method, wanted, by, terms, test_keys=self.insecure_test_keys)
-        found.require()
-        if wanted is None or terms is None:
-            raise RuntimeError("a setting was refused without a fault")
-        return SettledRun(method, wanted, by, terms, agreements.marks(by, terms, seeded=seeded))
+            if wanted is not None:
+                agreed = SettledRun(method, wanted, by, terms, agreements.marks(by, terms, seeded=seeded))
+                agreed.check(test_keys=self.insecure_test_keys)
+        return found.required(agreed)
 
     def suiting(self, method: str, protocol: str) -> RunSettings:
         """Return the settings without those that this method, by this protocol, does not have."""
@@ -434,6 +406,16 @@ class RunSettings(Document):
         if known and not printed:
             raise InputError("method.not_printed", method=method)
         return printed[0] if printed else ""
+
+    def _method(self, usual: Any, protocol: str) -> Any:
+        said, known, found = self.method.said(), agreements.settings_wanted(type(usual)), FaultCollector()
+        for name in said:
+            if name not in known:
+                with found.step():
+                    raise InputError("method.no_such_setting", setting=name, method=usual.name)
+        found.require()
+        said = {"lambda": LAMBDA} | said if "lambda" in known else said
+        return agreements.method_for(usual.name, protocol, settings_in(said, type(usual), complete=False))
 
     def _target(self, method: Any, protocol: str, *, as_printed: bool) -> Target:
         said = self.target

@@ -259,7 +259,9 @@ class _Sites:
         session, part = self.taking_part.session, self.parts.get(name)
         if part is None:
             return AtSite(lambda coins: (session.parameters,))
-        return AtSite(lambda coins: part.inputs(session), lambda coins, inputs: part.at_home(session, inputs))
+        return AtSite(
+            lambda coins: part.inputs(session), lambda coins, inputs: part.at_home(session, inputs), part.draws
+        )
 
 
 def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:

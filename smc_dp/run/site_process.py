@@ -2,6 +2,12 @@
 
 A simulation has one for each participant and lets go of them in the end. A site has its own, keeps it after every step,
 and makes it again from what it kept.
+
+What is kept holds no more than the rest of the session takes, so that whoever gets hold of it learns nothing of what is
+over. A role is run again from the stage that is open, with the randomness of that stage, whose key leads to those of
+later ones and not back; its inputs and what earlier stages left are kept as its program says (`Program.unspent`). Coins
+that are drawn at home are kept one label each, until the answer that is drawn with it. A role that is done, and has
+published, keeps its result, and no key. With `keeps_seed` all of it stays until the view has been made.
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from typing import Any
 
 import cbor2
 
-from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.rng import Forks, Stream
 from protocols.crypto.identity import Signer
 from protocols.errors import ReplayError, StoppedError, UnansweredError
 from protocols.runtime.actor import Actor, Greetings, Home
@@ -42,11 +48,13 @@ class AtSite:
     """What a participant brings: `inputs` of its role, made from its coins once, and what answers at home.
 
     `answers(coins, inputs)`: who answers its role's questions, given the inputs that it has by now; earlier answers are
-    among them.
+    among them. `draws`: under which labels of its coins it draws its answers, one for each in their order: all others
+    are gone when the inputs have been made, and each of these with its answer.
     """
 
     inputs: Callable[[Stream], tuple[Any, ...]]
-    answers: Callable[[Stream, tuple[Any, ...]], Home | None] = lambda coins, inputs: None
+    answers: Callable[[Forks, tuple[Any, ...]], Home | None] = lambda coins, inputs: None
+    draws: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +96,8 @@ class OwnActor:
         self.first_seed: Stream | None
         if kept is None:
             drawn = coins or SiteCoins.from_system()
-            self._home, self.first_seed = drawn.home, drawn.seed if keeps_seed else None
+            self.first_seed = drawn.seed if keeps_seed else None
+            self._home = drawn.home.forks(*brings.draws)
             self.actor = Actor(
                 session, name, signer, drawn.seed, brings.inputs(drawn.home), greetings,
                 observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
@@ -104,12 +113,16 @@ class OwnActor:
         """What the role published, once it is done."""
         if self.actor.progress.unpublished:
             self.leaving(RELEASED)
-        return self.actor.release()
+        published = self.actor.release()
+        if self.first_seed is None:
+            self.actor.forget()
+        return published
 
     def state(self) -> bytes:
-        """All of it under the actor's next number; secret."""
+        """All that the rest of the session takes, under the actor's next number; secret."""
         first = None if self.first_seed is None else [self.first_seed.key, self.first_seed.insecure]
-        return cbor2.dumps([save(self.actor), self._home.key, self._home.insecure, first])
+        state = save(self.actor, whole=self.first_seed is not None)
+        return cbor2.dumps([state, dict(self._home.left), self._home.insecure, first])
 
     def leaving(self, label: str) -> None:
         """What is charged under this label is about to leave; it cannot be called back.
@@ -133,14 +146,16 @@ class OwnActor:
             self._answers = self._brings.answers(self._home, self.actor.inputs)
         if self._answers is None:
             raise UnansweredError("role.nobody_at_home", name=self._name)
-        return self._answers(*said)
+        answer = self._answers(*said)
+        self._home = self._home.without_first()
+        return answer
 
 
-def _parts(content: bytes) -> tuple[bytes, Stream, Stream | None]:
+def _parts(content: bytes) -> tuple[bytes, Forks, Stream | None]:
     """The state of the actor, the coins of home, and the role's first seed if it was kept."""
     try:
-        state, key, insecure, first = cbor2.loads(content)
+        state, left, insecure, first = cbor2.loads(content)
         seed = None if first is None else Stream(first[0], insecure=first[1])
-        return state, Stream(key, insecure=insecure), seed
+        return state, Forks(left, insecure=insecure), seed
     except (cbor2.CBORError, LookupError, TypeError, ValueError) as error:
         raise ReplayError("state.other_program", why=type(error).__name__) from None

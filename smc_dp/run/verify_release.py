@@ -7,26 +7,39 @@ the conversation was the protocol's, an audit says.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from protocols.errors import DecodeError
-from protocols.runtime.envelope import Envelope, is_signed
-from protocols.runtime.session import Session
-from protocols.runtime.transcript import read_envelope
+from protocols.errors import DecodeError, ProtocolError
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.transcript import ABSENT, read_absence, read_envelope
 from smc_dp.core import reading
-from smc_dp.core.errors import Fault, InputError, one_line
-from smc_dp.run import approvals, release_consistency
+from smc_dp.core.errors import InputError, one_line
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile
-from smc_dp.run.folder import auxiliary, beside, opened, read, read_document, shares, stated, study, warn_of_page
+from smc_dp.run.folder import (
+    auxiliary,
+    beside,
+    opened,
+    read,
+    read_document,
+    read_files,
+    shares,
+    stated,
+    study,
+    warn_of_page,
+)
+from smc_dp.run.record import Absence
 from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.run_files import RunPlace, has_file
+from smc_dp.run.release_consistency import Recorded, needs, refuted
+from smc_dp.run.run_files import RunFiles, RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
 
+FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
+"""What a line that holds something published has in it, as a transcript writes it."""
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
-_MOST_PUBLIC = 128  # lines for everybody of each participant: more than the stages of a run of 100 sums
+_MOST_PUBLIC = 128  # lines of one kind of each participant: more than the stages of a run of 100 sums
 
 
 @dataclass(frozen=True)
@@ -34,7 +47,7 @@ class Checked:
     """A release in a folder, and the files that were missing to hold it against its record."""
 
     release: PublishedRelease
-    folder: RunPlace
+    folder: RunFiles
     missing: tuple[str, ...]
 
     @property
@@ -43,30 +56,22 @@ class Checked:
         return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 
 
-@dataclass(frozen=True)
-class PublishedRecord:
-    """Line 0 of a record, the session that it describes, and what stands published and signed there, by name."""
-
-    head: Mapping[str, Any]
-    session: Session
-    published: Mapping[str, Envelope]
-
-
 def checked(folder: RunPlace) -> Checked:
     """The release in a folder, held against whatever lies beside it.
 
     Raises InputError, naming the field, for what is malformed and for what contradicts the record. Without a record
     nothing is known but that the weights are the sum of the shares, and without shares not even that.
     """
-    document = read_document(folder)
+    files = folder if isinstance(folder, RunFiles) else read_files(folder)  # each is read once
+    document = read_document(files)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
-    missing = tuple(name for name in wanted if not has_file(folder, name))
-    found = read(folder) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(folder, document, missing)
-    warn_of_page(folder)
-    return Checked(found, folder, missing)
+    missing = tuple(name for name in wanted if not has_file(files, name))
+    found = read(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(files, document, missing)
+    warn_of_page(files)
+    return Checked(found, files, missing)
 
 
-def _held(folder: RunPlace, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
+def _held(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
     """Return the release, held against the record if there is one."""
     try:
         rows = auxiliary(folder, document)
@@ -78,78 +83,86 @@ def _held(folder: RunPlace, document: ReleaseFile, missing: Container[str]) -> P
 
 
 def _beside_record(
-    folder: RunPlace, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
+    folder: RunFiles, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
 ) -> PublishedRelease:
     """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
 
     Raises InputError when it is not.
     """
-    record = read_record(beside(folder, document, TRANSCRIPT))
+    recorded = read_record(beside(folder, document, TRANSCRIPT))
     if has_file(folder, TIMINGS):
         beside(folder, document, TIMINGS)
     found, published, said = stated(document, rows), None, study(folder, document)
     if found.agreement.publishes_shares:
-        published = _shares(found, record) if no_shares else shares(folder, document)
+        published = _shares(found, recorded) if no_shares else shares(folder, document)
         found = opened(document, published, rows)
-    if fault := next(filter(None, _faults(found, published, record, said)), None):
-        raise InputError(fault.within("release.json and transcript.jsonl differ"))
+    if wrong := next(refuted(recorded, found, published, said), None):
+        raise InputError(wrong.fault.within("release.json and transcript.jsonl differ"))
     return found
 
 
-def _faults(
-    found: PublishedRelease, published: SharesFile | None, record: PublishedRecord, said: bytes | None
-) -> Iterator[Fault | None]:
-    yield release_consistency.session_fault(record.head, record.session)
-    yield release_consistency.agreement_fault(found, record.head, record.session)
-    if published is None:
-        yield release_consistency.weights_fault(found, record.session, record.published)
-    else:
-        for name in record.session.names:
-            yield release_consistency.share_fault(
-                record.session, name, published.shares.get(name), record.published.get(name)
-            )
-    yield release_consistency.statement_fault(found.privacy, found.agreement.statement.as_dict())
-    yield approvals.fault(said, found.agreement, record.head, record.session)
-
-
-def _shares(found: PublishedRelease, record: PublishedRecord) -> SharesFile:
+def _shares(found: PublishedRelease, recorded: Recorded) -> SharesFile:
     """What shares.json would hold; InputError where somebody published none."""
     try:
-        numbers = {name: release_consistency.share_numbers(record.session, e) for name, e in record.published.items()}
-    except DecodeError as error:
+        numbers = {name: said.y for name, said in recorded.said.items()}
+    except (AttributeError, DecodeError) as error:
         raise InputError("transcript.no_share_published", why=str(error)) from None
     grid = found.agreement.grid
     texts = {name: [str(y) for y in share] for name, share in numbers.items()}
     return SharesFile(modulus=str(1 << grid.ring_bits), fraction_bits=grid.fraction_bits, shares=texts)
 
 
-def read_record(content: bytes) -> PublishedRecord:
-    """Line 0 of a record, and what was published and signed in it; InputError for what cannot be that."""
+def read_record(content: bytes) -> Recorded:
+    """What a transcript shows of a release; InputError for what cannot be one.
+
+    Other lines than those that the rules look at are not even parsed, for a transcript may be long.
+    """
     head = read_head(_line(content, 0), TRANSCRIPT)
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
-    envelopes = list(_for_everybody(content, session))
-    if fault := release_consistency.published_twice(envelopes):
-        raise InputError(fault.within(TRANSCRIPT))
-    said = {name: e for name, (_, e) in release_consistency.published(envelopes).items()}
-    for name, envelope in said.items():
-        if name not in session.identities or not is_signed(session.identities[name], envelope):
-            raise InputError("transcript.not_signed", name=name[:100])
-    return PublishedRecord(head, session, said)
+    most = _MOST_PUBLIC * len(session.names)
+    public = _envelopes(session, _marked(content, FOR_EVERYBODY, most))
+    absent = {n: _absence(line, n) for n, line in _marked(content, _kind(ABSENT), most)}
+    known = Recorded(head, session, public, absent)
+    try:
+        kinds = sorted({need.kind for need in needs(known)})
+    except (ProtocolError, ValueError):  # of that the rules tell
+        return known
+    sent = [entry for kind in kinds for entry in _marked(content, _kind(kind), most)]
+    return Recorded(head, session, public | _envelopes(session, sent), absent)
 
 
-def _for_everybody(content: bytes, session: Session) -> Iterator[tuple[int, Envelope]]:
-    """Messages for everybody, with their lines; other lines are not even parsed, for a record may be long."""
+def _marked(content: bytes, mark: bytes, most: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that have this mark in them, with their numbers; raise InputError for more than so many."""
     end, number = content.find(b"\n"), 0
-    for _ in range(_MOST_PUBLIC * len(session.names)):
-        found = content.find(release_consistency.FOR_EVERYBODY, end) if end >= 0 else -1
+    for _ in range(most):
+        found = content.find(mark, end) if end >= 0 else -1
         if found < 0:
             return
         start = content.rfind(b"\n", 0, found) + 1
         number += content.count(b"\n", end, start)  # from the last one on: a record may be long
         line = _line(content, start)
         end = start + len(line)
-        yield number, _envelope(session, line, f"{TRANSCRIPT} line {number}")
-    raise InputError("transcript.too_many_messages", parties=len(session.names))
+        yield number, line
+    raise InputError("transcript.too_many_messages", most=most, mark=mark.decode())
+
+
+def _kind(name: str) -> bytes:
+    """What a line of this kind has in it, as a transcript writes it."""
+    return f'"kind":"{name}"'.encode()
+
+
+def _envelopes(session: Session, lines: Iterable[tuple[int, bytes]]) -> dict[int, Envelope]:
+    return {n: _envelope(session, line, f"{TRANSCRIPT} line {n}") for n, line in lines if _kind(ABSENT) not in line}
+
+
+def _absence(line: bytes, number: int) -> Absence:
+    where = f"{TRANSCRIPT} line {number}"
+    try:
+        return read_absence(reading.parse_object(line, where))
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError("transcript.no_message", where=where, why=one_line(str(error))) from None
 
 
 def _line(content: bytes, start: int) -> bytes:

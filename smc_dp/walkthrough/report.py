@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from protocols.programs import Protocol
-from protocols.runtime.message import Kind, Message
-from protocols.runtime.quoted import NOTES, Quoted, note
+from protocols.runtime.message import Message
+from protocols.runtime.quoted import NOTES, note
 from smc_dp.core.version import __version__
 from smc_dp.leakage.matrix_text import listed
 from smc_dp.pages.blocks import (
@@ -21,7 +21,6 @@ from smc_dp.pages.blocks import (
     Prose,
     Quotation,
     Section,
-    WalkStep,
     Walkthrough,
 )
 from smc_dp.walkthrough import knowledge_blocks, sequence_diagram, values
@@ -68,9 +67,18 @@ def page(watched: Watched, course: ProtocolCourse, more: Sequence[Section] = (),
     """
     protocol, lesson = course.protocol, steps_of(watched, course)
     left = leaving(watched, lesson)
+    modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
+    what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
+    worlds = f"{course.worlds} worlds" if course.worlds > 1 else "one world"
+    made = (
+        f"Made by smc-dp {__version__}, command lab walkthrough.",
+        f"What is known: computed among {len(course.parties)} parties in {worlds} (secret permutations and orders of "
+        f"the sizes), in the first of {len(course.settings)} settings of which the audit's matrix takes the worst.",
+        "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",
+    )
     steps = tuple(_step(watched, course, step, at, left) for at, step in enumerate(lesson))
     sections = (
-        Section("What this is", tuple(map(Prose, _what(protocol)))),
+        Section("What this is", what),
         Section("Who takes part", tuple(_participants(watched, course))),
         Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN))),
         Section("Before the first letter", (knowledge_blocks.first(course),)),
@@ -80,16 +88,16 @@ def page(watched: Watched, course: ProtocolCourse, more: Sequence[Section] = (),
     )
     notice = Banner(f"{ON_EVERY_SHEET}.", "secret") if secret else Banner(TOY, "insecure")
     title = f"{protocol.program.name}, step by step"
-    return Page(title, sections, (notice,), _made(course), ON_EVERY_SHEET if secret else "")
+    return Page(title, sections, (notice,), made, ON_EVERY_SHEET if secret else "")
 
 
-def _step(watched: Watched, course: ProtocolCourse, step: LectureStep, at: int, left: Mapping[str, int]) -> WalkStep:
+def _step(watched: Watched, course: ProtocolCourse, step: LectureStep, at: int, left: Mapping[str, int]) -> Section:
     title = f"Step {step.number} ({step.stage}): {', '.join(step.kinds)}"
     said = _said(course.protocol, step.number)
     gone, leaves = ([name for name, when in left.items() if is_so(when)] for is_so in (at.__gt__, at.__eq__))
     drawn = sequence_diagram.drawing(f"Letters of step {step.number}", step.letters, watched.session, gone, leaves)
     letters = tuple(_letters(watched, step))
-    return WalkStep(title, (drawn, *said, *letters, knowledge_blocks.after(course, step.known)))
+    return Section(title, (drawn, *said, *letters, knowledge_blocks.after(course, step.known)))
 
 
 def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
@@ -97,8 +105,9 @@ def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
     quoted = protocol.sentences.get(number)
     if quoted is None:
         return (Prose("Nothing is quoted for this step."),)
-    notes = _departures(quoted)
-    why = heading(protocol, quoted)
+    notes = tuple(note(quoted.room, label) for label in quoted.notes)
+    departs = DEPARTS if protocol.claim else IS_WRONG
+    why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
     mended = (Prose(MENDED),) if why == IS_WRONG else ()
     about = (Section(why, (*mended, Bullets(notes))),) if notes else ()
     return (Section("Word for word", (Quotation(quoted.text, quoted.source),)), *about)
@@ -109,20 +118,23 @@ def _letters(watched: Watched, step: LectureStep) -> Sequence[Section]:
     for name in step.kinds:
         letters = [letter for letter in step.letters if letter.kind.__name__ == name]
         kind = letters[0].kind
-        fields: tuple[PageBlock, ...] = (FactList(_protections(kind)),) if kind.slots else ()
-        found.append(Section(name, (Prose(_about(kind)), *fields, values.table(kind, letters, watched))))
+        fields = tuple((slot.name, f"{slot.protection.in_words}.") for slot in kind.slots)
+        protected = (FactList(fields),) if fields else ()
+        found.append(Section(name, (Prose(_about(kind)), *protected, values.table(kind, letters, watched))))
     return found
 
 
-def _participants(watched: Watched, course: ProtocolCourse) -> Sequence[PageBlock]:
-    session = watched.session
-    told: list[PageBlock] = [FactList(tuple((name, _part(watched, course.protocol, name)) for name in session.names))]
-    brought = values.brought(watched)
-    if brought is not None:
-        told.append(brought)
-    told.append(PageTable("What all agreed on beforehand", ("parameter", "value"), tuple(_parameters(watched))))
-    told += [Banner(text) for text in _otherwise(watched, course)]
-    return told
+def _participants(watched: Watched, course: ProtocolCourse) -> Iterator[PageBlock]:
+    session, roles = watched.session, course.protocol.program.roles
+    parts = {name: _first(roles[session.kind(name)].__doc__) for name in session.names}
+    parts |= {name: f"{parts[name]} It vanishes on the way." for name in watched.gone}
+    yield FactList(tuple(parts.items()))
+    if brought := values.brought(watched):
+        yield brought
+    agreed = ((name, values.stated(x)) for name, x in session.parameters.as_dict().items() if name != "parties")
+    rows = tuple((name, text) for name, text in agreed if text)
+    yield PageTable("What all agreed on beforehand", ("parameter", "value"), rows)
+    yield from map(Banner, _otherwise(watched, course))
 
 
 def _otherwise(watched: Watched, course: ProtocolCourse) -> Iterator[str]:
@@ -141,57 +153,19 @@ def _otherwise(watched: Watched, course: ProtocolCourse) -> Iterator[str]:
         yield f"What is known is computed for a session in which nobody vanishes; in this one {who} did."
 
 
-def _part(watched: Watched, protocol: Protocol, name: str) -> str:
-    part = _role(protocol, watched.session.kind(name))
-    return f"{part} It vanishes on the way." if name in watched.gone else part
-
-
-def _parameters(watched: Watched) -> Sequence[tuple[str, str]]:
-    stated = watched.session.parameters.as_dict()
-    said = ((name, values.stated(value)) for name, value in stated.items() if name != "parties")
-    return [(name, text) for name, text in said if text]
-
-
-def _claim(protocol: Protocol, watched: Watched) -> Sequence[PageBlock]:
+def _claim(protocol: Protocol, watched: Watched) -> Iterator[PageBlock]:
     claim, p = protocol.claim, watched.session.parameters
     if claim is None:
-        return (Banner("Nothing is claimed: this protocol is here for its flaws.", "insecure"),)
-    assumed = claim.assumed(p) if claim.assumed else claim.assumptions
-    about = Bullets(tuple(f"{who}: what it sees can be made from {claim.simulated_from}." for who in claim.simulators))
-    told: list[PageBlock] = [
-        Prose(
-            "A claim is about coalitions whose view can be made up from what they are given anyway. Of these it holds:"
-        ),
-        about,
-    ]
-    if assumed:
-        told.append(Prose(f"It assumes {assumed}."))
-    told += [
-        Prose("Not claimed, the worst first:"),
-        Bullets(tuple(unclaimed.sentence for unclaimed in claim.not_claimed)),
-    ]
-    return told
-
-
-def _made(course: ProtocolCourse) -> tuple[str, ...]:
-    worlds = f"{course.worlds} worlds" if course.worlds > 1 else "one world"
-    return (
-        f"Made by smc-dp {__version__}, command lab walkthrough.",
-        f"What is known: computed among {len(course.parties)} parties in {worlds} (secret permutations and orders of "
-        f"the sizes), in the first of {len(course.settings)} settings of which the audit's matrix takes the worst.",
-        "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",
+        yield Banner("Nothing is claimed: this protocol is here for its flaws.", "insecure")
+        return
+    yield Prose(
+        "A claim is about coalitions whose view can be made up from what they are given anyway. Of these it holds:"
     )
-
-
-def _what(protocol: Protocol) -> tuple[str, ...]:
-    """Return what a protocol is, and what comes out of it: the first paragraphs of its roles' modules."""
-    modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
-    return tuple(_first(sys.modules[module].__doc__) for module in modules)
-
-
-def _role(protocol: Protocol, kind: Kind) -> str:
-    """Return what a participant of this kind puts in and gets out, as its role says."""
-    return _first(protocol.program.roles[kind].__doc__)
+    yield Bullets(tuple(f"{who}: what it sees can be made from {claim.simulated_from}." for who in claim.simulators))
+    if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
+        yield Prose(f"It assumes {assumed}.")
+    yield Prose("Not claimed, the worst first:")
+    yield Bullets(tuple(unclaimed.sentence for unclaimed in claim.not_claimed))
 
 
 def _first(text: str | None) -> str:
@@ -203,20 +177,3 @@ def _about(kind: type[Message]) -> str:
     """Return what a message of this kind is: the first sentence of its class."""
     first = _first(kind.__doc__)
     return re.split(r"(?<=[a-z\])])\. (?=[A-Z])", first)[0].rstrip(".") + "."
-
-
-def _protections(kind: type[Message]) -> tuple[tuple[str, str], ...]:
-    """Return each field with its protection in words."""
-    return tuple((slot.name, f"{slot.protection.in_words}.") for slot in kind.slots)
-
-
-def heading(protocol: Protocol, quoted: Quoted) -> str:
-    """Return the heading of the notes on a step: a program departs from a paper, and not from its own notes."""
-    if quoted.source.startswith(NOTES):
-        return BESIDE
-    return DEPARTS if protocol.claim else IS_WRONG
-
-
-def _departures(quoted: Quoted) -> tuple[str, ...]:
-    """Return the notes on a step, as they stand."""
-    return tuple(note(quoted.room, label) for label in quoted.notes)

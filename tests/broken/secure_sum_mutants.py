@@ -102,9 +102,10 @@ PARTIAL = (
     Patch(
         "setup",
         "    got = await me.receive(dealer, Shares)\n",
-        "    if dealer not in greetings:\n        return (Held(bytes(32), bytes(32)),)\n"
+        "    if dealer not in SHOWN[me.name]:\n        return (Held(bytes(32), bytes(32)),)\n"
         "    got = await me.receive(dealer, Shares)\n",
     ),
+    Patch("complaints", "if i != holder and", "if p.parties[i] in greetings and i != holder and"),
     Patch(
         "roster",
         "said = [greetings[name].message.keys for",

@@ -17,7 +17,6 @@ from smc_dp.pages.blocks import (
     Section,
     SideBySide,
     Verbatim,
-    WalkStep,
     Walkthrough,
 )
 from smc_dp.pages.html import html
@@ -40,7 +39,7 @@ def all_blocks(name: str = LONG) -> Page:
     beside = SideBySide(
         Section("Printed " + name, (Verbatim(name, name),)), Section("Mended", (Verbatim("share = r", "code"),))
     )
-    walk = tuple(WalkStep(f"Step {i} {name}", (Prose(name), drawn(name), grid)) for i in range(1, 5))
+    walk = tuple(Section(f"Step {i} {name}", (Prose(name), drawn(name), grid)) for i in range(1, 5))
     released = (
         Quotation(name, name),
         Prose(name),

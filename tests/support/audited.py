@@ -20,7 +20,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, marks
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement, SettledRun, marks
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.protocols.registry import CuratorTerms, settled, terms_of
 from smc_dp.run.simulation import simulate_run
@@ -69,8 +69,7 @@ def agreement(
     terms = CuratorTerms(key_bits, **options) if terms_of(protocol) is CuratorTerms else terms_of(protocol)()
     found = marks(protocol, terms, seeded=seeded)
     method = PathakMean(lam, as_printed)
-    parties = data.federation.names
-    return Agreement(method, wanted, parties, data.bounds, protocol, terms, found)
+    return SettledRun(method, wanted, protocol, terms, found).agreed(data.federation.names, data.bounds)
 
 
 def sum_agreement(
@@ -81,7 +80,7 @@ def sum_agreement(
     wanted = target or Target(Fraction(1), noise="ddg")
     terms = settled("secure_sum", made, options)
     found = marks("secure_sum", terms, seeded=seeded)
-    return Agreement(made, wanted, data.federation.names, data.bounds, "secure_sum", terms, found)
+    return SettledRun(made, wanted, "secure_sum", terms, found).agreed(data.federation.names, data.bounds)
 
 
 def toy_run(

@@ -138,7 +138,7 @@ class Coalition:
             self._ready()
             return
         for name, ready in self.to_charlie("Ready").items():
-            self.say(CURATOR_NAME, name, self.code.messages.Start(ready.roster))
+            self.say(CURATOR_NAME, name, self.start_with(ready.roster))
 
     def deal(self, dealer: str, change: Callable[[Any, str], Any] = lambda shares, holder: shares) -> None:
         """A member sends its shares to all honest parties."""
@@ -398,7 +398,19 @@ class Coalition:
     def _ready(self) -> None:
         """Members that are parties tell an honest Charlie that they are ready."""
         for name in self.members:
-            self.say(name, CURATOR_NAME, self.code.messages.Ready(self.roster()))
+            self.say(name, CURATOR_NAME, self.ready(name, self.roster()))
+
+    def ready(self, name: str, roster: bytes, accused: int = 0, signed: Mapping[str, Any] | None = None) -> Any:
+        """A member is ready, and accuses these dealers; `signed`: what is otherwise in the complaint that it signed."""
+        m = self.code.messages
+        if not self.p.D:
+            return m.Ready(roster, (), ())
+        complaint = m.Complaint(**{"roster": roster, "accused": accused, **(signed or {})})
+        return m.Ready(roster, (accused,), (self.sign(name, complaint),))
+
+    def start_with(self, roster: bytes, accused: int = 0) -> Any:
+        """What Charlie tells a party when all are ready."""
+        return self.code.messages.Start(roster, (accused,) if self.p.D else ())
 
     def roster(self) -> bytes:
         """The digest of all greetings on Charlie's board."""

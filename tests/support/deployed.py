@@ -136,7 +136,7 @@ class Deployed:
         outcome = by_protocol.published_outcome(self.session, board.published, value, self.record, gone)
         if outcome.execution is None:
             raise AssertionError("nothing was executed")
-        published = run_folder.make(outcome, self.agreement, PLAIN)
+        published = run_folder.make(outcome, self.agreement, PLAIN, self.study)
         run_folder.write(made.run, published, outcome.execution, self.study)
         made.views.mkdir(parents=True)
         for j, name in enumerate(self.simulated if views else ()):
@@ -169,7 +169,7 @@ def deployed(
     program = PROTOCOLS[agreed.protocol].program
     pinned = {name: identities[name] for name in agreed.participants}
     public = {name: identity.public for name, identity in pinned.items()}
-    session = Session(program, agreed.program_parameters(agreed.bound(PLAIN)), public, made_of_all)
+    session = Session(program, agreed.program_parameters(agreed.bound(PLAIN, content)), public, made_of_all)
     parts = {n: OwnPart(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
     inputs: dict[str, tuple[Any, ...]] = {name: (session.parameters,) for name in session.names}
     inputs |= {name: part.inputs(session) for name, part in parts.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.pages.blocks import Page, PageBlock, Section, WalkStep, Walkthrough
+from smc_dp.pages.blocks import Page, PageBlock, Section, Walkthrough
 from smc_dp.pages.html import html
 from smc_dp.walkthrough.dry_run import toy_run
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
@@ -40,19 +40,19 @@ def lecture_of(name: str) -> Page:
     return page(*prepared(name))
 
 
-def steps_on(made: Page) -> tuple[WalkStep, ...]:
+def steps_on(made: Page) -> tuple[Section, ...]:
     """The steps of a walkthrough."""
     found = [b for section in made.sections for b in section.blocks if isinstance(b, Walkthrough)]
     assert len(found) == 1
     return found[0].steps
 
 
-def shown(step: WalkStep) -> str:
+def shown(step: Section) -> str:
     """A step as a page has it."""
     return html(Page(step.heading, (Section(step.heading, step.blocks),)))
 
 
-def parts(step: WalkStep, heading: str) -> tuple[PageBlock, ...]:
+def parts(step: Section, heading: str) -> tuple[PageBlock, ...]:
     """The blocks of one section of a step."""
     found = [b for b in step.blocks if isinstance(b, Section) and b.heading == heading]
     assert len(found) == 1, heading

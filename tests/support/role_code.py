@@ -21,6 +21,7 @@ HOME = Path(protocols.__file__).parent
 PACKAGE = "protocols.secure_sum"
 MODULES = (
     *("graph", "parameters", "messages", "values", "roster", "dealing", "masks", "unmasking"),
+    *("complaints", "disputes"),
     *("setup", "seating", "steps", "sums", "complete", "publishing"),
 )
 COPY = "copied_secure_sum"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 
-from smc_dp.pages.blocks import Blanks, Drawing, Page, PageBlock, Picture, Section, SideBySide
+from smc_dp.pages.blocks import Blanks, Drawing, Page, PageBlock, Picture, Section, SideBySide, Walkthrough
 from smc_dp.pages.html import html
 from smc_dp.pages.text import block_lines, lines
 from support.shown import ShownPage
@@ -31,6 +31,8 @@ def without_details(blocks: Iterable[PageBlock]) -> list[str]:
     for block in blocks:
         if isinstance(block, Section):
             found += [] if block.details else [block.heading, *without_details(block.blocks)]
+        elif isinstance(block, Walkthrough):
+            found += [block.title, *without_details(block.steps)]
         elif not isinstance(block, Drawing | Picture | SideBySide | Blanks):
             found += texts(block)
     return found

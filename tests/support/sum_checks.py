@@ -134,7 +134,7 @@ def one_list_of_greetings(code: Code) -> None:
     c.pump()
     c.deal("P5")
     for name, ready in c.to_charlie("Ready").items():
-        c.say("charlie", name, code.messages.Start(ready.roster))
+        c.say("charlie", name, c.start_with(ready.roster))
     c.lead(0, ALL, HONEST)
     unopened(c, "parties that saw different greetings opened a sum")
 

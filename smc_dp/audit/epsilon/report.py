@@ -32,10 +32,14 @@ def blocks(found: Sequence[MeasuredPower], sure: float, scope: str | None = None
 def twin_blocks(found: Sequence[Twin], sure: float) -> Iterator[PageBlock]:
     """Yield a section for each mutant, with the last of its audits, and how many of them found it."""
     for twin in found:
-        rows = tuple(map(_row, twin.example.findings))
-        said = (Prose(f"broken: {twin.about}"), PageTable("Tests", _HEADINGS, rows, numbers=(3,)))
-        power = Prose(f"this twin is {chance(twin.power)}")
-        yield Section(twin.example.name, (*_claimed(twin.example), *said, verdict(twin.example), power))
+        table = PageTable("Tests", _HEADINGS, tuple(map(_row, twin.example.findings)), numbers=(3,))
+        told: tuple[PageBlock, ...] = (
+            *_claimed(twin.example),
+            Prose(f"broken: {twin.about}"),
+            table,
+            verdict(twin.example),
+        )
+        yield Section(twin.example.name, (*told, Prose(f"this twin is {chance(twin.power)}")))
     yield Prose(_LEGEND)
     yield Prose(f"Broken on purpose. The bounds of the last audit hold together with confidence {sure:g}.")
 
@@ -72,13 +76,9 @@ def claim(statement: PrivacyStatement) -> str:
     """Return the figures of a statement."""
     if statement.epsilon is None:
         return "nothing"
-    figures = f"epsilon {short_figure(statement.epsilon)}"
-    if statement.delta:
-        figures += f", delta {statement.delta:g}"
-    if statement.rho is not None:
-        figures += f", rho {short_figure(statement.rho)}"
-    if (mu := claimed_mu(statement)) is not None:
-        figures += f", mu {short_figure(mu)}"
+    figures = f"epsilon {short_figure(statement.epsilon)}{f', delta {statement.delta:g}' if statement.delta else ''}"
+    for name, figure in (("rho", statement.rho), ("mu", claimed_mu(statement))):
+        figures += "" if figure is None else f", {name} {short_figure(figure)}"
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
 
 
@@ -92,9 +92,6 @@ def _row(finding: EpsilonFinding) -> tuple[str, ...]:
     claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
     inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
     mark = "  CONTRADICTS" if finding.refutes else ""
-    bound = f"{_FIGURE[finding.figure]} >= {_down(finding.bound)}{mark}"
+    down = Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(finding.bound)).normalize() if finding.bound else 0
+    bound = f"{_FIGURE[finding.figure]} >= {down:g}{mark}"
     return finding.test, bound, claimed, str(finding.draws), inside
-
-
-def _down(bound: float) -> str:
-    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(bound)).normalize():g}" if bound else "0"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from smc_dp.audit.run.budgets import PartyBudget
-from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.ledger.numbers import at_least, at_most
 
@@ -24,17 +23,18 @@ def row(found: PartyBudget) -> tuple[str, ...]:
     if charged is None:
         why = "no ledger was given" if found.head is None else "not charged there"
         return (found.party, "", why, "", "", "")
-    left = at_least(max(charged.after.left, Fraction(0)))
-    said = f"{_OUTCOMES[charged.outcome]}: {_price(charged.guarantee)}"
+    left, cost = at_least(max(charged.after.left, Fraction(0))), charged.guarantee
+    at = f" at delta {at_most(cost.delta)}" if cost.delta else ""
+    said = f"{_OUTCOMES[charged.outcome]}: epsilon {at_most(cost.epsilon)}{at}"
     return (found.party, _spent(charged.before), said, _spent(charged.after), left, str(charged.after.limit))
 
 
 def sentence(found: PartyBudget) -> str:
     """Return the same as a sentence, without the party's name."""
     _, before, said, after, left, limit = row(found)
-    doubts = "".join(f" {doubt}" for doubt in found.charged.doubts) if found.charged else ""
     if found.charged is None:
         return f"{said}."
+    doubts = "".join(f" {doubt}" for doubt in found.charged.doubts)
     account = f"{found.charged.guarantee.unit}, {found.charged.guarantee.adjacency}"
     return (
         f"before {before} spent in the account ({account}); {said}; after it {after} spent, "
@@ -55,11 +55,6 @@ def _worst(found: PartyBudget) -> tuple[bool, Fraction]:
     if found.charged is None:
         return True, Fraction(-2)
     return not found.charged.doubts, found.charged.after.left
-
-
-def _price(guarantee: Guarantee) -> str:
-    at = f" at delta {at_most(guarantee.delta)}" if guarantee.delta else ""
-    return f"epsilon {at_most(guarantee.epsilon)}{at}"
 
 
 def _spent(standing: Standing) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from smc_dp.audit.run.blame import Culprit
+from smc_dp.audit.run.blame import Culprit, signer
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, FieldValue, InputFault
+from smc_dp.run.release_consistency import Refuted
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
@@ -78,6 +79,12 @@ def failed(
     """Return that the check does not hold: a fault, or the code, sentence and fields of one."""
     fault = code if isinstance(code, Fault) else InputFault(code, fields)
     return CheckOutcome("failed", fault, line, culprit, why_nobody)
+
+
+def refuting(evidence: Evidence, wrong: Refuted) -> CheckOutcome:
+    """Return the outcome of a rule that does not hold; whoever is to blame signed the line by itself."""
+    line = wrong.line
+    return failed(wrong.fault, line=line, culprit=signer(evidence, line) if line and wrong.name else None)
 
 
 def not_possible(code: str, /, **fields: FieldValue) -> CheckOutcome:

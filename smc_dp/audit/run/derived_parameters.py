@@ -16,9 +16,8 @@ from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import check_auxiliary, method_and_target
+from smc_dp.run.agreement import SettledRun, check_auxiliary
 from smc_dp.run.documents import SharesFile
-from smc_dp.run.protocols.registry import terms_of
 from smc_dp.run.release import RELEASE
 
 
@@ -60,7 +59,8 @@ def stated(evidence: Evidence) -> Stated:
     """What the release states; raises InputError for anything missing, malformed or out of range."""
     said = evidence.parameters
     parameters, d = said.model_dump(), said.dimension
-    method, target, protocol = method_and_target(parameters)
+    settled = SettledRun.stated(parameters)
+    method, target, protocol = settled.method, settled.target, settled.protocol
     if protocol != evidence.protocol.program.name:
         raise InputError("protocol.other_than_recorded", recorded=evidence.protocol.program.name, released=protocol)
     if evidence.protocol.claim is None and target.calibration != "paper":
@@ -76,9 +76,8 @@ def stated(evidence: Evidence) -> Stated:
     if evidence.auxiliary is not None:
         evidence.auxiliary.check(d, len(classes))
     public = Public(K, d, len(classes), unlabelled=None if evidence.auxiliary is None else evidence.auxiliary.X)
-    terms = terms_of(protocol).from_dict(parameters)
-    terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
-    form = terms.form(method, public, target)
+    settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
+    form: Any = settled.terms.form(method, public, target)
     if form.smallest_sets_noise:
         return Stated(method, target, public, _grid(evidence.shares_file), form)
     return Stated(method, target, public, form.grid, form, form.noise)

@@ -19,6 +19,7 @@ from protocols.programs import Protocol
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Session
+from protocols.runtime.statement import SignedStatement
 from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
@@ -31,6 +32,7 @@ from smc_dp.run.folder import files_stated, opened, stated, warn_of_page
 from smc_dp.run.identities import identities_in
 from smc_dp.run.record import Absence, Lines, parsed
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release_consistency import Recorded
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 from smc_dp.run.transcript_header import read_head, read_session
 
@@ -73,6 +75,23 @@ class Evidence:
     def recomputed(self) -> Mapping[str, Recomputed]:
         """What follows from each view and the record: made once, because it costs as much as the role did."""
         return {name: recompute(self.session, view, self.envelopes) for name, view in self.views.items()}
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """What the record shows of the release, beside what the given views say."""
+        again = self.recomputed
+        signed = ((name, said) for name, view in self.views.items() for said in view.statements)
+        stated = (SignedStatement(name, *said[1:]) for name, said in signed)
+        return Recorded(
+            self.head, self.session, self.envelopes, self.absences,
+            {name: found.result for name, found in again.items() if found.result is not None},
+            (*stated, *(said for found in again.values() for said in found.heard)),
+        )  # fmt: skip
+
+    @property
+    def study(self) -> bytes | None:
+        """The document of which everybody approved, where the release states one."""
+        return self.files.get(STUDY)
 
     @cached_property
     def timings(self) -> bytes | None:

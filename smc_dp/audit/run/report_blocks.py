@@ -23,7 +23,19 @@ from smc_dp.audit.run.levels import Assurance, Rung
 from smc_dp.audit.run.report import AuditReport
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.core.errors import one_line
-from smc_dp.pages.blocks import Banner, Blanks, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
+from smc_dp.pages.blocks import (
+    Banner,
+    Blanks,
+    Bullets,
+    FactList,
+    Page,
+    PageBlock,
+    PageTable,
+    Prose,
+    Section,
+    Verbatim,
+    stated,
+)
 from smc_dp.pages.shortening import cut, some
 from smc_dp.run.release import RELEASE, PublishedRelease
 
@@ -40,19 +52,27 @@ def sections(report: AuditReport) -> tuple[Section, ...]:
     audited, budgets = report.audited, report.budgets
     ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
     facts = tuple(_assessment(report.assessment))
-    signature = (_signed(report), Blanks(("Name", "Function", "Date", "Signature")))
+    claimed = "What it claims to guarantee" if report.assurance.level is None else "What it guarantees"
+    digests = tuple((cut(name), digest) for name, digest in list(audited.read.items())[:_MOST])
+    files = (PageTable("Digests (SHA-256)", ("file", "digest"), digests), *_more(len(audited.read)))
+    signed = (
+        f"audited       {report.date.isoformat()} (UTC) by smc-dp {report.version}",
+        f"session       {audited.session}",
+        f"{RELEASE}  {audited.files[RELEASE]}",
+    )
+    signature = Verbatim("\n".join(signed), "What is signed: date, session and SHA-256 of the release")
     return (
         Section("What was released", tuple(_released(report)), details=True),
-        Section(_heading(report), tuple(_guaranteed(audited)), details=True),
+        Section(f"{claimed}, and against whom", tuple(_guaranteed(audited)), details=True),
         Section("Three levels of assurance", tuple(_assured(report))),
         Section("Budget before and after", tuple(_budget(budgets))),
-        Section("Signature", signature, details=True),
+        Section("Signature", (signature, Blanks(("Name", "Function", "Date", "Signature"))), details=True),
         Section("What the guarantee does not cover", tuple(_caveats(audited)), new_sheet=True, details=True),
         Section("Facts for a data-protection assessment", facts, new_sheet=True, details=True),
         Section("Every check", tuple(_checks(report.findings)), new_sheet=True),
         Section("Who took part", tuple(_participants(audited)), details=True),
         *ledgers,
-        Section("Files, as they were audited", tuple(_files(audited)), details=True),
+        Section("Files, as they were audited", files, details=True),
     )
 
 
@@ -76,12 +96,10 @@ def verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
         where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
-        found = cut(_found(first.outcome), _DETAIL)
-        return Prose(f"FAILED: {first.check.name}{where}: {found}", report.verdict)
+        return stated("audit.failed", name=first.check.name, where=where, found=cut(_found(first.outcome), _DETAIL))
     if report.unfinished:
-        given_up = f"{', '.join(report.unfinished)} would take too long, so that nothing is known of them"
-        return Prose(f"NOT FINISHED: {given_up}; no other check failed.", report.verdict)
-    return Prose(f"PASSED: no check failed. {NO_PROOF}", report.verdict)
+        return stated("audit.not_finished", names=report.unfinished)
+    return stated("audit.passed", no_proof=NO_PROOF)
 
 
 def _notices(report: AuditReport) -> Iterator[Banner]:
@@ -102,12 +120,9 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
     if audited.release is None:
         yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
     facts = () if audited.release is None else _of_release(audited.release)
-    yield FactList((*facts, ("Parties", _parties(audited)), ("Run", _how_it_ran(report))))
-
-
-def _parties(audited: AuditedRun) -> str:
     gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
-    return f"{len(audited.parties)}: {some(audited.parties, _FEW, _SHORT)}{gone}"
+    parties = f"{len(audited.parties)}: {some(audited.parties, _FEW, _SHORT)}{gone}"
+    yield FactList((*facts, ("Parties", parties), ("Run", _how_it_ran(report))))
 
 
 def _how_it_ran(report: AuditReport) -> str:
@@ -124,20 +139,12 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     agreement, bounds = release.agreement, release.bounds
     several = f", for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     columns = [column.name for column in bounds.columns]
+    how = f"{agreement.method.name} by {agreement.protocol}"
     return (
-        (
-            "Model",
-            f"linear, {np.size(release.weights):,} weights{several}; {agreement.method.name} by {agreement.protocol}",
-        ),
+        ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}"),
         ("Classes", f"of {cut(str(bounds.label), _SHORT)}: {some(bounds.classes, _FEW, _SHORT)}"),
         ("Columns", f"{len(columns)}: {some(columns, _FEW, _SHORT)}"),
     )
-
-
-def _heading(report: AuditReport) -> str:
-    if report.assurance.level is None:
-        return "What it claims to guarantee, and against whom"
-    return "What it guarantees, and against whom"
 
 
 def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
@@ -190,32 +197,19 @@ def _budget(budgets: Sequence[PartyBudget] | None) -> Iterator[PageBlock]:
     yield Bullets((*lines[:_ROWS], *([f"{len(lines) - _ROWS:,} lines more, below."] if len(lines) > _ROWS else [])))
 
 
-def _signed(report: AuditReport) -> Verbatim:
-    """What a signature is about."""
-    lines = (
-        f"audited       {report.date.isoformat()} (UTC) by smc-dp {report.version}",
-        f"session       {report.audited.session}",
-        f"{RELEASE}  {report.audited.files[RELEASE]}",
-    )
-    return Verbatim("\n".join(lines), "What is signed: date, session and SHA-256 of the release")
-
-
 def _made(report: AuditReport) -> Iterator[str]:
     yield f"Made by smc-dp {report.version} on {report.date.isoformat()} (UTC)."
-    given = [repr(cut(PurePath(report.run).name, _SHORT))]
     kinds = {name.partition("/")[0] for name in report.audited.handed_over}
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
-    given += [f"{kind}={kind.upper()}" for kind in beside]
+    given = (repr(cut(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
     yield f"Made in Python as audit_page(audit_run({', '.join(given)})), where capitals stand for what was handed over."
 
 
 def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
-    stated = audited.statement
-    if stated is None or not stated.caveats:
-        yield Prose("The statement of privacy names nothing.")
-    else:
-        yield Prose("Of the statement of privacy:")
-        yield Bullets(tuple(cut(text, _DETAIL) for text in stated.caveats[:_NAMED]))
+    caveats = audited.statement.caveats if audited.statement else ()
+    yield Prose("Of the statement of privacy:" if caveats else "The statement of privacy names nothing.")
+    if caveats:
+        yield Bullets(tuple(cut(text, _DETAIL) for text in caveats[:_NAMED]))
     yield Prose("Several releases of the same rows add up: what each costs, a ledger keeps.")
 
 
@@ -237,10 +231,10 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
         yield PageTable(group.capitalize(), ("check", "outcome", "question, and what was found"), rows)
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
-    undone = [finding for finding in findings if finding.outcome.status == "not possible"]
-    kinds = (("Not checked, for want of what these need", False), ("Nothing to ask in what was given", True))
-    for said, by_nature in kinds:
-        if names := [finding.check.name for finding in undone if finding.outcome.by_nature == by_nature]:
+    undone = [(f.check.name, f.outcome.by_nature) for f in findings if f.outcome.status == "not possible"]
+    kinds = ("Not checked, for want of what these need", "Nothing to ask in what was given")
+    for at, said in enumerate(kinds):
+        if names := [name for name, by_nature in undone if by_nature == at]:
             yield Prose(f"{said}: {', '.join(names)}.")
 
 
@@ -283,8 +277,7 @@ def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
     yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
     yield from _more(len(budgets))
     yield Prose(OF_LEDGERS)
-    doubts = [f"{cut(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]
-    if doubts:
+    if doubts := [f"{cut(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
         yield Prose("What of the entries is not as the release has it:")
         yield Bullets(tuple(doubts[:_NAMED]))
         yield from _more(len(doubts), _NAMED)
@@ -292,12 +285,6 @@ def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
 
 def _entry(found: PartyBudget) -> str:
     return "none" if found.charged is None else str(found.charged.entry)
-
-
-def _files(audited: AuditedRun) -> Iterator[PageBlock]:
-    rows = tuple((cut(name), digest) for name, digest in list(audited.read.items())[:_MOST])
-    yield PageTable("Digests (SHA-256)", ("file", "digest"), rows)
-    yield from _more(len(audited.read))
 
 
 def _more(count: int, most: int = _MOST) -> Iterator[PageBlock]:

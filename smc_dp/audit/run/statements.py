@@ -6,26 +6,21 @@ or sealed a share to one reader that is not the one it committed to shows nobody
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from protocols.crypto.identity import verify
-from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError
 from protocols.runtime import message as messages
-from protocols.runtime.claims import Checkable, Told, Wrong
-from protocols.runtime.endpoint import Greeted
-from protocols.runtime.envelope import signed_payload
-from protocols.runtime.message import Message
-from protocols.runtime.statement import SignedStatement, encoded, is_attested, statement
+from protocols.runtime.claims import Told
+from protocols.runtime.statement import SignedStatement, statement
 from smc_dp.audit.run.blame import Culprit, greeting, identity, signer
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
-from smc_dp.core.errors import shown
-from smc_dp.run.release_consistency import published, published_message
-
-_NAMED = 8  # more participants are counted
+from smc_dp.core.errors import InputError, shown
+from smc_dp.run.protocols.openings import read_greetings
+from smc_dp.run.release_consistency import openings_fault, word_fault
 
 
 def statements(evidence: Evidence) -> CheckOutcome:
@@ -55,14 +50,9 @@ def statements(evidence: Evidence) -> CheckOutcome:
 
 
 def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
-    for name, view in evidence.views.items():
-        yield from (SignedStatement(name, kind, payload, signature) for _, kind, payload, signature in view.statements)
-        yield from evidence.recomputed[name].heard
     heard: list[SignedStatement] = []
-    checkable, said = evidence.protocol.checkable, _published(evidence)
-    if checkable is not None and said is not None:
-        _wrong(evidence, checkable, said, heard)
-        yield from heard
+    openings_fault(evidence.recorded, heard)
+    yield from (*evidence.recorded.statements, *heard)
 
 
 def _holds(evidence: Evidence, said: SignedStatement) -> bool:
@@ -81,22 +71,18 @@ def _about(evidence: Evidence, said: SignedStatement) -> bytes:
     return said.payload if read is None else repr(getattr(read, read.slots[0].name)).encode()
 
 
-def openings(evidence: Evidence) -> CheckOutcome:
-    """What was published is made again from what everybody greeted with and what was published beside it."""
-    checkable = evidence.protocol.checkable
-    if checkable is None or not checkable.opens(evidence.session.parameters):
-        return nothing_to_ask("openings.not_public")
-    said = _published(evidence)
-    if said is None:
-        if evidence.absences:
-            return not_possible("openings.letters_given_up")
-        return not_possible("openings.nothing_published")
-    wrong = _wrong(evidence, checkable, said, [])
-    if wrong is None:
-        who = ", ".join(said) if len(said) <= _NAMED else f"all {len(said)} participants"
-        return passed("openings.hold", who=who)
-    line = next((n for name, (n, _) in published(evidence.envelopes.items()).items() if name == wrong.name), None)
-    return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
+def word(evidence: Evidence) -> CheckOutcome:
+    """What was published is what the owners of the given views were told, sealed or signed."""
+    if evidence.session.program.kept is None:
+        return nothing_to_ask("word.none_in_protocol")
+    if not evidence.views:
+        return NO_VIEWS
+    recorded = evidence.recorded
+    if not recorded.published:
+        return nothing_to_ask("word.nothing_published")
+    if wrong := word_fault(recorded):
+        return refuting(evidence, wrong)
+    return passed("word.holds", told=len(recorded.told), statements=len(recorded.statements))
 
 
 def commitments(evidence: Evidence) -> CheckOutcome:
@@ -106,9 +92,10 @@ def commitments(evidence: Evidence) -> CheckOutcome:
         return nothing_to_ask("commitments.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
-    greeted = _greetings(evidence)
-    if isinstance(greeted, CheckOutcome):
-        return greeted
+    try:
+        greeted = read_greetings(evidence.session, evidence.recorded.greetings)
+    except InputError as error:
+        return not_possible(error.code, **error.fault.fields)
     letters = [
         Told(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
         for letter in opened(evidence)
@@ -122,46 +109,8 @@ def commitments(evidence: Evidence) -> CheckOutcome:
     return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
 
 
-def _published(evidence: Evidence) -> Mapping[str, Any] | None:
-    """What was published, by name, where it can be made again; None where it cannot, or is not there."""
-    checkable, session = evidence.protocol.checkable, evidence.session
-    said = published(evidence.envelopes.items())
-    if checkable is None or not checkable.opens(session.parameters) or not said:
-        return None
-    return {name: published_message(session, envelope) for name, (_, envelope) in said.items()}
-
-
-def _wrong(
-    evidence: Evidence, checkable: Checkable, said: Mapping[str, Any], heard: list[SignedStatement]
-) -> Wrong | None:
-    """What is wrong with what was published; `heard` takes the statements that were seen to be signed."""
-    session, greeted = evidence.session, _greetings(evidence)
-    if isinstance(greeted, CheckOutcome):
-        return Wrong(greeted.fault)
-
-    def attested(name: str, message: Message, signature: bytes) -> bool:
-        holds = is_attested(session, name, message, {}, signature)
-        if holds:
-            heard.append(SignedStatement(name, type(message).__name__, encoded(session, name, message, {}), signature))
-        return holds
-
-    return checkable.published(session.parameters, session.id, greeted, said, attested)
-
-
-def _greetings(evidence: Evidence) -> dict[str, Greeted[Message]] | CheckOutcome:
-    """What everybody greeted with; or what is to be said where somebody's greeting is not there, or not signed."""
-    session, found = evidence.session, {}
-    for name in session.greeters:
-        there, says = greeting(evidence, name), session.says(name)
-        if there is None or says is None:
-            return not_possible("greeting.unsigned", name=shown(name))
-        read: Message = messages.decode(says.kind, signed_payload(there[1])[KEY_BYTES:], session.layout, {})
-        found[name] = Greeted(read, there[1].digest)
-    return found
-
-
 CHECKS: tuple[Check, ...] = (
     Check("statements", "statements", "Did nobody sign two statements about the same thing?", statements),
-    Check("statements", "openings", "Can anybody make again what was published?", openings),
+    Check("statements", "word", "Is what was published what the owners of views were told?", word),
     Check("statements", "commitments", "Do letters open what greetings committed to?", commitments),
 )

@@ -97,7 +97,7 @@ def _hidden(row: _Field, *, first: bool) -> LeftOut | None:
     """Why a field is nobody's to learn from, if it is not."""
     if first:
         return LeftOut("the record's own name")
-    if _cell(row, _IDENTIFIER).lower() == "y":
+    if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; whoever edits it by hand, others
         return LeftOut("marked as an identifier")
     return None
 

@@ -40,7 +40,7 @@ def meta(study: JointStudy, sites: Mapping[str, str]) -> str:
 
     Were one more wanted than there is, it would wait in silence.
     """
-    least = len(sites) - (study.protocol.dropouts or 0)
+    least = len(sites) - len(study.parties) + study.remaining
     always = [site for site, name in sites.items() if name == CURATOR_NAME]
     about = {"name": f"smc_dp_{study.digest[:16]}", "resource_spec": {}, "deploy_map": {"app": ["@ALL"]}}
     return _json({**about, "min_clients": least, "mandatory_clients": always})

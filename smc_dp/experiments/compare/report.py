@@ -26,10 +26,13 @@ _CHANGED = {
     "party": "all records of a party",
 }
 _LIBRARIES = ("smc-dp", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib")
-
-
 _MOST_ROWS = 80  # of tables of means that a screen shows
 _MOST_FAILED = 20  # cells that are named
+_OPEN = (
+    "“open” means that the difference is within two standard errors, trials taken as independent, or that there is a "
+    "single trial. Claims in quotation marks are the paper’s; those that are not say so. Only claims are written by "
+    "hand; what came out is computed from the trials."
+)
 _COLUMNS = {
     **{"method": "method", "trust": "trust", "calibration": "calibration", "epsilon": "epsilon asked"},
     **{"guaranteed_epsilon": "guaranteed epsilon", "guaranteed_delta": "delta", "n": "n"},
@@ -75,35 +78,26 @@ def _sections(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture]) -
     also = (Prose(unlike),) if unlike else ()
     yield Section("What was compared", (Prose(study.introduction), Prose(about), *pictures, *also), details=True)
     judged = verdicts(study, grid.trials)
-    yield Section("Claims, and what came out", tuple(_claims(judged)))
+    rows = tuple((v.quotation, v.paper, v.here, v.answer) for v in judged)
+    claims = PageTable("Claims", ("claim", "states", "here", "came out"), rows)
+    yield Section("Claims, and what came out", (Prose(_OPEN), claims) if judged else ())
     heading = "What is not as in the paper, and why" if judged and not study.ours else "Notes"
     yield Section(heading, (Bullets(study.differs),) if study.differs else (), details=True)
     yield Section("What each curve really guarantees", tuple(_guarantees(study, grid)), details=True)
-    rows = means(grid.trials)
-    yield Section("Means", tuple(_means(study, rows, grid.trials)), details=len(rows) > _MOST_ROWS)
-    notes = _notes(study)
-    yield Section("The data", (Bullets(tuple(notes)),) if notes else (), details=True)
+    found = means(grid.trials)
+    yield Section("Means", tuple(_means(study, found, grid.trials)), details=len(found) > _MOST_ROWS)
+    names = dict.fromkeys(setting.dataset for setting in study.plan.settings)
+    notes = tuple(f"{name}: {note}" for name in names if name in FACTS for note in FACTS[name].notes)
+    yield Section("The data", (Bullets(notes),) if notes else (), details=True)
 
 
 def failures(grid: ExperimentGrid) -> list[str]:
     """Return how many cells failed, and the first of them with the reason; nothing where none did."""
     if not grid.failures:
         return []
-    count = len(grid.failures)
     said = [f"{where(f)}: {one_line(f['failure'])}" for f in grid.failures]
-    cells = f"{count} cell{'' if count == 1 else 's'} failed, all parameters are in failures.json"
+    cells = f"{len(said)} cell{'' if len(said) == 1 else 's'} failed, all parameters are in failures.json"
     return [cells, *(f"failed: {text}" for text in first(said, _MOST_FAILED, 400))]
-
-
-def _claims(judged: Sequence[ClaimVerdict]) -> Iterator[PageBlock]:
-    if judged:
-        yield Prose(
-            "“open” means that the difference is within two standard errors, trials taken as independent, or that "
-            "there is a single trial. Claims in quotation marks are the paper’s; those that are not say so. Only "
-            "claims are written by hand; what came out is computed from the trials."
-        )
-        rows = tuple((v.quotation, v.paper, v.here, v.answer) for v in judged)
-        yield PageTable("Claims", ("claim", "states", "here", "came out"), rows)
 
 
 def _guarantees(study: Study, grid: ExperimentGrid) -> Iterator[PageBlock]:
@@ -151,20 +145,20 @@ def where(failure: dict[str, Any]) -> str:
 
 def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """A row for each setting, method, trust, calibration and epsilon asked for, in the order of the trials."""
-    rows = []
     by_point: dict[Point, list[Trial]] = {}
     for trial in trials:
         by_point.setdefault(point_of(trial), []).append(trial)
-    for point, some in by_point.items():
-        rows.append(
-            {
-                **{"setting": point.setting, "method": point.method},
-                **{"trust": point.trust, "calibration": point.calibration},
-                **{"epsilon": _infinite(point.epsilon), **_guaranteed(some), "n": len(some)},
-                **{name: _spread(some, name) for name in ("accuracy", "auc", "seconds")},
-            }
-        )
-    return rows
+    return [
+        {
+            **{"setting": point.setting, "method": point.method, "trust": point.trust},
+            "calibration": point.calibration,
+            "epsilon": "no noise" if point.epsilon == math.inf else f"{point.epsilon:g}",
+            **_guaranteed(some),
+            "n": len(some),
+            **{name: _spread(some, name) for name in ("accuracy", "auc", "seconds")},
+        }
+        for point, some in by_point.items()
+    ]
 
 
 def _spread(trials: Sequence[Trial], measure: str) -> str:
@@ -181,10 +175,6 @@ def _guaranteed(trials: Sequence[Trial]) -> dict[str, str]:
     return {"guaranteed_epsilon": epsilon, "guaranteed_delta": delta}
 
 
-def _infinite(epsilon: float) -> str:
-    return "no noise" if epsilon == math.inf else f"{epsilon:g}"
-
-
 def guarantees(statements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """A row for each curve: what is guaranteed at each epsilon, at worst over settings and repeats.
 
@@ -194,12 +184,12 @@ def guarantees(statements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     curves: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
     adversaries: dict[tuple[str, str, str], list[str]] = {}
     for found in statements:
-        curve, epsilon, statement = _curve(found), found["epsilon"], found["statement"]
+        curve, epsilon = (found["method"], found["trust"], found["calibration"]), found["epsilon"]
+        statement = found["statement"]
         worst = curves.setdefault(curve, {})
         if statement["kind"] != "none":
             adversaries.setdefault(curve, []).append(statement["adversary"])
-        if epsilon not in worst or _weakness(statement) > _weakness(worst[epsilon]):
-            worst[epsilon] = statement
+        worst[epsilon] = max(worst.get(epsilon, statement), statement, key=_weakness)  # of equals the first
     rows = []
     for curve, worst in curves.items():
         noisy = {epsilon: s for epsilon, s in worst.items() if epsilon != "inf"} or worst
@@ -208,15 +198,10 @@ def guarantees(statements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _curve(found: dict[str, Any]) -> tuple[str, str, str]:
-    return found["method"], found["trust"], found["calibration"]
-
-
 def _guarantee(worst: dict[str, dict[str, Any]], adversaries: Iterable[str]) -> dict[str, Any]:
     given = [f"{'' if epsilon == 'inf' else epsilon + ' → '}{_given(s)}" for epsilon, s in worst.items()]
     private = [s for s in worst.values() if s["kind"] != "none"]
-    some = next(iter(worst.values()))
-    always = [c for c in some["caveats"] if all(c in s["caveats"] for s in worst.values())]
+    always = [c for c in next(iter(worst.values()))["caveats"] if all(c in s["caveats"] for s in worst.values())]
     words = [f"Against {adversary}." for adversary in adversaries] if private else []
     unit = _CHANGED[private[0]["adjacency"]] if private else "nothing"
     return {"given": given, "unit": unit, "words": " ".join(words + always)}
@@ -235,32 +220,22 @@ def _given(statement: dict[str, Any]) -> str:
     return f"epsilon = {guarantee.short(statement['epsilon'])}{delta}{rho}"
 
 
-def _notes(study: Study) -> list[str]:
-    names = dict.fromkeys(setting.dataset for setting in study.plan.settings)
-    return [f"{name}: {note}" for name in names if name in FACTS for note in FACTS[name].notes]
-
-
 def _made(study: Study, grid: ExperimentGrid, seconds: float) -> list[str]:
     plan = study.plan
     seed = "the system's generator" if plan.insecure_seed is None else f"the INSECURE seed {plan.insecure_seed}"
     work = sum(t.seconds for t in grid.trials)
+    lambdas: dict[str, list[str]] = {}
+    for name, method in METHODS.items():
+        if method.lambda_multiplies:
+            lambdas.setdefault(method.lambda_multiplies, []).append(name)
     return [
         f"{len(grid.trials)} trials over {plan.repeats} deals of the rows by public seeds; noise from {seed}.",
         f"The last run of the command took {seconds:.0f} s (finished cells are kept from earlier runs). Training and "
         f"release, added up over the trials as if each had trained anew: {work:.0f} s.",
-        _lambdas(),
+        "λ multiplies " + ", and ".join(f"{what} in {', '.join(names)}" for what, names in lambdas.items()) + ".",
         f"Plan: SHA-256 {plan.digest}, in plan.json.",
         f"Python {platform.python_version()}, " + ", ".join(f"{name} {_version(name)}" for name in _LIBRARIES) + ".",
     ]
-
-
-def _lambdas() -> str:
-    """What λ multiplies, and in which methods."""
-    named: dict[str, list[str]] = {}
-    for name, method in METHODS.items():
-        if method.lambda_multiplies:
-            named.setdefault(method.lambda_multiplies, []).append(name)
-    return "λ multiplies " + ", and ".join(f"{what} in {', '.join(names)}" for what, names in named.items()) + "."
 
 
 def _version(name: str) -> str:

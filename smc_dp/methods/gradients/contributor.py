@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Protocol
 
-from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError
 from smc_dp.methods.functionality import Addend, Vector
 from smc_dp.methods.gradients.descent import Descent
@@ -25,6 +25,11 @@ class Steps(Protocol):
         ...
 
 
+def noise_of(r: int) -> str:
+    """The label under which the noise of sum r is drawn."""
+    return f"sum {r}"
+
+
 class Contributor:
     """One party's answers to R sums: integers of its own rows at the weights that the sums so far give, and noise.
 
@@ -40,7 +45,7 @@ class Contributor:
     __slots__ = ("_answered", "_noise", "_rng", "_rows", "_seen", "_steps")
 
     def __init__(
-        self, rows: IntegerRows, noise: SharedRounds, steps: Steps, rng: Stream | None, answered: int = 0
+        self, rows: IntegerRows, noise: SharedRounds, steps: Steps, rng: Stream | Forks | None, answered: int = 0
     ) -> None:
         if not 0 <= answered <= len(noise.steps):
             raise InputError("sum.impossible_count", count=len(noise.steps), answered=answered)
@@ -60,7 +65,7 @@ class Contributor:
         numbers = tuple(self._numbers(r, self._after(values)))
         if self._rng is None:
             return Addend(numbers, (0,) * len(numbers))
-        return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(f"sum {r}"))))
+        return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(noise_of(r)))))
 
     def _after(self, values: tuple[Vector, ...]) -> Descent:
         """Where these sums lead; what was made of the first of them is not made again."""

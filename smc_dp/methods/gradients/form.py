@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import ClassVar, Protocol
 
-from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Rounds, SumWithShares, Vector
-from smc_dp.methods.gradients.contributor import Contributor, Steps
+from smc_dp.methods.gradients.contributor import Contributor, Steps, noise_of
 from smc_dp.methods.method import SumBlocks
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.among import Among, AnnouncedRows
@@ -129,12 +129,17 @@ class GradientSums:
         """Whoever answers for the party."""
         return self.part_after(rows, rng, 0)
 
-    def part_after(self, rows: Rows, rng: Stream, answered: int) -> Contributor:
+    @property
+    def draws(self) -> tuple[str, ...]:
+        """As `AskedBetween`."""
+        return tuple(map(noise_of, range(len(self.noise.steps))))
+
+    def part_after(self, rows: Rows, rng: Stream | Forks, answered: int) -> Contributor:
         """As `AskedBetween`."""
         self.check(len(rows))
         return self.part_of(self.method.at_home(rows, self.public), rng, answered)
 
-    def part_of(self, rows: IntegerRows, rng: Stream, answered: int = 0) -> Contributor:
+    def part_of(self, rows: IntegerRows, rng: Stream | Forks, answered: int = 0) -> Contributor:
         """The same of rows that are integers already."""
         return Contributor(rows, self.noise, self.steps, None if self.target.epsilon is None else rng, answered)
 

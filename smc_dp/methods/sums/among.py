@@ -57,13 +57,17 @@ class Among:
     def require_honest(self) -> None:
         """Raise InputError unless a party is left whose noise is counted."""
         if self.honest < 1:
-            least = self.parties - self.dropouts
-            raise InputError("colluders.none_honest", limit=least, dropouts=self.dropouts, got=self.colluders)
+            raise InputError("colluders.none_honest", limit=self.remaining, dropouts=self.dropouts, got=self.colluders)
+
+    @property
+    def remaining(self) -> int:
+        """The parties that are left if as many drop out as may."""
+        return self.parties - self.dropouts
 
     @property
     def honest(self) -> int:
         """H: the parties whose shares of the noise are counted."""
-        return self.parties - self.dropouts - self.colluders
+        return self.remaining - self.colluders
 
     @property
     def in_a_circle(self) -> bool:

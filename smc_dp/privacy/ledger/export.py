@@ -10,6 +10,7 @@ from pathlib import Path
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
+from smc_dp.core.spreadsheet import quoted
 from smc_dp.privacy.ledger.entry import COLUMNS
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -29,7 +30,7 @@ def to_csv(history: History) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([_cell(value) for value in entry.values().values()] for entry in history.entries)
+    writer.writerows(map(_cell, entry.values().values()) for entry in history.entries)
     return text.getvalue()
 
 
@@ -57,5 +58,5 @@ def read(path: Path) -> History:
 
 
 def _cell(value: str | int | None) -> str | int | None:
-    """A mechanism's name may begin with a character that a spreadsheet would take for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+    """A mechanism's name may be what a spreadsheet would take for a formula."""
+    return quoted(value) if isinstance(value, str) else value

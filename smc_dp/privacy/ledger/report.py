@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from smc_dp.core.errors import plain_name
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, stated
 from smc_dp.privacy.ledger.history import Account, History, Standing
 from smc_dp.privacy.ledger.numbers import at_least, at_most
 
@@ -53,16 +53,12 @@ def _entries(history: History) -> Iterator[tuple[str, ...]]:
 
 def checked(history: History) -> Iterator[Prose]:
     """Yield the checks of a ledger whose entries link: the chain, every account against the limit, open entries."""
-    yield Prose(f"chain holds: {len(history.entries)} entries, head {history.head}", "ledger.chain_holds")
+    yield stated("ledger.chain_holds", entries=len(history.entries), head=history.head)
     for account in history.charged:
-        said = _account(account, history)
-        if history.standing(account).fits:
-            yield Prose(said, "ledger.within_limit")
-        else:
-            yield Prose(f"{said}: FAILED, the limit is passed", "ledger.limit_passed")
+        code = "ledger.within_limit" if history.standing(account).fits else "ledger.limit_passed"
+        yield stated(code, account=_account(account, history))
     if history.pending:
-        numbers = ", ".join(map(str, history.pending))
-        yield Prose(f"without outcome, counted as spent: entries {numbers}", "ledger.entry_without_outcome")
+        yield stated("ledger.entry_without_outcome", entries=history.pending)
 
 
 def _account(account: Account, history: History) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 from protocols import linear, pathak2010, secure_sum
 from protocols.curator import CURATOR_NAME
-from protocols.errors import Fault, LocalError
-from protocols.linear.publication import unlike_go
+from protocols.errors import LocalError
 from protocols.pathak2010 import as_printed
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
@@ -41,9 +40,7 @@ class Realisation:
     `entered`: a party's part as the input of its role. `publishers`: whose messages the value is made of, whoever else
     vanished. `value`: what these, by name, give. `members`: the parties whose parts are in it. `share`: the integers in
     one of them, in [0, modulus). `additive`: whether these add up to the value, as shares of it.
-    `fault(p, session id, published)`: what is wrong with these messages of a session that have to fit together; None
-    where nothing is, or nothing has to. `home`: what answers for a party when its role asks, None where all that it
-    enters is known beforehand.
+    `home`: what answers for a party when its role asks, None where all that it enters is known beforehand.
     """
 
     program: Program
@@ -56,7 +53,6 @@ class Realisation:
     modulus: Callable[[Any], int]
     additive: Callable[[Any], bool]
     home: Callable[[Any, Any], Home | None] = lambda p, part: None
-    fault: Callable[[Any, bytes, Mapping[str, Any]], Fault | None] = lambda p, session, published: None
 
 
 def _hardened(p: Parameters, c: Contribution) -> PartyInput:
@@ -143,10 +139,7 @@ REALISATIONS: Mapping[str, Realisation] = MappingProxyType(
         realisation.program.name: realisation
         for realisation in (
             _shares_of_the_mean(pathak2010.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
-            replace(
-                _shares_of_the_mean(linear.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
-                fault=lambda p, session, published: unlike_go(session, tuple(published), published),
-            ),
+            _shares_of_the_mean(linear.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
             _shares_of_the_mean(as_printed.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
             _SECURE_SUM,
         )

@@ -12,12 +12,13 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Home
-from protocols.runtime.envelope import HELLO
+from protocols.runtime.envelope import HELLO, first_greetings
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError
 from smc_dp.methods.functionality import Functionality
+from smc_dp.run.protocols import openings
 from smc_dp.run.protocols.bindings import REALISATIONS, Realisation
 from smc_dp.run.protocols.cost import Cost, Execution, Outcome
 
@@ -87,6 +88,9 @@ def secure(
     run = simulate(session, taking_part.identities, seeds, inputs, heard, home)
     if missing := [name for name in realisation.publishers(p) if name not in run.published]:
         raise NoResultError(_why(run, missing), _vanished(run), _sent(run))
+    greetings = first_greetings(run.transcript.read()) if openings.opens(session) else {}
+    if false := openings.wrong(session, greetings, run.published):
+        raise InputError(false.fault)
     return Outcome(value_of(session, run.published), _execution(session, realisation, run, heard))
 
 
@@ -107,8 +111,6 @@ def value_of(session: Session, published: Mapping[str, Any]) -> Any:
     if missing := [name for name in publishers if name not in published]:
         raise ValueError(f"nothing was published by {missing[0]}")
     said = {name: published[name] for name in publishers}
-    if fault := realisation.fault(p, session.id, said):
-        raise InputError(fault)
     return realisation.value(p, said)
 
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.programs import PROTOCOLS
 from smc_dp.core.errors import InputError
-from smc_dp.methods.method import SecureForm
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.mean import MeanTerms
 from smc_dp.run.protocols.settings import one_of, whole
@@ -38,7 +37,7 @@ class CuratorTerms(MeanTerms):
         one_of("comparison", vars(self), get_args(ComparisonName))
         one_of("exponents", vars(self), get_args(ExponentsName))
 
-    def as_dict(self, form: SecureForm) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return them in the order of the first releases; full exponents are not said."""
         short = {} if self.exponents == "full" else {"exponents": self.exponents}
         return {"comparison": self.comparison, "key_bits": self.key_bits, "ring_bits": self.ring_bits} | short

@@ -67,10 +67,13 @@ class SumTerms(Terms):
         """As `Terms`."""
         return super().from_dict({**stated, "left_out": tuple(reading.texts("left_out", stated.get("left_out")))})
 
-    def as_dict(self, form: SecureForm) -> dict[str, Any]:
-        """Return the ring, too, which follows from the form."""
-        follows = {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
-        return {**super().as_dict(form), "left_out": list(self.left_out), **follows}
+    def as_dict(self) -> dict[str, Any]:
+        """As `Terms`."""
+        return {**super().as_dict(), "left_out": list(self.left_out)}
+
+    def follows(self, form: SecureForm) -> dict[str, Any]:
+        """Return the ring."""
+        return {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
 
     def among(self, parties: int) -> Among:
         """As `Terms`."""

@@ -45,9 +45,13 @@ class Terms(Protocol):
         said: Self = kind(**{name: stated.get(name, cls.unsaid.get(name)) for name in setting_names(cls)})
         return said
 
-    def as_dict(self, form: SecureForm) -> dict[str, Any]:
-        """Return plain values, and what follows for this form: a part of the parameters of a release."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values: a part of the parameters of a release."""
         return {name: getattr(self, name) for name in setting_names(type(self))}
+
+    def follows(self, form: SecureForm) -> dict[str, Any]:
+        """Return what a release says besides, and what follows from the form."""
+        return {}
 
     def among(self, parties: int) -> Among:
         """Return how many of so many parties may collude or vanish while the noise of the others is counted."""

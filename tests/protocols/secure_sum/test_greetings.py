@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -73,7 +74,7 @@ def test_shares_that_were_not_greeted_with_are_refused_before_anybody_pays() -> 
     setup = made(parameters(3, 0, 1, (1, 1)))
     other = greeting_otherwise(setup, lambda mine, of_p1: replace(mine, leaves=(*mine.leaves[:-1], of_p1.leaves[-1])))
     ledger = Ledger()
-    with refused("shares.not_as_committed", error=PeerError) as caught:
+    with refused("shares.disclosed_otherwise", error=PeerError) as caught:
         simulated(other, ledger)
     assert (caught.value.culprit, ledger.charged) == ("P2", [])
 
@@ -168,3 +169,63 @@ def test_a_pair_mask_is_of_both_names_so_that_a_reflected_key_cancels_nothing(mo
     pair = masking.pair_mask
     monkeypatch.setattr(masking, "pair_mask", lambda context, one, other, *rest: pair(context, 0, 1, *rest))
     assert masks.blind(p, z, bytes(32), 1, None, s, keys) == z
+
+
+# A dealer whose shares are what it committed to, and do not all lie on one polynomial.
+
+
+def off_the_polynomial(monkeypatch: pytest.MonkeyPatch, setup: Setup, holders: tuple[int, ...], kind: str) -> None:
+    """P2 deals these holders zeros for the first sum, and commits to them."""
+    deal = dealing.deal
+    own = deal(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
+
+    def otherwise(p: Parameters, rng: Stream) -> dealing.Seeds:
+        dealt = deal(p, rng)
+        if dealt.b != own:
+            return dealt
+        shares = [list(of_holder) for of_holder in dealt.shares]
+        for j in holders:
+            shares[j][0] = replace(shares[j][0], **{kind: bytes(32)})
+        return replace(dealt, shares=tuple(map(tuple, shares)))
+
+    monkeypatch.setattr(dealing, "deal", otherwise)
+
+
+@pytest.mark.parametrize("holders", [(0,), (4,), (0, 3)])
+@pytest.mark.parametrize("gone", [False, True])
+def test_t_good_shares_open_although_the_first_ones_do_not(
+    holders: tuple[int, ...], gone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six parties, T = 4: of six or five shares one or two are bad, and the dealer is noted where that was found."""
+    setup = made(parameters(6, 1, 1))
+    off_the_polynomial(monkeypatch, setup, holders, "s" if gone else "b")
+    loose = Loose(setup, Stream.insecure_from_seed("subsets"))
+    if gone:
+        loose.roles["P2"].drop_out(7, counts_sealed=True)
+    left = loose.run()
+    there, bad = [j for j in range(6) if not (gone and j == 1)], set(holders)
+    opens = len(set(there) - bad) >= 4
+    assert opens == (left.ends[CURATOR_NAME] == "done")
+    assert wrong(setup, left, loose.ledger) == []
+    notes = [(note.sender, note.rule.code) for note in loose.roles[CURATOR_NAME].notes]
+    first_ones = set(there[:4]) & bad
+    assert notes == ([("P2", "sum.some_shares_of_another_secret")] if opens and first_ones else [])
+    if not opens:
+        assert "P2" in loose.roles[CURATOR_NAME].why
+
+
+def test_so_many_subsets_are_tried_and_no_more() -> None:
+    rng = Stream.insecure_from_seed("subsets")
+    assert sorted(unmasking.subsets(tuple("abcd"), 3, rng)) == sorted(combinations("abcd", 3))  # type: ignore[arg-type]
+    many = list(unmasking.subsets(tuple(range(100)), 67, rng))
+    assert len(many) == unmasking.MOST_TRIES
+    assert many[0] == tuple(range(67))
+    assert len({frozenset(x) for x in many}) == unmasking.MOST_TRIES
+    assert {len(set(x)) for x in many} == {67}
+
+
+def test_with_one_bad_share_of_a_hundred_some_subset_is_good() -> None:
+    """A subset of 67 leaves it out with a probability of .33: all 128 have it with one of 2^-74."""
+    rng = Stream.insecure_from_seed("one bad")
+    for bad in (0, 50, 99):
+        assert any(bad not in subset for subset in unmasking.subsets(tuple(range(100)), 67, rng))

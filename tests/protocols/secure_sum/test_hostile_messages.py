@@ -122,6 +122,9 @@ def run(code: Code, liar: str, kind: str, slot: Slot, how: str, to: Sequence[str
     layout |= c.session.layout_in("sum0")
     c.greet()
     c.settle()
+    for name in [name for name in c.honest if c.plays(name) and liar in c.honest[name].awaited]:
+        c.miss(name, liar)  # it said that something will follow, and nothing does
+    c.settle()
     return c, heard
 
 

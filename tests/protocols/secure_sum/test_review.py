@@ -39,9 +39,7 @@ OF_ANY_RESULT = Patch(
     "if not me.attested(me.curator, Ended(at, members, masking.digest(got.S, p.width)), got.signature):",
     "if False:",
 )
-OF_ANY_START = Patch(
-    "setup", "if (await me.receive(me.curator, Start)).roster != roster:", "if not await me.receive(me.curator, Start):"
-)
+OF_ANY_START = Patch("disputes", "if start.roster != roster:", "if False:")
 OF_ANY_CONTEXT = Patch("sums", "if listed.context != at or 0 < len(U) < p.fewest:", "if 0 < len(U) < p.fewest:")
 IN_LANES = Patch("masking", "_MACHINE_BYTES = (1, 2, 4, 8)", "_MACHINE_BYTES = ()")  # as other widths are added up
 TOO_WIDE = Patch("masking", 'np.zeros(length, dtype=f"=u{width}")', "np.zeros(length, dtype=np.uint64)")
@@ -85,7 +83,7 @@ def test_charlie_blames_nobody_for_having_seen_other_greetings() -> None:
         c.boards["P1"]["P5"] = c.greeting("P5", lambda said: replace(said, commitments=(bytes(32),)))
         c.pump()
         c.deal("P5")
-        c.say("P5", CURATOR_NAME, code.messages.Ready(c.roster()))
+        c.say("P5", CURATOR_NAME, c.ready("P5", c.roster()))
         return c
 
     c = two_faced(role_code.honest())
@@ -146,7 +144,7 @@ def test_a_party_starts_no_sum_among_others_than_those_whose_greetings_it_saw(D:
         if D:
             c.deal("P5")
         for name, ready in c.to_charlie("Ready").items():
-            c.say(CURATOR_NAME, name, code.messages.Start(bytes(32) if name == "P1" else ready.roster))
+            c.say(CURATOR_NAME, name, c.start_with(bytes(32) if name == "P1" else ready.roster))
         return c
 
     c, paid = started(role_code.honest()), {(name, "sum 0") for name in ALL[:4]}

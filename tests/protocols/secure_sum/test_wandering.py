@@ -65,7 +65,7 @@ def _set_up(c: Coalition) -> None:
             if name in c.p.parties:
                 c.deal(name)
     for name, ready in c.to_charlie("Ready").items():
-        c.say(CURATOR_NAME, name, c.code.messages.Start(ready.roster))
+        c.say(CURATOR_NAME, name, c.start_with(ready.roster))
 
 
 def _lead(c: Coalition, r: int, coins: Stream) -> None:

@@ -97,7 +97,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
 
 def unusual(folder: Path) -> Path:
     """A run folder with every kind of column; nobody computed anything."""
-    agreed = Agreement(PathakMean(0.1), Target(1), ("north", "south"), parse_bounds(BOUNDS))
+    agreed = Agreement(PathakMean(0.1), Target(1), parties=("north", "south"), bounds=parse_bounds(BOUNDS))
     rng, value = Stream.insecure_from_seed(1), tuple(range(agreed.bounds.dimension))
     session = agreed.session(rng).session
     execution = Execution(

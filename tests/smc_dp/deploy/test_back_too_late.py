@@ -22,7 +22,6 @@ def back_too_late(folder: Path) -> Sites:
     run.run(until=lambda: run.ends.get("charlie") == "released")
     before = len(run.parcels())
     run.away.discard("P3")
-    run.begin("P3")
     for _ in range(3):
         if "P3" not in run.ends:
             run.turn("P3")

@@ -130,7 +130,9 @@ def test_nobody_else_reads_a_state(halfway: Sites) -> None:
         folder = halfway.at[name].folder
         modes = {path.name: path.stat().st_mode & 0o077 for path in (folder / "state").iterdir()}
         assert set(modes.values()) == {0}
-        secret = sites.coins(name).home.key
+        site = halfway.going[name]._site
+        assert site
+        secret = site.actor.seed.key
         assert all(secret not in path.read_bytes() for path in folder.rglob("*") if path.is_file())
         kept = halfway.stores[name].newest()
         assert kept

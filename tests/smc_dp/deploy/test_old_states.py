@@ -21,7 +21,7 @@ from protocols.runtime.envelope import Envelope, signed_payload
 from smc_dp.deploy.frame import Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Participation
-from smc_dp.deploy.store import SiteStore, StoreError
+from smc_dp.deploy.store import SiteStore, StateNumber, StoreError
 from tests.support.refusals import refused
 
 STATE, COUNTERS = "state", "counters"
@@ -128,10 +128,12 @@ def test_without_the_file_of_its_number_a_state_does_not_go_on(stopped: Stopped)
 class TrustingStore(SiteStore):
     """The twin: takes whatever number it finds for that of the newest state."""
 
-    def _checked(self) -> int:
+    def _checked(self) -> StateNumber:
         row = self._connection.execute("SELECT counter FROM state").fetchone()
-        self._count(row[0] if row else 0)
-        return self._counter
+        there = self._counter_file.exists()
+        found = StateNumber.read(self._counter_file) if there else StateNumber(0, following=bytes(32))
+        self._write(replace(found, number=row[0] if row else 0))
+        return self._count
 
 
 def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
@@ -180,15 +182,15 @@ def test_killed_between_a_commit_and_its_number_a_state_goes_on(
     curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The number may be one behind the state, for nothing has left by then."""
-    count, died = SiteStore._count, []
+    write, died = SiteStore._write, []
 
-    def die_once(self: SiteStore, counter: int) -> None:
-        if counter == 3 and self.path.parent.parent.name == "P1" and not died:
-            died.append(counter)
+    def die_once(self: SiteStore, count: StateNumber) -> None:
+        if count.number == 3 and self.path.parent.parent.name == "P1" and not died:
+            died.append(count)
             raise Killed
-        count(self, counter)
+        write(self, count)
 
-    monkeypatch.setattr(SiteStore, "_count", die_once)
+    monkeypatch.setattr(SiteStore, "_write", die_once)
     run = Sites(curator_run.study, fast_path)
     with pytest.raises(Killed):
         run.run()

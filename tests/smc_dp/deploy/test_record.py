@@ -245,7 +245,7 @@ FORGERIES: dict[str, tuple[Callable[[Deployed], bytes], str]] = {
     "a line twice": (lambda m: m.content + m.content.splitlines(keepends=True)[-1], "record.unknown_lines"),
     "a line that is none": (lambda m: m.content + b"x" * 300 + b"\n", "record.unknown_lines"),
     "text that is none": (lambda m: m.content + b"\xff\n", "record.too_long"),
-    "empty": (lambda m: b"", "record.other_bytes"),
+    "empty": (lambda m: b"", "json.unreadable"),
     "very many lines": (lambda m: b"\n" * 100_000, "transcript.short_lines"),
     "a field too many": (line(5, note="x"), "record.other_bytes"),
     "another nonce": (line(0, nonce="00" * 32), "record.other_bytes"),

@@ -109,6 +109,37 @@ def test_every_fault_of_every_file_is_said_as_a_site_hears_of_its_own(
     assert len(own) == 3
 
 
+FAULTY = {
+    "one field": [('"Readmission"', "1")],
+    "fields of two sections": [('"1/3"', "0"), ("colluders = 1", "colluders = -1")],
+    "a field, and what shows where several are read": [('"Readmission"', "1"), ("[0, 120]", "0"), ('"ddg"', '"knorm"')],
+    "settings that are missing and unknown": [("most_rows = 10000000", "x = 1"), ('adjacency = "replace"', "")],
+    "public rows that are not there": [("[method]", f"auxiliary = '{'0' * 64}'\n[method]")],
+    "what only an agreement shows": [("left_out = []", "left_out = []\nring_bits = 63")],
+    "no text of TOML": [("[method]", "[method")],
+}
+
+
+@pytest.mark.parametrize("faulty", FAULTY)
+def test_a_check_and_a_simulation_say_the_same_of_a_faulty_study(
+    faulty: str, study_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = studies.site(tmp_path) | {"ledger": tmp_path / "north.ledger"}
+    said = studies.text()
+    for before, instead in FAULTY[faulty]:
+        assert said.count(before) == 1
+        said = said.replace(before, instead)
+    study_file.write_text(said)
+    check = ["study", "check", "study.toml", *(f"--{name}={site[name]}" for name in ("data", "ledger", "key", "terms"))]
+    found = []
+    for command in (check, ["run", "--study", "study.toml"]):
+        assert main([*command, "--json"]) == 2
+        error = json.loads(capsys.readouterr().out)
+        found.append([fault["code"] for fault in error["faults"]])
+    assert found[0] == found[1]
+    assert len(found[0]) >= len(FAULTY[faulty])
+
+
 @pytest.mark.parametrize("option", ["--colluders", "--dropouts", "--parties"])
 def test_a_zero_contradicts_a_study_as_any_number_does(
     option: str, study_file: Path, capsys: pytest.CaptureFixture[str]

@@ -134,15 +134,19 @@ def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
     run.close()
 
 
-def put_back(run: Sites, copy: Path) -> None:
-    folder = run.at["P1"].folder
-    shutil.rmtree(folder / "state")
-    shutil.copytree(copy / "state", folder / "state")
+def put_back(run: Sites, copy: Path, *folders: str) -> None:
+    for name in folders:
+        shutil.rmtree(run.at["P1"].folder / name)
+        shutil.copytree(copy / name, run.at["P1"].folder / name)
 
 
-def test_a_state_of_before_the_end_is_refused_by_what_it_has_said_since(ended: Sites, fast_path: Path) -> None:
-    """Its number is still the newest: an end makes no new state."""
-    put_back(ended, fast_path / "copy")
+def test_a_state_of_before_the_end_is_refused_by_its_number_and_by_what_it_has_said_since(
+    ended: Sites, fast_path: Path
+) -> None:
+    put_back(ended, fast_path / "copy", "state")
+    with refused("state.is_old", error=StoreError):
+        ended.begin("P1")
+    put_back(ended, fast_path / "copy", "counters")
     with refused("state.older_than_relay", error=StoreError, parcel="number 0 of notice from P1 to public"):
         ended.begin("P1")
 
@@ -150,7 +154,7 @@ def test_a_state_of_before_the_end_is_refused_by_what_it_has_said_since(ended: S
 def test_a_twin_that_asks_for_its_letters_alone_goes_on(
     ended: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_back(ended, fast_path / "copy")
+    put_back(ended, fast_path / "copy", "state", "counters")
     monkeypatch.setattr(Participation, "_own_places", lambda self: iter([("public", "approval")]))
     ended.begin("P1")
     assert ended.going["P1"].end is None

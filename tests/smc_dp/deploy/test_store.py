@@ -16,7 +16,7 @@ from smc_dp.deploy.store import KeptState, Seal, SiteStore, StoreError
 from tests.support.refusals import refused
 
 NORTH, SOUTH = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("north", "south"))
-SALT = bytes(32)
+SALT, KEY = bytes(32), bytes(32)
 
 
 def opened(folder: Path, participant: str = "north") -> SiteStore:
@@ -54,19 +54,23 @@ def test_a_second_process_and_another_purpose_are_refused(tmp_path: Path) -> Non
 
 def test_a_number_that_is_one_behind_is_brought_up_when_the_store_is_opened(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as store:
+        (counter,) = (tmp_path / "counters").iterdir()
+        before = counter.read_text()
         store.commit(state=kept(1))
     (counter,) = (tmp_path / "counters").iterdir()
-    counter.write_text("0\n")
-    opened(tmp_path).close()
-    assert counter.read_text() == "1\n"
+    written = counter.read_text()
+    counter.write_text(before)
+    with closing(opened(tmp_path)) as store:
+        assert store.newest() == KeptState(1, b"secret")
+    assert counter.read_text().split()[:2] == written.split()[:2]
 
 
 @pytest.mark.parametrize(("signer", "passphrase"), [(SOUTH, "typed"), (NORTH, "other"), (NORTH, None)])
 def test_only_the_same_identity_and_passphrase_open_a_state(signer: Identity, passphrase: str | None) -> None:
-    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
-    assert Seal(NORTH, SALT, "typed").open(made, b"bound") == b"secret"
+    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound", KEY)
+    assert Seal(NORTH, SALT, "typed").open(made, b"bound", KEY) == b"secret"
     with refused("state.does_not_open"):
-        Seal(signer, SALT, passphrase).open(made, b"bound")
+        Seal(signer, SALT, passphrase).open(made, b"bound", KEY)
 
 
 class PublicHalf:
@@ -79,15 +83,15 @@ class PublicHalf:
 
 
 def test_the_public_half_of_an_identity_opens_nothing() -> None:
-    made = Seal(NORTH, SALT).seal(b"secret", b"bound")
+    made = Seal(NORTH, SALT).seal(b"secret", b"bound", KEY)
     with refused("state.does_not_open"):
-        Seal(PublicHalf(), SALT).open(made, b"bound")
+        Seal(PublicHalf(), SALT).open(made, b"bound", KEY)
 
 
 def test_a_twin_that_does_not_stretch_the_passphrase_in_opens_with_any(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_stretched", lambda passphrase, salt: b"")
-    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound")
-    assert Seal(NORTH, SALT, "other").open(made, b"bound") == b"secret"
+    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound", KEY)
+    assert Seal(NORTH, SALT, "other").open(made, b"bound", KEY) == b"secret"
 
 
 def test_a_passphrase_is_the_one_it_began_with_before_there_is_anything_to_open(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
-from smc_dp.run.agreement import Agreement, method_for
+from smc_dp.run.agreement import PLAIN, SettledRun, method_for
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols.registry import CuratorTerms, SumTerms
 
@@ -214,6 +214,31 @@ def test_every_fault_is_said_at_once() -> None:
     assert len(caught.value.faults) == 3
 
 
+@pytest.mark.parametrize(
+    ("changes", "codes"),
+    [
+        ([('"Readmission"', "1"), (SOUTH, NORTH)], {"text.not_one_line", "study.one_key_for_two"}),
+        ([("[0, 120]", "0"), ("colluders = 1", "colluders = -1")], {"columns.wrong_kind", "setting.out_of_range"}),
+        ([('"12h"', '"soon"'), ('"ddg"', '"knorm"')], {"deadline.no_duration", "noise.not_of_method"}),
+        ([('"1/3"', "0"), ('"replace"', '"party"')], {"number.not_positive", "setting.not_one_of"}),
+        ([('"1/3"', '"1e7"'), ("most_rows = 10000000", "")], {"epsilon.out_of_range", "document.missing"}),
+        ([(party("south"), party("north")), ('"newton"', '"oldton"')], {"party.same_name", "setting.unknown_value"}),
+        ([("[method]", "auxiliary = 'a'\n[method]"), ('"1e-5"', "1")], {"json.not_hexadecimal", "delta.out_of_range"}),
+        ([("[method]", "insecure_test_keys = 1\n[method]"), ("colluders = 1", "")],
+         {"document.wrong_value", "document.missing"}),
+    ],
+)  # fmt: skip
+def test_a_fault_of_one_field_hides_none_that_shows_only_where_several_are_read(
+    changes: list[tuple[str, str]], codes: set[str]
+) -> None:
+    said = text()
+    for before, instead in changes:
+        said = said.replace(before, instead)
+    with pytest.raises(UnfitError) as caught:
+        study(said)
+    assert {fault.code for fault in caught.value.faults} >= codes
+
+
 # Every field, changed to something else that is a study as well.
 CHANGES = {
     "title": ('"Readmission"', '"Mortality"'),
@@ -266,12 +291,13 @@ def test_the_agreement_is_that_of_a_run() -> None:
     bounds = agreed.bounds
     target = agreed.agreement().target
     mean = method_for("prr_mean", "pathak2010", {"lam": 0.1})
-    assert agreed.agreement() == Agreement(mean, target, studies.PARTIES, bounds, "pathak2010", CuratorTerms())
+    assert agreed.agreement() == SettledRun(mean, target).agreed(studies.PARTIES, bounds)
     unsaid = study(by_curator()).agreement()  # as every study before there was a choice
     assert unsaid.terms == CuratorTerms(exponents="full")
     sums = study()
     newton = method_for("newton", "secure_sum", {})
-    wanted = Agreement(newton, sums.agreement().target, studies.PARTIES, bounds, "secure_sum", SumTerms(sizes="hidden"))
+    settled = SettledRun(newton, sums.agreement().target, "secure_sum", SumTerms(sizes="hidden"))
+    wanted = settled.agreed(studies.PARTIES, bounds)
     assert sums.agreement().digest == wanted.digest
     assert sums.names == wanted.participants == (*studies.PARTIES, "charlie")
     assert (sums.deadlines.greetings, sums.deadlines.letters) == (604_800, 43_200)
@@ -331,7 +357,8 @@ def test_all_approvals_together_make_the_session() -> None:
     session = agreed.session(given)
     assert session.names == agreed.names
     assert dict(session.identities) == dict(agreed.identities)
-    assert session.parameters.as_dict()["agreed"] == agreed.agreement().digest
+    bound = agreed.agreement().bound(PLAIN, agreed.content)
+    assert session.parameters.as_dict()["agreed"] == bound != agreed.agreement().digest
     assert session.nonce == nonce([given[name] for name in agreed.names]) == agreed.session(dict(given)).nonce
     ids = {session.id}
     for name in agreed.names:  # each of them alone makes another session of it

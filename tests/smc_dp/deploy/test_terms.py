@@ -45,13 +45,13 @@ LIMITS = {
         terms('columns = ["age", "sex", "outcome"]'),
         text(),
         text().replace("age =", "postcode ="),
-        {"column": "'postcode'"},
+        {"column": "postcode"},
     ),
     "purposes": (
         terms('purposes = ["care", "research"]'),
         text(),
         text().replace('"research"', '"marketing"'),
-        {"purpose": "'marketing'"},
+        {"purpose": "marketing"},
     ),
     "insecure": (terms(), by_curator(), TESTS_KEYS, {"marks": ("insecure test keys",)}),
 }

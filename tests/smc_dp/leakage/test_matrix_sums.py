@@ -12,7 +12,7 @@ from broken import sum_matrix_twins as twins
 
 from protocols import secure_sum
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.secure_sum import asked, dealing, ideal
+from protocols.secure_sum import asked, complaints, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
 from smc_dp.cli.main import main
@@ -285,3 +285,34 @@ def test_enough_shares_open_what_single_parties_add() -> None:
         assert {cell.level for row in rows for secret, cell in row.cells.items() if secret[:4] in ("x_4(", "E_4(")} == {
             "nothing"
         }
+
+
+# Complaints: everybody's shares for P2 are zeros, P2 complains of all, and all disclose them.
+
+
+def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Row:
+    given = dealing.shares_for
+    monkeypatch.setattr(
+        dealing,
+        "shares_for",
+        lambda of, holder: complaints.spoilt(given(of, holder)) if holder == 1 else given(of, holder),
+    )
+    (row,) = matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
+    return row
+
+
+@pytest.mark.parametrize("members", [("charlie",), ("P2", "charlie"), ("P1", "charlie"), ("P1", "P3", "P4")])
+def test_what_a_complaint_opens_tells_no_claimed_coalition_more(
+    members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T is 3 and t is 1. Charlie gets a share of every secret from whoever complains, who is one of the t."""
+    row = complaining(members, monkeypatch)
+    assert read_alone(row) == set()
+    assert not row.beyond
+
+
+def test_who_complains_falsely_stands_in_every_coalition_with_charlie(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = ("P1", "P3", "charlie")
+    (without,) = matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
+    assert read_alone(without) == set()
+    assert read_alone(complaining(two, monkeypatch)) == {2, 4}

@@ -28,7 +28,6 @@ from smc_dp.pages.blocks import (
     Section,
     SideBySide,
     Verbatim,
-    WalkStep,
     Walkthrough,
 )
 from smc_dp.pages.html import html, write_page
@@ -58,7 +57,7 @@ def every_block(text: str) -> tuple[PageBlock, ...]:
             Banner(text),
             section,
         ),
-        *(SideBySide(section, section), Walkthrough(text, (WalkStep(text, (Prose(text),)),))),
+        *(SideBySide(section, section), Walkthrough(text, (Section(text, (Prose(text),)),))),
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.audited import charged_run
 from support.compared import study_and_grid
+from support.lectures import lecture_of
 from support.mutants import OF_THE_RUN
 from support.same_facts import closed, texts, unsaid
 
@@ -26,7 +28,10 @@ from smc_dp.experiments.compare import report as of_grids
 from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import matrix
 from smc_dp.pages.blocks import Drawing, Page, PageBlock, Prose, Section
+from smc_dp.planning import report as of_plans
+from smc_dp.planning.plan import plan
 from smc_dp.run.release_report import run_page
+from tests.smc_dp.pages.test_texts import SUBJECTS
 
 NAMES_OF_THE_PICTURE = {"The same as a table", "coalition", "Coalitions and what they learn"}
 Report = tuple[Page, Sequence[PageBlock]]
@@ -75,12 +80,26 @@ def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
     assert all(closed(line) in closed("".join(texts(page))) for line in said.splitlines() if line.endswith("."))
 
 
+def walkthrough(folder: Path) -> Report:
+    page = lecture_of("secure_sum")
+    return page, (*page.notices, *page.sections)
+
+
+def on_a_screen_alone(blocks: Callable[[], Iterable[PageBlock]], folder: Path) -> Report:
+    """Return the blocks of a report that only a screen shows, and the page that would be made of them."""
+    found = (Section("On a screen alone", tuple(blocks())),)
+    return Page("A page of it", found), found
+
+
 REPORTS: dict[str, Callable[[Path], Report]] = {
     "audit": audit,
     "release": release,
     "attack": lambda folder: attacked("vote-flip"),
     "attacks": lambda folder: attacked("ofpa-record-recovery", "vote-flip"),
     "comparison": grid,
+    "walkthrough": walkthrough,
+    "plan": partial(on_a_screen_alone, lambda: of_plans.blocks(plan([500, 400, 30], 9), cost=True)),
+    **{name: partial(on_a_screen_alone, SUBJECTS[name]) for name in ("data", "deploy", "epsilon", "ledger", "run")},
 }
 
 

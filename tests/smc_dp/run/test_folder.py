@@ -23,7 +23,7 @@ from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise, ide
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.agreement import REASONS, SEEDED, Agreement
+from smc_dp.run.agreement import REASONS, SEEDED, Agreement, SettledRun
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.protocols.registry import CuratorTerms
 from smc_dp.run.release import PublishedRelease
@@ -49,7 +49,8 @@ def outcome() -> Outcome:
 
 def agreed(marks: tuple[str, ...] = (), **options: Any) -> Agreement:
     terms = CuratorTerms(**options)
-    return Agreement(PathakMean(0.1), Target(1), ("north", "south"), BOUNDS, terms=terms, marks=marks)
+    settled = SettledRun(PathakMean(0.1), Target(1), terms=terms, marks=marks)
+    return settled.agreed(("north", "south"), BOUNDS)
 
 
 def written(folder: Path, **options: Any) -> PublishedRelease:

@@ -26,7 +26,7 @@ from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder
-from smc_dp.run.agreement import Agreement, in_a_simulation
+from smc_dp.run.agreement import Agreement, SettledRun, in_a_simulation
 from smc_dp.run.protocols.secure_sum import SumTerms
 
 COLUMNS = """[columns]
@@ -143,7 +143,8 @@ LEAVING = Bounds((NumericColumn("age", 0.0, 120.0, LEAVE_OUT),), ("no", "yes"), 
 
 
 def agreed(method: Any, noise: Any = "ddg", bounds: Bounds = LEAVING, **terms: Any) -> Agreement:
-    return Agreement(method, Target(1, noise=noise), ("a", "b", "c"), bounds, "secure_sum", SumTerms(**terms))
+    settled = SettledRun(method, Target(1, noise=noise), "secure_sum", SumTerms(**terms))
+    return settled.agreed(("a", "b", "c"), bounds)
 
 
 @pytest.mark.parametrize("name", ["newton", "gd", "wsum", "wsum_ar", "avg_clip"])

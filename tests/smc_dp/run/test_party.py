@@ -80,7 +80,7 @@ def agreed(
 ) -> Agreement:
     bounds = Bounds(tuple(NumericColumn(f"x{i}", -1.0, 1.0) for i in range(d)), ("no", "yes"), "y", bias=0.0)
     terms = CuratorTerms(ring_bits=ring_bits)
-    return Agreement(PathakMean(lam, as_printed), target, names, bounds, terms=terms, **options)
+    return Agreement(PathakMean(lam, as_printed), target, parties=names, bounds=bounds, terms=terms, **options)
 
 
 FIVE = ("north", "south", "east", "west", "centre")

@@ -31,7 +31,7 @@ from smc_dp.pages.html import html
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import Agreement
+from smc_dp.run.agreement import SettledRun
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.party import OwnPart
@@ -268,9 +268,8 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         (lambda: run_protocol(bare, method=METHOD, auxiliary=rows[:, :1]), "the auxiliary rows: wanted rows of width"),
         (lambda: run_protocol(DATA, method=SoftStatistic(learner=lambda X, y: None)), "learner: a run of soft_ss"),  # type: ignore[arg-type, return-value]
         (
-            lambda: Agreement(
-                METHOD, TARGET, many.federation.names, many.bounds, "secure_sum", SumTerms(sizes="hidden"),
-                auxiliary=wide,
+            lambda: SettledRun(METHOD, TARGET, "secure_sum", SumTerms(sizes="hidden")).agreed(
+                many.federation.names, many.bounds, wide
             ),
             "wanted at most 1024 features for 2 classes, got 1100",
         ),

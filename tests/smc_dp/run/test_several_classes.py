@@ -16,7 +16,6 @@ from support import forgeries as f
 from support.audited import hospitals
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.session import Session
 from smc_dp import Federation, InputError, Rows, predict, run_protocol
 from smc_dp.audit.run import leakage
 from smc_dp.audit.run.checks import CHECKS
@@ -32,11 +31,12 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, in_a_simulation
+from smc_dp.run.agreement import BY_PROTOCOL, Agreement, SettledRun, in_a_simulation
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.registry import settled, terms_of
 from smc_dp.run.release import RELEASE, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release_consistency import Recorded
 from smc_dp.run.simulation import simulate_run
 from smc_dp.run.verify_release import checked
 
@@ -237,9 +237,8 @@ def test_a_check_of_the_first_class_alone_is_noticed(
 ) -> None:
     """The broken twin: it lets through what was refused above."""
 
-    def of_the_first(found: PublishedRelease, session: Session, said: dict[str, Any]) -> str | None:
-        heard = {name: release_consistency.published_message(session, envelope) for name, envelope in said.items()}
-        value = found.agreement.weights(by_protocol.value_of(session, heard))
+    def of_the_first(found: PublishedRelease, recorded: Recorded) -> str | None:
+        value = found.agreement.weights(by_protocol.value_of(recorded.session, recorded.said))
         return None if value[0] == found.weights[0] else WEIGHTS
 
     monkeypatch.setattr(release_consistency, "weights_fault", of_the_first)
@@ -297,7 +296,7 @@ def agreed(name: str, data: Prepared) -> Agreement:
     target = Target(1, noise=terms_of(protocol).noise(method, has_delta=False))
     terms = settled(protocol, method, {})
     rows = AuxiliaryRows(np.eye(data.bounds.dimension)) if name == "soft_ss" else None
-    return Agreement(method, target, data.federation.names, data.bounds, protocol, terms, auxiliary=rows)
+    return SettledRun(method, target, protocol, terms).agreed(data.federation.names, data.bounds, rows)
 
 
 def of_classes(classes: int) -> Prepared:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -17,10 +18,12 @@ from support.audited import agreement, hospitals, long_term
 from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict
 from smc_dp.cli.main import main
+from smc_dp.core import reading
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency
 from smc_dp.run.documents import SharesFile
+from smc_dp.run.publication import publish
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.simulation import simulate_run
 from smc_dp.run.verify_release import checked, read_record
@@ -29,6 +32,7 @@ CASE = hospitals((12, 8), 2)
 P1, P2 = CASE.federation.names
 OWN = long_term((P1, P2))
 Document = dict[str, Any]
+FILES_OF_SHARES = (RELEASE, SHARES, TRANSCRIPT, TIMINGS)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +192,7 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
     "a text that no envelope holds": (
         lambda r, t: f.rewritten(r, t, 1, lambda line: line.update(stage="\ud800")), "transcript.jsonl line 1: ",
     ),
-    "very many lines for everybody": (greeting, "more messages for everybody"),
+    "very many lines for everybody": (greeting, 'lines with "to":"public"'),
 }  # fmt: skip
 
 
@@ -204,10 +208,10 @@ def test_shares_and_weights_are_those_that_were_signed(
     ("rule", "mutant"),
     [
         ("agreement_fault", lambda run, to: f.edited(run, to, RELEASE, put(classes=["yes", "no"]))),
-        ("statement_fault", lambda run, to: f.edited(run, to, RELEASE, privacy(epsilon=0.5))),
-        ("share_fault", swapped),
+        ("privacy_fault", lambda run, to: f.edited(run, to, RELEASE, privacy(epsilon=0.5))),
+        ("shares_fault", swapped),
         ("session_fault", FORGED["another session id"][0]),
-        ("published_twice", FORGED["the same share twice"][0]),
+        ("published_fault", FORGED["the same share twice"][0]),
     ],
 )
 def test_each_rule_is_needed(
@@ -267,3 +271,31 @@ def test_no_byte_of_a_record_is_counted_again_for_each_line(honest: Path) -> Non
     long = Counted(content + 100_000 * b"\n" + 100 * hello)
     read_record(long)
     assert 100_000 < Counted.looked_at <= len(long)
+
+
+@pytest.mark.parametrize("use", ["predict", "publish", "show"])
+def test_each_file_is_read_once_and_its_bytes_are_used(
+    use: str, honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever exchanges a file once it has been opened exchanges nothing: it is not opened again."""
+    whole, opened = reading.read_file, Counter[str]()
+    run, other = tmp_path / "run", f.edited(honest, tmp_path / "other", RELEASE, put(classes=["yes", "no"]))
+    shutil.copytree(honest, run)
+
+    def read_and_exchange(path: Path, *limits: Any, **options: Any) -> bytes:
+        content = whole(path, *limits, **options)
+        if path.parent == run:
+            opened[path.name] += 1
+            shutil.copy(other / path.name, path)
+        return content
+
+    monkeypatch.setattr(reading, "read_file", read_and_exchange)
+    uses: dict[str, Callable[[], Any]] = {
+        "predict": lambda: predict(run, honest.parent / "rows.csv"),
+        "publish": lambda: publish(run, tmp_path / "public"),
+        "show": lambda: main(["show", str(run)]),
+    }
+    assert uses[use]() is not None
+    assert opened == dict.fromkeys(FILES_OF_SHARES, 1)
+    if use == "publish":
+        assert (tmp_path / "public" / RELEASE).read_bytes() == (honest / RELEASE).read_bytes()

@@ -44,6 +44,8 @@ PUBLICATION: tuple[Check, ...] = (
     _check("files", "Are the files those whose digests the release states?", publication.files),
     _check("shares", "Are the shares those that the participants published?", publication.shares),
     _check("release", "Are the released weights the sum of the shares?", publication.release),
+    _check("openings", "Can anybody make again what was published?", publication.openings),
+    _check("members", "Has each member of a published sum its input in the record?", publication.members),
     _check("agreed", "Did everybody agree on what the release states?", publication.agreement),
     _check("cost", "Is the stated cost that of the record?", publication.cost, "much"),
 )

@@ -22,7 +22,6 @@ from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, InputFault, shown
-from smc_dp.run.release_consistency import published
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,10 @@ def _absences(evidence: Evidence) -> Absences:
     counts = Counter(e.sender for e in evidence.envelopes.values())
     sent = frozenset((name, counts[name]) for name in gone(evidence))
     marks = frozenset(evidence.absences.values()) | doubted
-    out = frozenset(published(evidence.envelopes.items())) if marks else frozenset()
-    return Absences(marks, sent, out)
+    out = frozenset(evidence.recorded.published) if marks else frozenset()
+    detour = evidence.protocol.model.detour
+    took_it = detour is not None and any(e.kind == detour.shown_by.__name__ for e in evidence.envelopes.values())
+    return Absences(marks, sent, out, took_it)
 
 
 def order(given: Given) -> CheckOutcome:

@@ -24,12 +24,13 @@ class Absences:
     messages there are of it. A role depends on nothing else that could differ between two runs without a deviation.
 
     `published`: who published. A role may do so as soon as it is done, also where another was stopped; but where one
-    process runs them all nobody does then.
+    process runs them all nobody does then. `detour`: whether the session took that of its model.
     """
 
     marks: frozenset[tuple[str, Absent]] = frozenset()
     sent: frozenset[tuple[str, int]] = frozenset()
     published: frozenset[str] = frozenset()
+    detour: bool = False
 
     def of(self, reader: str) -> frozenset[Absent]:
         """What this participant went on without."""
@@ -48,7 +49,7 @@ class DryRun:
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
         identities = {name: root.fork(f"identity {j}").bytes(PUBLIC_BYTES) for j, name in enumerate(inputs)}
         self.session = Session(protocol.program, toy, identities, root.fork("nonce").bytes(SESSION_BYTES))
-        self._messages = DryRunMessages(self.session)
+        self._messages = DryRunMessages(self.session, protocol.model.detour if absences.detour else None)
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}
         left, self._published = dict(absences.sent), absences.published

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.channel import GREETING
+from protocols.runtime.claims import Detour
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.mailbox import Absent, Mail
@@ -33,13 +34,25 @@ class Move(NamedTuple):
 
 
 class DryRunMessages:
-    """The roles by name, their greetings, how many messages were sent, and how many rounds deep they go."""
+    """The roles by name, their greetings, how many messages were sent, and how many rounds deep they go.
 
-    def __init__(self, session: Session) -> None:
+    On a detour one message is spoilt on its way.
+    """
+
+    def __init__(self, session: Session, detour: Detour | None = None) -> None:
         self.session = session
+        self._detour = detour
         self.sent = self.rounds = 0
         self.roles: dict[str, DryRunRole] = {}
         self.greetings: dict[str, Greeted[Message] | None] = {}
+
+    def carried(self, message: Message) -> Message:
+        """Return the message as its reader gets it: the first that a detour spoils is another."""
+        detour = self._detour
+        if detour is None or not isinstance(message, detour.spoils):
+            return message
+        self._detour = None
+        return detour.spoilt(message)
 
 
 class DryRunRole(RoleStepper):
@@ -79,7 +92,7 @@ class DryRunRole(RoleStepper):
         """Hand the message to its reader."""
         kind, stage = type(message).__name__, self.stage or ""
         self._move(to, kind, stage)
-        self._under_way.roles[to].hand(self.name, message, stage, self._round + 1)
+        self._under_way.roles[to].hand(self.name, self._under_way.carried(message), stage, self._round + 1)
 
     def keep(self, message: Message) -> None:
         """Keep its kind for the end."""

@@ -12,18 +12,27 @@ from protocols.runtime.channel import GREETING
 from protocols.runtime.network import LINKS, Traffic, traffic
 from protocols.runtime.role_stepper import KEYS
 from smc_dp.audit.run.blame import gone
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
 from smc_dp.audit.run.conformity.conversation import scheduled
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
 from smc_dp.core.errors import Fault, InputFault, shown
-from smc_dp.run.approvals import fault as approvals_fault
 from smc_dp.run.documents import StageTimings, TimingsFile
-from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS
-from smc_dp.run.release_consistency import agreement_fault, published, share_fault, weights_fault
+from smc_dp.run.protocols.openings import opens
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS
+from smc_dp.run.release_consistency import (
+    agreement_fault,
+    approvals_fault,
+    members_fault,
+    needs,
+    openings_fault,
+    shares_fault,
+    weights_fault,
+)
 from smc_dp.run.transcript_header import APPROVALS
 
+_NAMED = 8  # more participants are counted
 _COUNTED = tuple(field.name for field in fields(Traffic))
 
 
@@ -50,15 +59,13 @@ def shares(evidence: Evidence) -> CheckOutcome:
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
     if evidence.shares_file.modulus != str(1 << ring_bits):
         return failed("shares.other_modulus", ring_bits=ring_bits, got=shown(evidence.shares_file.modulus))
-    said = published(evidence.envelopes.items())
+    said = evidence.recorded.published
     if evidence.absences and not said:
         return not_possible("shares.nothing_published")
     names = [name for name in evidence.session.names if name in said or name not in gone(evidence)]
     reading.keys("shares", stated, set(names))
-    for name in names:
-        line, envelope = said.get(name, (None, None))
-        if fault := share_fault(evidence.session, name, stated[name], envelope):
-            return failed(fault, line=line)
+    if wrong := shares_fault(evidence.shares_file, evidence.recorded):
+        return refuting(evidence, wrong)
     return passed("shares.hold", shares=len(names), numbers=len(stated[names[0]]))
 
 
@@ -68,9 +75,8 @@ def release(evidence: Evidence) -> CheckOutcome:
     """
     found = evidence.opened
     if evidence.shares is None:
-        said = {name: envelope for name, (_, envelope) in published(evidence.envelopes.items()).items()}
-        if fault := weights_fault(found, evidence.session, said):
-            return failed(fault)
+        if wrong := weights_fault(found, evidence.recorded):
+            return refuting(evidence, wrong)
         return passed("release.is_published_sum", weights=np.size(found.weights))
     return passed("release.is_sum_of_shares", weights=np.size(found.weights), parties=len(evidence.session.parties))
 
@@ -78,8 +84,8 @@ def release(evidence: Evidence) -> CheckOutcome:
 def agreement(evidence: Evidence) -> CheckOutcome:
     """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
     found = evidence.opened
-    if fault := agreement_fault(found, evidence.head, evidence.session):
-        return failed(fault, line=0)
+    if wrong := agreement_fault(found, evidence.recorded, evidence.study):
+        return refuting(evidence, wrong)
     columns = len(found.bounds.columns)
     return passed("agreed.holds", parameters=len(found.parameters), columns=columns)
 
@@ -90,13 +96,35 @@ def approvals(evidence: Evidence) -> CheckOutcome:
 
     Whose identities these are, `identities` asks.
     """
-    head, study = evidence.head, evidence.files.get(STUDY)
+    head, study = evidence.head, evidence.study
     if APPROVALS not in head and study is None:
         return nothing_to_ask("approvals.simulation")
-    if fault := approvals_fault(study, evidence.opened.agreement, head, evidence.session):
-        return failed(fault, line=0)
+    if wrong := approvals_fault(study, evidence.opened, evidence.recorded):
+        return refuting(evidence, wrong)
     count = len(evidence.session.names)
     return passed("approvals.hold", count=count, study=hashlib.sha256(study or b"").hexdigest())
+
+
+def openings(evidence: Evidence) -> CheckOutcome:
+    """What was published is made again from what everybody greeted with and what was published beside it."""
+    recorded = evidence.recorded
+    if not opens(evidence.session):
+        return nothing_to_ask("openings.not_public")
+    if not recorded.published:
+        return not_possible("openings.letters_given_up" if evidence.absences else "openings.nothing_published")
+    if wrong := openings_fault(recorded):
+        return refuting(evidence, wrong)
+    said = recorded.published
+    return passed("openings.hold", who=", ".join(said) if len(said) <= _NAMED else f"all {len(said)} participants")
+
+
+def members(evidence: Evidence) -> CheckOutcome:
+    """Each member of a published sum has its input in the record, and is not noted as absent there."""
+    if wrong := members_fault(evidence.recorded):
+        return refuting(evidence, wrong)
+    if not (count := len(tuple(needs(evidence.recorded)))):
+        return nothing_to_ask("members.not_listed")
+    return passed("members.hold", count=count)
 
 
 def cost(evidence: Evidence) -> CheckOutcome:

@@ -28,8 +28,8 @@ def session(evidence: Evidence) -> CheckOutcome:
     Topology and marks stand beside the session; the digest `agreed` in its parameters binds it to them.
     """
     head, described = evidence.head, evidence.session
-    if fault := session_fault(head, described):
-        return failed(fault, line=0)
+    if wrong := session_fault(evidence.recorded):
+        return failed(wrong.fault, line=0)
     if len(set(described.identities.values())) < len(described.identities):
         return failed("identities.shared_key", line=0)
     if head["topology"] not in TOPOLOGIES:

@@ -131,7 +131,8 @@ def told(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
     try:
         release, shares = evidence.release_file, evidence.shares
         bits = None if shares is None else evidence.shares_file.fraction_bits
-        stated = release.agreement(evidence.auxiliary, bits).bound(release.parameters.simulated)
+        agreed = release.agreement(evidence.auxiliary, bits)
+        stated = agreed.bound(release.parameters.simulated, evidence.study)
     except InputError:
         return failed(said)
     is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")

@@ -29,13 +29,14 @@ from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import Greeting
 from protocols.runtime.statement import encoded, statement
-from protocols.secure_sum import PROGRAM, dealing, setup, steps, sums
+from protocols.secure_sum import PROGRAM, complaints, dealing, setup, steps, sums
 from protocols.secure_sum import curator as honest_curator
 from protocols.secure_sum.messages import Agreed, Input, Listed, Masked, MaskKeys, PublishedOpening, Survivors
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Sums
 from smc_dp.audit.run import checks, statements
 from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.conformity import publication
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.report import audit_evidence
 
@@ -69,7 +70,7 @@ WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
     "verifiable": ({"verifiable": True, "lengths": (1, 2)}, {"shares", "structure-together"}),
     "verifiable, nobody may vanish": ({"D": 0, "verifiable": True}, {"shares"}),
     "in a circle": ({"K": 6, "t": 1, "degree": 4, "lengths": (2, 1)}, {"shares", "openings"}),
-    "shares": ({"t": 1, "D": 0, "output": "shares"}, {"openings", "statements", "boundary"}),
+    "shares": ({"t": 1, "D": 0, "output": "shares"}, {"openings", "members", "word", "statements", "boundary"}),
 }
 
 
@@ -234,9 +235,9 @@ def test_a_publication_that_is_wrong_is_found_by_anybody(name: str, made: Setup,
     """Charlie is named where his signature alone shows it: elsewhere he may have had other greetings."""
     changed, r, code, named = LIES[name]
     evidence = opened.evidence(views=False)
-    honest = statements.openings(evidence)
+    honest = publication.openings(evidence)
     assert honest.status == "passed", honest
-    found = statements.openings(republished(made, evidence, **changed))
+    found = publication.openings(republished(made, evidence, **changed))
     assert found.status == "failed", found
     assert found.fault.place == f"sum {r}: "
     assert code in ("", found.code)
@@ -263,12 +264,12 @@ def test_an_opening_that_charlie_did_not_sign_names_nobody(made: Setup, opened: 
     evidence = republished(made, opened.evidence(), S=at(0, lambda x: x ^ 1))
     line, e = next((n, e) for n, e in evidence.envelopes.items() if e.kind == "PublishedOpening")
     unsigned = replace(e, body=e.body[:-SIGNATURE_BYTES] + bytes(SIGNATURE_BYTES))
-    found = statements.openings(replace(evidence, envelopes={**evidence.envelopes, line: unsigned}))
+    found = publication.openings(replace(evidence, envelopes={**evidence.envelopes, line: unsigned}))
     assert (found.status, found.party) == ("failed", None)
 
 
 def test_where_nothing_was_published_there_is_nothing_to_make_again(made: Setup, tmp_path: Path) -> None:
-    found = statements.openings(recorded(tmp_path, made, charlie=9).evidence())
+    found = publication.openings(recorded(tmp_path, made, charlie=9).evidence())
     assert (found.status, found.code) == ("not possible", "openings.letters_given_up")
 
 
@@ -278,7 +279,7 @@ def test_the_greetings_are_those_of_the_record(made: Setup, opened: Folders) -> 
     n, e = next((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender) == ("Hello", "P1"))
     payload = bytes([signed_payload(e)[0] ^ 1]) + signed_payload(e)[1:]
     other = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
-    found = statements.openings(replace(evidence, envelopes={**evidence.envelopes, n: other}))
+    found = publication.openings(replace(evidence, envelopes={**evidence.envelopes, n: other}))
     assert (found.status, found.party) == ("failed", None)
 
 
@@ -426,3 +427,29 @@ def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:
     assert failed(found) == {}
     report = outcomes(evidence)
     assert {outcome.party for name, outcome in failed(report).items() if name != "messages-recomputed"} == {None}
+
+
+# A complaint.
+
+
+@pytest.mark.parametrize("lengths", [(2,), (2, 1)])
+def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
+    lengths: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P1 deals P3 zeros and opens what it committed to: the schedule is that of such a run, and no other passes."""
+    made, given = summing(4, 1, 1, lengths), dealing.shares_for
+    own = dealing.deal(made.session.parameters, made.seeds["P1"].fork("greeting")).b
+
+    def shares_for(of: dealing.Seeds, holder: int) -> Any:
+        return complaints.spoilt(given(of, holder)) if (of.b, holder) == (own, 2) else given(of, holder)
+
+    with monkeypatch.context() as bad:
+        bad.setattr(dealing, "shares_for", shares_for)
+        folders = recorded(tmp_path, made)
+    evidence = folders.evidence(views=False)
+    found = outcomes(evidence)
+    assert failed(found) == {}
+    assert not not_possible(found) & OF_THE_SCHEDULE
+    model = replace(evidence.protocol.model, detour=None)
+    unaware = outcomes(replace(evidence, protocol=replace(evidence.protocol, model=model)))
+    assert set(failed(unaware)) == OF_THE_SCHEDULE

@@ -103,6 +103,16 @@ def test_the_record_and_identifiers_are_left_out_whatever_they_are() -> None:
     assert [type(entry.said) for entry in numbered.entries] == [LeftOut, NumberSaid]
 
 
+@pytest.mark.parametrize("said", ["y", "Y", "yes", "1", "true", "x", "no", "0"])
+def test_anything_but_nothing_and_n_marks_an_identifier(said: str) -> None:
+    assert dictionary(("born", "yesno", *[""] * 4, said)).entries[1].said == LeftOut("marked as an identifier")
+
+
+@pytest.mark.parametrize("said", ["", " ", "n", "N"])
+def test_nothing_and_n_mark_none(said: str) -> None:
+    assert not isinstance(dictionary(("born", "yesno", *[""] * 4, said)).entries[1].said, LeftOut)
+
+
 def test_a_required_field_is_never_empty_unless_it_is_asked_only_sometimes() -> None:
     entries = dictionary(("a", "yesno", *[""] * 5, "y"), ("b", "yesno", *[""] * 5, "y", "[a]='1'"), ("c", "yesno"))
     assert [entry.may_be_empty for entry in entries.entries[1:]] == [False, True, True]

@@ -206,7 +206,7 @@ def test_what_is_no_study_is_caught(content: bytes, folders: Folders, tmp_path: 
     shutil.copytree(folders.run, tmp_path / "run")
     (tmp_path / "run" / STUDY).write_bytes(content)
     found = outcomes(Folders(tmp_path / "run", tmp_path), views=False)
-    assert failed(found) == {"files", "approvals"}
+    assert failed(found) == {"files", "agreed", "approvals"}
 
 
 def test_without_its_study_or_its_approvals_a_run_fails(

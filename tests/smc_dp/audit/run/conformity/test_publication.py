@@ -56,7 +56,7 @@ def failed(run: Path) -> set[str]:
 )
 def test_an_honest_folder_passes_every_check(options: dict[str, Any], tmp_path: Path) -> None:
     found = outcomes(toy_run(tmp_path, SIZES, **options).run)
-    assert {o.status for o in found.values()} == {"passed"}, found
+    assert {o.status for o in found.values() if not o.by_nature} == {"passed"}, found
     assert found["shares"].fault.fields == {"shares": 4, "numbers": 2}
 
 
@@ -67,7 +67,7 @@ def test_without_timings_the_cost_cannot_be_checked(honest: Folders, tmp_path: P
     (run / TIMINGS).unlink()
     found = outcomes(run)
     assert found["cost"].status == "not possible"
-    assert {o.status for name, o in found.items() if name != "cost"} == {"passed"}
+    assert {o.status for name, o in found.items() if not o.by_nature} == {"passed"}
 
 
 def weight(document: Document) -> None:
@@ -201,7 +201,8 @@ def test_seconds_in_a_file_are_not_taken_for_the_option(name: str, honest: Folde
 
 
 def test_every_check_has_mutants_of_its_own() -> None:
-    for check in conformity.PUBLICATION:
+    of_sums = ("openings", "members")  # this protocol has none; test_one_predicate.py
+    for check in (check for check in conformity.PUBLICATION if check.name not in of_sums):
         assert sum(check.name in wanted for *_, wanted in MUTANTS.values()) >= 2, check.name
 
 
@@ -260,7 +261,12 @@ def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() 
     bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
     parties = ("north", "south")
     agreed = Agreement(
-        PathakMean(0.1), Target(1), parties, bounds, terms=CuratorTerms(256), marks=("insecure test keys",)
+        PathakMean(0.1),
+        Target(1),
+        parties=parties,
+        bounds=bounds,
+        terms=CuratorTerms(256),
+        marks=("insecure test keys",),
     )
     text = (
         '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '

@@ -1,0 +1,112 @@
+"""Complaints about shares: who accuses whom, what the accused open, and whether that is what they committed to.
+
+A holder complains of shares that do not hash to the root in their dealer's greeting. The dealer opens these shares, and
+the same predicate decides. A number `accused` lists the dealers that one holder accuses, bit i for party i; there is
+one for each holder, zero for most.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
+from operator import or_
+
+from protocols.runtime.endpoint import Greeted
+from protocols.secure_sum import dealing
+from protocols.secure_sum.messages import Disclosed, MaskKeys, Replaced, Shares
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Held
+
+_Greetings = Mapping[str, Greeted[MaskKeys]]
+_ABSENT = Held(bytes(dealing.SEED_BYTES), bytes(dealing.SEED_BYTES))
+
+
+def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int, held: Sequence[Held]) -> bool:
+    """Return whether these are the shares of all sums that the dealer committed to give to this holder."""
+    return dealing.root(dealing.tree(dealer, holder, held)) == greetings[p.parties[dealer]].message.leaves[holder]
+
+
+def accused(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Sequence[Held]]) -> int:
+    """Return the other dealers whose shares are not those that they committed to; `held` is by dealer."""
+    committed = partial(is_committed, p, greetings)
+    return p.listed(i for i, own in enumerate(held) if i != holder and not committed(i, holder, own))
+
+
+def spoilt(shares: Shares) -> Shares:
+    """Return shares of which their holder has to complain: zeros."""
+    return Shares((_ABSENT.b,) * len(shares.b), (_ABSENT.s,) * len(shares.s))
+
+
+def everybodys(every: Sequence[int]) -> int:
+    """Return the dealers that somebody accuses."""
+    return reduce(or_, every, 0)
+
+
+def digest(p: Parameters, every: Sequence[int]) -> bytes:
+    """Return the digest of all complaints, by holder: what a disclosure answers."""
+    said = b"".join(one.to_bytes((p.K + 7) // 8, "big") for one in every)
+    return hashlib.sha256(b"smc-dp sum complaints\0" + said).digest()
+
+
+def disclosed(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
+    """Return the dealer's shares of those who accuse it, for all sums, and zeros for the others, holder by holder."""
+    return tuple(
+        share if _accuses(every, holder, dealer) else _ABSENT
+        for holder, of_holder in enumerate(dealt.shares)
+        for share in of_holder
+    )
+
+
+def shares_digest(shares: Sequence[Held]) -> bytes:
+    """Return the digest of what a dealer discloses."""
+    return hashlib.sha256(b"smc-dp sum disclosure\0" + b"".join(held.b + held.s for held in shares)).digest()
+
+
+def read(got: Disclosed | Replaced) -> tuple[Held, ...]:
+    """Return the shares in a message."""
+    return tuple(Held(b, s) for b, s in zip(got.b, got.s, strict=True))
+
+
+def is_wrong(p: Parameters, greetings: _Greetings, every: Sequence[int], dealer: int, got: Disclosed) -> bool:
+    """Return whether a dealer disclosed, to somebody who accuses it, other shares than it committed to."""
+    shares = read(got)
+    return any(
+        not is_committed(p, greetings, dealer, holder, _of(p, shares, holder))
+        for holder in range(p.K)
+        if _accuses(every, holder, dealer)
+    )
+
+
+def first_wrong(
+    p: Parameters, greetings: _Greetings, every: Sequence[int], disclosures: Sequence[Disclosed]
+) -> int | None:
+    """Return the first dealer that disclosed other shares than it committed to."""
+    return next((i for i, got in enumerate(disclosures) if is_wrong(p, greetings, every, i, got)), None)
+
+
+def replacements(p: Parameters, every: Sequence[int], holder: int, disclosures: Sequence[Disclosed]) -> Replaced:
+    """Return what the dealers that this holder accuses disclosed to it, and zeros for the others, dealer by dealer."""
+    found = [
+        held
+        for dealer, got in enumerate(disclosures)
+        for held in (_of(p, read(got), holder) if _accuses(every, holder, dealer) else (_ABSENT,) * p.R)
+    ]
+    return Replaced(tuple(held.b for held in found), tuple(held.s for held in found))
+
+
+def replaced(
+    p: Parameters, held: Sequence[tuple[Held, ...]], accused: int, got: Replaced
+) -> tuple[tuple[Held, ...], ...]:
+    """Return what a holder holds of each dealer, with the disclosed shares in place of those it complained of."""
+    shares = read(got)
+    return tuple(_of(p, shares, i) if accused >> i & 1 else own for i, own in enumerate(held))
+
+
+def _accuses(every: Sequence[int], holder: int, dealer: int) -> bool:
+    return bool(every[holder] >> dealer & 1)
+
+
+def _of(p: Parameters, shares: Sequence[Held], place: int) -> tuple[Held, ...]:
+    """Return the shares of all sums at one place."""
+    return tuple(shares[place * p.R : (place + 1) * p.R])

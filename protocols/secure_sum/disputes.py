@@ -1,0 +1,119 @@
+"""Stage 1 with dealt shares: everybody is ready, or complains of shares, and the dealer answers or is left out.
+
+A party tells Charlie, signed, the dealers whose shares are not those that they committed to. Where nobody is accused
+all start. Else everybody is told all complaints, and every dealer discloses the shares of those who accuse it: an
+honest dealer is accused by malicious holders alone, who have these shares. If a disclosure is not what its dealer
+committed to, everybody is shown it, and refuses the dealer; otherwise holders go on with what was disclosed.
+
+What a dealer signs names all complaints that it was told, so a Charlie who tells others of more has no proof. Nobody
+is left out for a complaint, and nobody has paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from protocols.runtime.endpoint import Endpoint, Greeted
+from protocols.secure_sum import complaints, dealing
+from protocols.secure_sum.messages import (
+    Accused,
+    Complaint,
+    Disclosed,
+    Disclosure,
+    MaskKeys,
+    Ready,
+    Replaced,
+    Start,
+)
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Held
+
+_Greetings = Mapping[str, Greeted[MaskKeys]]
+_HeldByDealer = tuple[tuple[Held, ...], ...]
+
+
+async def settled(
+    me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, dealt: dealing.Seeds, held: _HeldByDealer
+) -> _HeldByDealer:
+    """What everybody gives me to hold and has committed to: as it was sent, or as it was disclosed on my complaint."""
+    mine = complaints.accused(p, greetings, me.index, held)
+    me.send(me.curator, Ready(roster, (mine,), (me.attest(Complaint(roster, mine)),)))
+    start = await started(me, roster)
+    if not any(start.accused):
+        if mine:
+            me.refuse(me.curator, "complaint.withheld")
+        return held
+    every = await _heard(me, p, roster, mine)
+    answers, shares = complaints.digest(p, every), complaints.disclosed(p, every, me.index, dealt)
+    signature = me.attest(Disclosure(roster, answers, complaints.shares_digest(shares)))
+    me.send(me.curator, Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signature))
+    start = await started(me, roster)
+    if any(start.accused):
+        await _convinced(me, p, greetings, roster, every, start.accused[0])
+    held = complaints.replaced(p, held, mine, await me.receive(me.curator, Replaced))
+    if complaints.accused(p, greetings, me.index, held):
+        me.refuse(me.curator, "complaint.not_answered")
+    return held
+
+
+async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, ready: Sequence[Ready]) -> None:
+    """Charlie tells everybody all complaints, and every holder what the dealers that it accuses disclose to it, if all
+    is as they committed to; a dealer whose disclosure is not is shown to everybody, and is the one who is left out.
+    """
+    every = tuple(said.accused[0] for said in ready)
+    signatures = tuple(said.signature[0] for said in ready)
+    for name, accused, signature in zip(p.parties, every, signatures, strict=True):
+        if not me.attested(name, Complaint(roster, accused), signature):
+            me.refuse(name, "complaint.not_signed")
+    if not any(every):
+        me.broadcast(p.parties, Start(roster, (0,)))
+        return
+    me.broadcast(p.parties, Start(roster, (complaints.everybodys(every),)))
+    me.broadcast(p.parties, Accused(every, signatures))
+    disclosures = await me.gather(p.parties, Disclosed)
+    answered = complaints.digest(p, every)
+    for name, got in zip(p.parties, disclosures, strict=True):
+        disclosure = Disclosure(roster, answered, complaints.shares_digest(complaints.read(got)))
+        if not me.attested(name, disclosure, got.signature):
+            me.refuse(name, "complaint.answer_not_signed")
+    wrong = complaints.first_wrong(p, greetings, every, disclosures)
+    if wrong is not None:
+        me.broadcast(p.parties, Start(roster, (p.listed((wrong,)),)))
+        me.broadcast(p.parties, disclosures[wrong])
+        me.stop("shares.disclosed_otherwise", dealer=p.parties[wrong])  # and no refusal: what is shown has to leave
+    me.broadcast(p.parties, Start(roster, (0,)))
+    for holder, name in enumerate(p.parties):
+        me.send(name, complaints.replacements(p, every, holder, disclosures))
+
+
+async def started(me: Endpoint, roster: bytes) -> Start:
+    """1. Everybody is still there, and saw the same greetings."""
+    start = await me.receive(me.curator, Start)
+    if start.roster != roster:
+        me.refuse(me.curator, "sum.among_other_greetings")
+    return start
+
+
+async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> tuple[int, ...]:
+    """Who accuses whom, mine as I said it, and everybody's signed."""
+    heard = await me.receive(me.curator, Accused)
+    if heard.accused[me.index] != mine:
+        me.refuse(me.curator, "complaint.withheld")
+    for name, accused, signature in zip(p.parties, heard.accused, heard.signatures, strict=True):
+        if not me.attested(name, Complaint(roster, accused), signature):
+            me.refuse(me.curator, "complaint.not_signed")
+    return heard.accused
+
+
+async def _convinced(
+    me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, every: Sequence[int], wrong: int
+) -> NoReturn:
+    """The dealer that Charlie names answered with other shares than it committed to, or Charlie lies."""
+    shown = await me.receive(me.curator, Disclosed)
+    disclosure = Disclosure(roster, complaints.digest(p, every), complaints.shares_digest(complaints.read(shown)))
+    for i, name in enumerate(p.parties):
+        proven = wrong == p.listed((i,)) and me.attested(name, disclosure, shown.signature)
+        if proven and complaints.is_wrong(p, greetings, every, i, shown):
+            me.refuse(name, "shares.disclosed_otherwise", dealer=name)
+    me.refuse(me.curator, "complaint.not_proven")

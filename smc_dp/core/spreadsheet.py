@@ -1,0 +1,22 @@
+"""Cells of CSV files that people open in a spreadsheet, which takes some texts for formulas and carries them out."""
+
+from __future__ import annotations
+
+import re
+
+_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", re.ASCII)
+_QUOTE = "'"
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet could take the text for a formula: it begins as one does, and is no plain number."""
+    return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
+
+
+def quoted(text: str) -> str:
+    """Return the text as a cell that is no formula: with an apostrophe in front of a formula, and of an apostrophe.
+
+    So whoever takes one apostrophe away, where a cell begins with one, has the text.
+    """
+    return _QUOTE + text if is_formula(text) or text.startswith(_QUOTE) else text

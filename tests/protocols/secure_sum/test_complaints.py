@@ -1,0 +1,366 @@
+"""A dealer of bad shares answers for them: its holder complains, and the dealer opens them or is the one left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from support import role_code
+from support.coalition import Coalition, session
+from support.role_code import Code, Patch, copied
+from support.sums import Ledger, made, outcome, parameters, simulated, wrong
+
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.message import Message
+from protocols.secure_sum import dealing
+
+HONEST = role_code.honest()
+ALL = ("P1", "P2", "P3", "P4", "P5")
+BAD, ZERO = "P5", bytes(32)
+
+
+def spoilt(shares: Any, holder: str, to: Iterable[str]) -> Any:
+    return replace(shares, b=(ZERO, *shares.b[1:])) if holder in to else shares
+
+
+def bit(*names: str) -> int:
+    return sum(1 << ALL.index(name) for name in names)
+
+
+def dealt(bad_to: Iterable[str] = (), *, accused: int = 0, code: Code = HONEST, **more: Any) -> Coalition:
+    """Five parties, P5 malicious, Charlie honest unless told: P5 has dealt, badly to these, and accuses those."""
+    c = session(code, 5, 1, 1, **{"charlie": False, "sums": (2, 1), **more})
+    c.greet()
+    c.pump()
+    c.deal(BAD, lambda shares, holder: spoilt(shares, holder, bad_to))
+    if CURATOR_NAME in c.honest:
+        c.say(BAD, CURATOR_NAME, c.ready(BAD, c.roster(), accused))
+    return c
+
+
+def said(c: Coalition, to: str, kind: str) -> Any:
+    """What the members have read of this kind that was sent to this one of them, the last."""
+    return [x.message for x in c.letters if x.to == to and type(x.message).__name__ == kind][-1]
+
+
+def answer(
+    c: Coalition, name: str = BAD, every: Iterable[int] | None = None, change: Any = lambda shares: shares
+) -> Any:
+    """What a member discloses, to the complaints that it was told or to these."""
+    k, m = c.code.complaints, c.code.messages
+    every = tuple(said(c, name, "Accused").accused if every is None else every)
+    shares = tuple(change(k.disclosed(c.p, every, c.p.parties.index(name), c.dealt(name))))
+    signed = c.sign(name, m.Disclosure(c.roster(), k.digest(c.p, every), k.shares_digest(shares)))
+    return m.Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signed)
+
+
+def zeros(shares: Any) -> Any:
+    return tuple(replace(x, b=ZERO) for x in shares)
+
+
+def started(c: Coalition) -> bool:
+    """Whether all honest parties go on: nobody is named, and each has sent its masked input."""
+    return not c.failed and all((name, "sum 0") in c.charged for name in c.p.parties if name not in c.members)
+
+
+def held(c: Coalition, holder: str) -> Any:
+    """What a party that goes on holds of P5."""
+    vault = c.honest[holder].progress.results[0]
+    return tuple(of_sum.held[ALL.index(BAD)] for of_sum in vault.secrets)
+
+
+def named(c: Coalition) -> set[str]:
+    """Whom honest participants refuse."""
+    return {error.culprit for error in c.failed.values()}
+
+
+# The dealer is malicious.
+
+
+def test_a_share_that_was_sent_wrong_and_opened_right_costs_nobody_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup, ledger, given = made(parameters(4, 1, 1, (2, 1))), Ledger(), dealing.shares_for
+    own = dealing.deal(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
+
+    def shares_for(of: dealing.Seeds, holder: int) -> Any:
+        return spoilt(given(of, holder), "P3", ("P3",) if holder == 2 and of.b == own else ())
+
+    monkeypatch.setattr(dealing, "shares_for", shares_for)
+    left = outcome(simulated(setup, ledger))
+    assert wrong(setup, left, ledger) == []
+    assert left.published[CURATOR_NAME].members == (0b1111, 0b1111)
+    kinds = [e.kind for e in left.sent if (e.sender, e.to) == (CURATOR_NAME, "P3")]
+    assert kinds[:5] == ["Start", "Accused", "Start", "Replaced", "Survivors"]
+
+
+@pytest.mark.parametrize("to", [("P1",), ("P1", "P3"), ALL[:4]])
+def test_whoever_got_a_bad_share_goes_on_with_what_the_dealer_opens(to: tuple[str, ...]) -> None:
+    c = dealt(to)
+    assert said(c, BAD, "Accused").accused == tuple(bit(BAD) if name in to else 0 for name in ALL)
+    c.say(BAD, CURATOR_NAME, answer(c))
+    assert started(c)
+    for holder in ALL[:4]:
+        assert held(c, holder) == c.dealt(BAD).shares[ALL.index(holder)]
+
+
+@pytest.mark.parametrize("to", [("P1",), ("P1", "P3")])
+def test_a_dealer_that_opens_wrongly_is_named_by_all_and_nobody_pays(to: tuple[str, ...]) -> None:
+    c = dealt(to)
+    c.say(BAD, CURATOR_NAME, answer(c, change=zeros))
+    assert set(c.failed) == set(ALL[:4])
+    assert named(c) == {BAD}
+    assert (
+        c.honest[CURATOR_NAME].why
+        == f"charlie: {BAD} dealt shares of which somebody complained, and disclosed others than it committed to"
+    )
+    assert not c.charged
+
+
+def test_a_dealer_that_stays_silent_is_the_one_who_is_missing() -> None:
+    c = dealt(("P1",))
+    assert c.honest[CURATOR_NAME].awaited == (BAD,)
+    c.miss(CURATOR_NAME, BAD)
+    c.settle()
+    assert {actor.end for actor in c.honest.values()} == {"stopped"}
+    assert not c.failed
+    assert not c.charged
+
+
+def test_an_answer_that_is_not_signed_as_one_to_these_complaints_is_its_senders_fault() -> None:
+    c = dealt(("P1",))
+    c.say(BAD, CURATOR_NAME, answer(c, every=(0, 0, 0, 0, bit("P1"))))
+    assert {name: (e.culprit, e.code) for name, e in c.failed.items()} == {
+        CURATOR_NAME: (BAD, "complaint.answer_not_signed")
+    }
+
+
+# The holder is malicious.
+
+
+@pytest.mark.parametrize("accused", [("P1",), ALL[:4], ()])
+def test_a_false_complaint_opens_shares_of_its_sender_and_removes_nobody(accused: tuple[str, ...]) -> None:
+    c = dealt(accused=bit(*accused) or 1 << 7)  # a bit that stands for nobody accuses nobody
+    c.say(BAD, CURATOR_NAME, answer(c))
+    assert started(c)
+    place, got = ALL.index(BAD), said(c, BAD, "Replaced")
+    for i, name in enumerate(ALL):
+        opened = tuple(zip(got.b, got.s, strict=True))[i * c.p.R : (i + 1) * c.p.R]
+        true = c.dealt(name).shares[place] if name in accused else ()
+        assert opened == (tuple((x.b, x.s) for x in true) or ((ZERO, ZERO),) * c.p.R)
+
+
+def test_what_an_honest_dealer_discloses_are_shares_of_those_who_accuse_it_and_no_others() -> None:
+    """Charlie and P5 of his: T - 1 shares of no secret are among it."""
+    c = dealt(charlie=True)
+    accuse(c, {BAD: bit(*ALL[:4])})
+    for name in ALL[:4]:
+        got, own = c.to_charlie("Disclosed")[name], c.dealt(name)
+        shown = {share for share in (*got.b, *got.s) if share != ZERO}
+        assert shown == {share for x in own.shares[ALL.index(BAD)] for share in (x.b, x.s)}
+
+
+def test_who_complains_and_stays_silent_is_the_one_who_is_missing() -> None:
+    c = dealt(accused=bit("P1"))
+    c.miss(CURATOR_NAME, BAD)
+    c.settle()
+    assert not c.failed
+    assert not c.charged
+    assert c.honest[CURATOR_NAME].end == "stopped"
+
+
+def test_many_complaints_at_once_remove_nobody() -> None:
+    """Seven parties of whom two are malicious: both accuse everybody, and one of them is accused itself."""
+    c = session(HONEST, 7, 2, 1, charlie=False)
+    c.greet()
+    c.pump()
+    c.deal("P6", lambda shares, holder: spoilt(shares, holder, ("P1", "P2")))
+    c.deal("P7")
+    for name in ("P6", "P7"):
+        c.say(name, CURATOR_NAME, c.ready(name, c.roster(), 0b1111111))
+    for name in ("P6", "P7"):
+        c.say(name, CURATOR_NAME, answer(c, name))
+    assert started(c)
+
+
+@pytest.mark.parametrize("other", [{"accused": 1}, {"roster": ZERO}])
+def test_a_complaint_that_its_sender_did_not_sign_is_its_fault(other: dict[str, Any]) -> None:
+    c = session(HONEST, 5, 1, 1, charlie=False)
+    c.greet()
+    c.pump()
+    c.deal(BAD)
+    c.say(BAD, CURATOR_NAME, c.ready(BAD, c.roster(), bit("P2"), other))
+    assert {name: (e.culprit, e.code) for name, e in c.failed.items()} == {CURATOR_NAME: (BAD, "complaint.not_signed")}
+
+
+# Charlie is malicious.
+
+
+def accuse(c: Coalition, by: dict[str, int], to: Iterable[str] = ALL[:4], change: Any = lambda m: m) -> Message:
+    """Charlie tells these parties that members accuse so, and what honest parties complained of."""
+    m = c.code.messages
+    ready = c.to_charlie("Ready") | {name: c.ready(name, c.roster(), accused) for name, accused in by.items()}
+    told = m.Accused(tuple(ready[name].accused[0] for name in ALL), tuple(ready[name].signature[0] for name in ALL))
+    for name in to:
+        c.say(CURATOR_NAME, name, c.start_with(c.roster(), 1))
+        c.say(CURATOR_NAME, name, change(told))
+    return told
+
+
+def test_charlie_who_withholds_a_complaint_is_named_by_who_complained_alone() -> None:
+    c = dealt(("P1",), charlie=True)
+    c.start()
+    assert {name: (e.culprit, e.code) for name, e in c.failed.items()} == {"P1": (CURATOR_NAME, "complaint.withheld")}
+
+
+def test_charlie_who_tells_a_party_another_complaint_of_its_own_is_named() -> None:
+    c = dealt(("P1",), charlie=True)
+    accuse(c, {BAD: 0}, change=lambda told: replace(told, accused=(0, *told.accused[1:])))
+    assert c.failed["P1"].code == "complaint.withheld"
+    assert named(c) == {CURATOR_NAME}
+
+
+def test_charlie_who_invents_a_complaint_is_named_and_no_share_is_opened() -> None:
+    c = dealt(charlie=True)
+    accuse(c, {BAD: 0}, change=lambda told: replace(told, accused=(told.accused[0], bit("P1"), *told.accused[2:])))
+    assert named(c) == {CURATOR_NAME}
+    assert not c.to_charlie("Disclosed")
+
+
+def test_a_complaint_of_another_session_is_none() -> None:
+    """The same holder, dealer and parties: only the nonce of the session differs, so P5's greeting does not count."""
+    other = dealt(charlie=True, seed="another")
+    signature = other.sign(BAD, HONEST.messages.Complaint(other.roster(), bit("P1")))
+    c = dealt(charlie=True)
+    accuse(
+        *(c, {BAD: 0}),
+        change=lambda told: replace(
+            told, accused=(*told.accused[:4], bit("P1")), signatures=(*told.signatures[:4], signature)
+        ),
+    )
+    assert {error.code for error in c.failed.values()} == {"complaint.not_signed"}
+    assert named(c) == {CURATOR_NAME}
+
+
+@pytest.mark.parametrize("opened", [True, False])
+def test_charlie_who_withholds_what_was_opened_is_named(opened: bool) -> None:
+    c = dealt(("P1",), charlie=True)
+    told: Any = accuse(c, {BAD: 0})
+    every, k = told.accused, c.code.complaints
+    given = [answer(c, BAD, every) if name == BAD else c.to_charlie("Disclosed")[name] for name in ALL]
+    for i, name in enumerate(ALL[:4]):
+        c.say(CURATOR_NAME, name, c.start_with(c.roster()))
+        got = k.replacements(c.p, every, i, given)
+        c.say(CURATOR_NAME, name, got if opened else replace(got, b=(ZERO,) * len(got.b)))
+    assert {name: (e.culprit, e.code) for name, e in c.failed.items()} == (
+        {} if opened else {"P1": (CURATOR_NAME, "complaint.not_answered")}
+    )
+
+
+def framed(code: Code) -> Coalition:
+    """P1 is told of no complaint of P5, and signs that it discloses nothing to P5. The others are told that P5 accuses
+    P1, and that this was P1's answer.
+    """
+    c = dealt(("P2",), charlie=True, code=code)
+    accuse(c, {BAD: 0}, ("P1",))
+    accuse(c, {BAD: bit("P1")}, ALL[1:4])
+    for name in ALL[1:4]:
+        c.say(CURATOR_NAME, name, c.start_with(c.roster(), bit("P1")))
+        c.say(CURATOR_NAME, name, c.to_charlie("Disclosed")["P1"])
+    return c
+
+
+def test_charlie_who_tells_parties_of_different_complaints_cannot_frame_an_honest_dealer() -> None:
+    assert named(framed(HONEST)) == {CURATOR_NAME}
+    unbound = copied(Patch("complaints", "for one in every)", "for one in ())"))
+    assert named(framed(unbound)) == {"P1"}
+
+
+@pytest.mark.parametrize("wrong", [bit("P1"), bit(BAD), bit("P1", BAD), 1 << 6])
+def test_charlie_who_names_a_dealer_without_proof_is_named(wrong: int) -> None:
+    """P5's answer is right, and so is P1's; a list of two, or of nobody, names nobody."""
+    c = dealt(("P2",), charlie=True)
+    told: Any = accuse(c, {BAD: bit("P1")})
+    shown = answer(c, BAD, told.accused) if wrong == bit(BAD) else c.to_charlie("Disclosed")["P1"]
+    for name in ALL[:4]:
+        c.say(CURATOR_NAME, name, c.start_with(c.roster(), wrong))
+        c.say(CURATOR_NAME, name, shown)
+    assert {(e.culprit, e.code) for e in c.failed.values()} == {(CURATOR_NAME, "complaint.not_proven")}
+
+
+def test_the_dealer_that_lied_is_named_even_where_charlie_is_malicious() -> None:
+    c = dealt(("P2",), charlie=True)
+    told: Any = accuse(c, {BAD: 0})
+    for name in ALL[:4]:
+        c.say(CURATOR_NAME, name, c.start_with(c.roster(), bit(BAD)))
+        c.say(CURATOR_NAME, name, answer(c, BAD, told.accused, zeros))
+    assert named(c) == {BAD}
+    assert set(c.failed) == set(ALL[:4])
+
+
+# Without the checks.
+
+
+def unsigned(code: Code) -> set[str]:
+    """Whom a false complaint in another's name gets to open shares."""
+    c = dealt(charlie=True, code=code)
+    accuse(c, {BAD: 0}, change=lambda told: replace(told, accused=(told.accused[0], bit("P1"), *told.accused[2:])))
+    return set(c.to_charlie("Disclosed"))
+
+
+def unproven(code: Code) -> set[str]:
+    """Who is named when Charlie shows a right answer."""
+    c = dealt(("P2",), charlie=True, code=code)
+    told: Any = accuse(c, {BAD: 0})
+    for name in ALL[:4]:
+        c.say(CURATOR_NAME, name, c.start_with(c.roster(), bit("P1")))
+        c.say(CURATOR_NAME, name, c.to_charlie("Disclosed")["P1"])
+    assert told
+    return named(c)
+
+
+def unchecked(code: Code) -> bool:
+    """Whether a holder goes on with shares that are no better than those that it complained of."""
+    c = dealt(("P1",), charlie=True, code=code)
+    accuse(c, {BAD: 0}, ("P1",))
+    c.say(CURATOR_NAME, "P1", c.start_with(c.roster()))
+    count = c.p.K * c.p.R
+    c.say(CURATOR_NAME, "P1", c.code.messages.Replaced((ZERO,) * count, (ZERO,) * count))
+    return started_alone(c, "P1")
+
+
+def started_alone(c: Coalition, name: str) -> bool:
+    return name not in c.failed and (name, "sum 0") in c.charged
+
+
+MUTANTS: dict[str, tuple[Callable[[Code], Any], Patch, Any, Any]] = {
+    "complaints need no signature": (
+        unsigned,
+        Patch(
+            "disputes",
+            "if not me.attested(name, Complaint(roster, accused), signature):\n            me.refuse(me.",
+            "if False:\n            me.refuse(me.",
+        ),
+        set(),
+        {"P1", "P3", "P4"},
+    ),
+    "any answer is a wrong one": (
+        unproven,
+        Patch("disputes", "if proven and complaints.is_wrong(p, greetings, every, i, shown):", "if proven:"),
+        {CURATOR_NAME},
+        {"P1"},
+    ),
+    "what was opened is not looked at": (
+        unchecked,
+        Patch("disputes", "    if complaints.accused(p, greetings, me.index, held):\n", "    if False:\n"),
+        False,
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_role_without_the_check_is_told_apart(name: str) -> None:
+    check, patch, wanted, instead = MUTANTS[name]
+    assert check(HONEST) == wanted
+    assert check(copied(patch)) == instead

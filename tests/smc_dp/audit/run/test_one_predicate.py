@@ -1,0 +1,175 @@
+"""Releases that contradict their evidence: whoever uses them refuses them, for the same reason, and an audit fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import forgeries as f
+from support.audited import Folders, agreement, hospitals, sum_agreement
+from support.deployed import Deployed, deployed
+from support.mutants import OF_THE_RUN
+
+from protocols.crypto import commitment
+from protocols.curator import CURATOR_NAME
+from protocols.runtime import simulate as engine
+from protocols.runtime.envelope import STAGE_END
+from protocols.runtime.mailbox import Absent
+from protocols.secure_sum import publishing, steps
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.report import audit_evidence
+from smc_dp.core.errors import InputError
+from smc_dp.run.folder import read_files
+from smc_dp.run.prediction import predict_rows
+from smc_dp.run.publication import publish
+from smc_dp.run.release import RELEASE, STUDY
+from smc_dp.run.verify_release import checked
+
+DATA = hospitals((12, 8, 20), 2)
+P1, P2, P3 = DATA.federation.names
+
+
+def summed(**options: Any) -> Any:
+    return sum_agreement(DATA, seeded=False, **{"colluders": 0, "dropouts": 1, **options})
+
+
+def audited(folders: Folders, *views: str) -> dict[str, CheckOutcome]:
+    """What an audit finds beside the views of these alone."""
+    evidence = folders.evidence(views=bool(views))
+    some = replace(evidence, views={name: evidence.views[name] for name in views})
+    return {found.check.name: found.outcome for found in audit_evidence(some, OF_THE_RUN).findings}
+
+
+def failed(found: dict[str, CheckOutcome]) -> dict[str, str]:
+    return {name: outcome.code for name, outcome in found.items() if outcome.status == "failed"}
+
+
+def refusals(run: Path, to: Path) -> set[str]:
+    """The codes with which each consumer refuses the folder."""
+    files = read_files(run)
+    uses: tuple[Callable[[], Any], ...] = (
+        lambda: checked(files),
+        lambda: predict_rows(files, DATA.federation.parties[0].X),
+        lambda: publish(run, to),
+    )
+    codes = set()
+    for use in uses:
+        with pytest.raises(InputError) as caught:
+            use()
+        codes.add(caught.value.code)
+    assert not to.exists()
+    return codes
+
+
+def nobody_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simulation itself refuses such a run; here it lets it pass, as separate sites would be lied to."""
+    monkeypatch.setattr(engine, "hold_to_their_word", lambda *_: None)
+
+
+def announcing(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
+    """Charlie tells the parties, signs and publishes another sum than that of the masked inputs."""
+    honest = steps.announce
+
+    def announce(me: Any, p: Any, book: Any, r: int, members: int, S: Any, opening: Any) -> Any:
+        return honest(me, p, book, r, members, change(S), opening)
+
+    monkeypatch.setattr(steps, "announce", announce)
+
+
+def publishing_others(monkeypatch: pytest.MonkeyPatch, **changes: Callable[[Any], Any]) -> None:
+    """Charlie publishes something else than he told the parties, under his own signature."""
+    honest = publishing.publish
+
+    @wraps(honest)
+    async def publish_others(me: Any, p: Any, book: Any) -> Any:
+        vault = replace(book.vault, **{name: change(getattr(book.vault, name)) for name, change in changes.items()})
+        return await honest(me, p, replace(book, vault=vault))
+
+    monkeypatch.setattr("protocols.secure_sum.publish", publish_others)
+
+
+def moved(S: tuple[int, ...]) -> tuple[int, ...]:
+    return (S[0] ^ 1, *S[1:])
+
+
+@pytest.mark.parametrize("dropouts", [0, 1])
+def test_a_sum_that_its_own_opening_refutes_is_used_by_nobody(
+    dropouts: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    announcing(monkeypatch, moved)
+    folders = deployed(DATA, summed(verifiable=True, dropouts=dropouts)).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {"sum.other_value"}
+    found = audited(folders)
+    assert failed(found) == {"openings": "sum.other_value"}
+    assert found["openings"].culprit is not None
+    assert found["openings"].culprit.name == CURATOR_NAME
+
+
+@pytest.mark.parametrize("views", [(P1,), (P1, P2, P3)])
+def test_a_result_that_charlie_signed_and_another_that_he_published_name_him(
+    views: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nobody_holds(monkeypatch)
+    publishing_others(monkeypatch, values=lambda values: (moved(values[0]),))
+    found = audited(deployed(DATA, summed()).write(tmp_path), *views)
+    assert failed(found)["word"] == "sum.not_as_signed"
+    assert found["word"].culprit is not None
+    assert found["word"].culprit.name == CURATOR_NAME
+
+
+def test_a_share_that_was_not_announced_shows_beside_one_view(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nobody_holds(monkeypatch)
+    honest = commitment.commit
+
+    def another(context: bytes, value: bytes, rng: Any) -> tuple[bytes, bytes]:
+        lies = context.startswith(b"smc-dp share") and context.endswith(P2.encode())
+        return honest(context, bytes([value[0] ^ 1]) + value[1:] if lies else value, rng)
+
+    monkeypatch.setattr(commitment, "commit", another)
+    folders = deployed(DATA, agreement(DATA, seeded=False, key_bits=256)).write(tmp_path)
+    monkeypatch.undo()
+    assert failed(audited(folders)) == {}
+    found = audited(folders, P1)
+    assert failed(found) == {"word": "word.broken"}
+    assert found["word"].fault.fields["who"] == P2
+    assert found["word"].culprit is None, "the commitment came sealed"
+
+
+def test_a_member_that_vanished_before_its_input_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nobody_holds(monkeypatch)
+    publishing_others(monkeypatch, members=lambda members: (0b111,))
+    folders = deployed(DATA, summed(), **{P2: 4}).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {"member.absent"}
+    assert failed(audited(folders)) == {"members": "member.absent"}
+
+
+def without_a_member(made: Deployed) -> Deployed:
+    """Charlie takes the messages of P2 in the sum out of the transcript, and notes it as absent there."""
+    out = [e for e in made.envelopes if e.sender == P2 and e.stage == "sum0"]
+    assert {e.kind for e in out} == {"Masked", "Signed", "Unmask", STAGE_END}
+    rest = [e for e in made.envelopes if e not in out]
+    return replace(made, envelopes=rest, marks=[(CURATOR_NAME, Absent(P2, "Masked", "sum0"))])
+
+
+def test_a_member_whose_messages_were_taken_out_is_missed(tmp_path: Path) -> None:
+    folders = without_a_member(deployed(DATA, summed())).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {"member.absent"}
+    assert failed(audited(folders))["members"] == "member.absent"
+
+
+def test_a_study_cannot_be_turned_into_a_simulation(tmp_path: Path) -> None:
+    """Without study.json, its digest and the approvals nothing says who agreed: the session is bound to all of them."""
+    made = deployed(DATA, summed()).write(tmp_path, views=False)
+    stripped = f.forge(made.run, tmp_path / "stripped", lambda r: replace(r, head=without(r.head, "approvals")))
+    run = f.edited(stripped, tmp_path / "simulated", RELEASE, lambda d: d["digests"].pop(STUDY))
+    (run / STUDY).unlink()
+    assert refusals(run, tmp_path / "public") == {"session.bound_to_another"}
+    assert failed(audited(Folders(run, run))) == {"agreed": "session.bound_to_another"}
+
+
+def without(head: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in head.items() if key != name}

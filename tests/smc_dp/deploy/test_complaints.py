@@ -1,0 +1,65 @@
+"""Between sites: a dealer of a bad share opens it, and all release; or it opens another, and all name it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import sites
+from support.sites import Sites, newton
+
+from protocols.runtime.envelope import Envelope
+from protocols.secure_sum import complaints, dealing
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Held
+
+SUM = newton(colluders=0, dropouts=1)
+
+
+@pytest.fixture
+def bad(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, ...]]:
+    """P1 deals zeros to P3: the first to deal anything to P3, and known by its seeds."""
+    who: list[tuple[bytes, ...]] = []
+    given = dealing.shares_for
+
+    def shares_for(of: dealing.Seeds, holder: int) -> Any:
+        if holder == 2 and not who:
+            who.append(of.b)
+        shares = given(of, holder)
+        return complaints.spoilt(shares) if holder == 2 and of.b in who else shares
+
+    monkeypatch.setattr(dealing, "shares_for", shares_for)
+    return who
+
+
+def kinds(run: Sites) -> list[str]:
+    return [Envelope.decode(parcel.body).kind for parcel in run.parcels() if parcel.lane == "mail"]
+
+
+@pytest.mark.usefixtures("bad")
+def test_a_bad_share_that_is_opened_costs_no_site_its_release(fast_path: Path) -> None:
+    run = Sites(sites.joint(SUM), fast_path).run()
+    assert set(run.ends.values()) == {"released"}
+    assert len(set(run.releases().values())) == 1
+    assert kinds(run).count("Disclosed") == kinds(run).count("Replaced") == 3
+    run.close()
+
+
+def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
+    bad: list[tuple[bytes, ...]], fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = complaints.disclosed
+
+    def disclosed(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
+        shares = given(p, every, dealer, dealt)
+        return tuple(replace(x, b=bytes(32)) for x in shares) if dealt.b in bad else shares
+
+    monkeypatch.setattr(complaints, "disclosed", disclosed)
+    run = Sites(sites.joint(SUM), fast_path).run()
+    assert run.releases() == {}
+    facts = run.facts("charlie")
+    assert (facts["end"], "P1 dealt shares" in facts["why"]) == ("aborted", True)
+    run.close()

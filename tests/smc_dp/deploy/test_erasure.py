@@ -1,0 +1,210 @@
+"""However a session ends at a site, nothing secret of it is left in its files, for whoever has its identity key too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import leftovers, sites
+from support.leftovers import Secrets, WatchedStore, found_in, left_at, opened, opened_copies
+from support.sites import LETTERS, PRR_MEAN, Sites, newton
+
+from protocols.secure_sum import steps
+from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.store import SiteStore, StateNumber
+
+SUM = newton(colluders=0, dropouts=1)
+STUDIES: Mapping[str, Mapping[str, Any]] = {
+    "sum": SUM,
+    "verifiable": {**SUM, "protocol": {**SUM["protocol"], "verifiable": True}},
+    "sum without drop-outs": newton(),
+    "pathak2010": PRR_MEAN,
+    "linear": {
+        **{name: said for name, said in PRR_MEAN.items() if name != "insecure_test_keys"},
+        "protocol": {"name": "linear", "ring_bits": 64, "ring_degree": 8},
+    },
+}
+IN_MEMORY = ("inputs", "randomness", "keys of links")  # of every party in the middle of a session
+
+
+def released(run: Sites) -> None:
+    """Nothing happens."""
+
+
+def aborted(run: Sites) -> None:
+    """Whoever carries the mail brings P1 another parcel under a known key; P1's word ends it for others or does not."""
+    there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
+    run.begin("P1")
+    run.turn("P1")
+    run.relay.put(Parcel(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.run(until=lambda: "P1" in run.ends)
+    run.away.clear()
+
+
+def stopped(run: Sites) -> None:
+    """P3 vanishes, without whom nobody goes on."""
+    run.away.add("P3")
+
+
+def timed_out(run: Sites) -> None:
+    """Charlie vanishes."""
+    run.away.add("charlie")
+
+
+def back_too_late(run: Sites) -> None:
+    """P1's program is killed, and begins anew when nobody waits for it."""
+    run.stop("P1")
+    run.clock.now += 3 * LETTERS
+    run.begin("P1")
+
+
+def refunded(run: Sites) -> None:
+    """Charlie gives up the sum, for he can use nobody's input, and has that signed: `unusable`."""
+
+
+EXITS: Mapping[Callable[[Sites], None], set[str]] = {
+    released: {"released"}, aborted: {"aborted"}, stopped: {"ended"}, timed_out: {"deadline"},
+    back_too_late: {"deadline"}, refunded: {"aborted", "ended"},
+}  # fmt: skip
+EVERYDAY = {
+    ("sum", released), ("sum", refunded), ("verifiable", back_too_late), ("sum without drop-outs", stopped),
+    ("pathak2010", aborted), ("linear", timed_out),
+}  # fmt: skip
+IMPOSSIBLE = {("sum", stopped), ("verifiable", stopped)} | {
+    (study, refunded) for study in ("sum without drop-outs", "pathak2010", "linear")
+}
+
+
+@pytest.fixture
+def secrets(monkeypatch: pytest.MonkeyPatch) -> Secrets:
+    found = Secrets()
+    leftovers.plant(monkeypatch)
+    found.watch(monkeypatch)
+    return found
+
+
+class HeardRelay(RelayStore):
+    """Has somebody look at a site whenever it says how the session ended there."""
+
+    look: Callable[[str], None]
+
+    def put(self, parcel: Parcel) -> None:
+        if parcel.lane == "notice":
+            self.look(parcel.sender)
+        super().put(parcel)
+
+
+def under_way(study: str, folder: Path, secrets: Secrets) -> Sites:
+    """A session of which P1's input is in its state."""
+    run = Sites(sites.joint(STUDIES[study]), folder / "run", kind=partial(WatchedStore, secrets), relay=HeardRelay())
+    run.relay.look = lambda name: None  # type: ignore[attr-defined]
+    run.run(until=lambda: _in_the_middle(run) and "inputs" in left_at(run, "P1", secrets))
+    return run
+
+
+def _in_the_middle(run: Sites) -> bool:
+    return run.facts("P1").get("stage") not in (None, "", "approvals", "setup")
+
+
+@pytest.mark.parametrize(
+    ("study", "exit"),
+    [
+        pytest.param(study, exit, marks=() if (study, exit) in EVERYDAY else pytest.mark.slow)
+        for study in STUDIES
+        for exit in EXITS
+        if (study, exit) not in IMPOSSIBLE
+    ],
+)
+def test_no_secret_outlives_its_session(
+    study: str, exit: Callable[[Sites], None], fast_path: Path, secrets: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = under_way(study, fast_path, secrets)
+    assert set(IN_MEMORY) <= set(left_at(run, "P1", secrets))  # what is looked for can be found
+    if exit is refunded:
+        monkeypatch.setattr(steps, "admitted", lambda *said: {})
+    told: dict[str, dict[str, int]] = {}
+    run.relay.look = lambda name: told.__setitem__(name, left_at(run, name, secrets))  # type: ignore[attr-defined]
+    exit(run)
+    run.run()
+    assert run.ends["P1"] in EXITS[exit]
+    assert {name: left_at(run, name, secrets) for name in run.ends} == {name: {} for name in run.ends}
+    assert told
+    assert not any(told.values()), "who tells others has erased before"
+    for name in run.ends:
+        assert len(secrets.copies[name]) > 5
+        assert not opened_copies(run, name, secrets, fast_path / name)
+    run.close()
+
+
+def test_while_a_session_goes_on_its_newest_state_opens_and_no_other(fast_path: Path, secrets: Secrets) -> None:
+    run = under_way("sum", fast_path, secrets)
+    copies = secrets.copies["P1"]
+    assert opened_copies(run, "P1", secrets, fast_path / "P1") == [len(copies) - 1]
+    run.close()
+
+
+def kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An end is committed as any other fact."""
+    monkeypatch.setattr(SiteStore, "_has_secrets", False)
+
+
+def one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All states are sealed alike."""
+    monkeypatch.setattr(StateNumber, "next", lambda self, erased: replace(self, number=self.number + 1))
+
+
+@pytest.mark.parametrize(("broken", "finds"), [(kept, "secrets"), (one_key, "copies")])
+def test_a_twin_that_keeps_a_state_or_its_key_is_caught(
+    broken: Callable[[pytest.MonkeyPatch], None],
+    finds: str,
+    fast_path: Path,
+    secrets: Secrets,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken(monkeypatch)
+    run = under_way("sum without drop-outs", fast_path, secrets)
+    timed_out(run)
+    run.run()
+    found = {
+        "secrets": bool(left_at(run, "P1", secrets)),
+        "copies": bool(opened_copies(run, "P1", secrets, fast_path / "P1")),
+    }
+    assert found[finds]
+    run.close()
+
+
+def test_what_was_added_to_sums_that_are_over_is_gone(fast_path: Path, secrets: Secrets) -> None:
+    """Numbers and noise, and what the noise was drawn with; those of the sum that is open are there."""
+    run = under_way("sum", fast_path, secrets)
+    run.run(until=lambda: run.facts("P1")["stage"] == "sum2")
+    before = {kind: set(values) for kind, values in secrets.by_name["P1"].items() if kind == "inputs"}
+    noise = {"noise": {sites.coins("P1").home.fork(f"sum {r}").key for r in (0, 1, 2)}}
+    run.run(until=lambda: run.facts("P1")["stage"] == "sum3")
+    here = run.at["P1"]
+    contents = [*opened(here, here.folder / "state", sites.identity("P1"))]
+    assert contents
+    assert found_in(contents, {**before, **noise}) == {}
+    assert "inputs" in found_in(contents, secrets.by_name["P1"])
+    run.close()
+
+
+def test_of_the_mean_a_party_keeps_what_later_stages_use(fast_path: Path, secrets: Secrets) -> None:
+    """In the last stage its size and its noise are gone, and its weights are there."""
+    run = under_way("pathak2010", fast_path, secrets)
+    assert own_numbers(run, "P2") == {"n": 1, "w": 3, "eta": 3}
+    run.run(until=lambda: run.facts("P2")["stage"] == "stage3")
+    assert own_numbers(run, "P2") == {"w": 3}
+    run.close()
+
+
+def own_numbers(run: Sites, name: str) -> Mapping[str, int]:
+    site = run.going[name]._site
+    assert site
+    here, mine = run.at[name], site.actor.inputs[1]
+    contents = opened(here, here.folder / "state", sites.identity(name))
+    return found_in(contents, {"n": {mine.n}, "w": set(mine.w), "eta": set(mine.eta)})
