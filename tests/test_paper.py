@@ -27,9 +27,10 @@ from smc_dp.data import sources
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.data.partition import deal, parse_split
 from smc_dp.methods.functionality import ideal
+from smc_dp.methods.method import TrainedParts
 from smc_dp.methods.model import LinearModel, Release, classify
 from smc_dp.methods.pathak2010.averages import Local
-from smc_dp.methods.pathak2010.mean import PathakMean, TrainedMean
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import noise_of
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.methods.training.solver import PUBLIC_TAU
@@ -50,7 +51,7 @@ LAM, K, D = Fraction(1, 1000), 5, 123
 G = 1.856  # of logistic regression at mu = 0.002, to three digits
 MAJORITY = 3846 / 16281  # the published count of "earns much" in the test set
 
-Models = Callable[[Fraction, str], TrainedMean]
+Models = Callable[[Fraction, str], TrainedParts[Release]]
 ONE_PLACE = "one place"
 
 
@@ -71,7 +72,7 @@ def models(a9a, splits) -> Models:
     """Trains what a test asks for, once."""
 
     @cache
-    def model(lam: Fraction, split: str) -> TrainedMean:
+    def model(lam: Fraction, split: str) -> TrainedParts[Release]:
         return train([a9a[0]] if split == ONE_PLACE else splits[split], lam)
 
     return model
@@ -86,12 +87,12 @@ def dealt(rows: Rows, split: str, seed: int) -> list[Rows]:
     return [rows.take(part) for part in deal(len(rows), parse_split(split), seed)]
 
 
-def train(parties: Sequence[Rows], lam: Fraction) -> TrainedMean:
+def train(parties: Sequence[Rows], lam: Fraction) -> TrainedParts[Release]:
     """Every party's model; a single party stands for the centralised w*."""
     return PathakMean(float(lam)).train(Federation(tuple(parties), 2))
 
 
-def weights(trained: TrainedMean) -> Array:
+def weights(trained: TrainedParts[Release]) -> Array:
     """The mean model without noise."""
     return direction(trained.release(Target(None), stream()))
 
@@ -107,7 +108,7 @@ def error(w: Array, test: Rows) -> float:
 
 
 def errors(
-    trained: TrainedMean, test: Rows, epsilon: Fraction, calibration: Calibration, noise: NoiseName = "knorm",
+    trained: TrainedParts[Release], test: Rows, epsilon: Fraction, calibration: Calibration, noise: NoiseName = "knorm",
     *, repeats: int, rng: Stream,
 ) -> Array:  # fmt: skip
     """Test errors of so many releases of the same models with fresh noise."""
@@ -166,7 +167,7 @@ def test_at_the_lambda_of_the_paper_w_star_gives_everybody_the_same_answer(a9a, 
     [(LAM, "paper", "0.5"), (LAM, "proven", "0.5"), (Fraction(1), "paper", "0.1"), (Fraction(1), "proven", "0.005")],
 )
 def test_the_smaller_the_smallest_party_the_larger_the_error(a9a, models, lam, calibration, epsilon):
-    def gaps(of: list[TrainedMean]) -> NDArray[np.float64]:
+    def gaps(of: list[TrainedParts[Release]]) -> NDArray[np.float64]:
         means = [errors(model, a9a[1], Fraction(epsilon), calibration, repeats=80, rng=stream()).mean() for model in of]
         return np.diff(means)
 

@@ -1,9 +1,10 @@
 """Masks that cancel: words that two participants make of a key they agree on, or one of its own seed.
 
 Assumptions: gap Diffie-Hellman on curve25519, SHA-256 and SHAKE-256 as random oracles, ChaCha20 as a pseudo-random
-generator. A seed may be opened after the masked vector was sent and before it is decided which, so its expansion has to
-be a random oracle: the proof of `protocols/secure_sum` programs it, and there is no such proof for a stream cipher.
-What is closed is of other types than what may be opened, and the stream cipher is for closed pairs alone.
+generator, AES-256-CCM with tags of 64 bits as authenticated encryption. A seed may be opened after the masked vector
+was sent and before it is decided which, so its expansion has to be a random oracle: the proof of `protocols/secure_sum`
+programs it, and there is no such proof for a stream cipher. What is closed is of other types than what may be opened,
+and the stream cipher is for closed pairs alone.
 
 A word is a whole number of bytes wide, so that it is exactly uniform in the ring.
 """
@@ -15,8 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.words import from_bytes, to_bytes
@@ -24,8 +27,9 @@ from protocols.crypto import sealing
 from protocols.errors import DecodeError
 
 SECRET_BYTES = KEY_BYTES = DIGEST_BYTES = 32
+TAG_BYTES = 8  # AEAD_AES_256_CCM_8, RFC 6655: shares are short, and whoever forges one stops a session and no more
 _INDEX_BYTES = 2
-_NONCE = bytes(16)
+_NONCE, _COVER_NONCE = bytes(16), bytes(12)
 _MACHINE_BYTES = (1, 2, 4, 8)  # of machine words, which wrap by themselves
 _PROBE = X25519PrivateKey.from_private_bytes(hashlib.sha256(b"smc-dp mask key probe").digest())
 
@@ -137,21 +141,28 @@ def combined(plus: Iterable[bytes], minus: Iterable[bytes], length: int, width: 
     return tuple([(a - b) % (1 << bits) for a, b in zip(added, taken, strict=True)])
 
 
-def covered(context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Strings of one length each under a pad that only dealer and holder can make, and covered ones without it; a pad
-    is used once.
-    """
-    length = len(strings[0])
-    label = b"smc-dp sum cover\0" + context + _place(dealer) + _place(holder) + agreed
-    pad = hashlib.shake_256(label).digest(length * len(strings))
-    whole = int.from_bytes(b"".join(strings), "big") ^ int.from_bytes(pad, "big")
-    raw = whole.to_bytes(length * len(strings), "big")
-    return tuple(raw[i : i + length] for i in range(0, len(raw), length))
+def covered(context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]) -> bytes:
+    """Return strings under authenticated encryption with a key that only dealer and holder can make, used once."""
+    return _cover(context, dealer, holder, agreed).encrypt(_COVER_NONCE, b"".join(strings), None)
+
+
+def uncovered(context: bytes, dealer: int, holder: int, agreed: bytes, body: bytes) -> tuple[bytes, ...]:
+    """Return the strings, of the length of a secret each; raises `DecodeError` if they are not the dealer's."""
+    try:
+        raw = _cover(context, dealer, holder, agreed).decrypt(_COVER_NONCE, body, None)
+    except InvalidTag as error:
+        raise DecodeError("seal.broken") from error
+    return tuple(raw[i : i + SECRET_BYTES] for i in range(0, len(raw), SECRET_BYTES))
 
 
 def digest(vector: Vector, width: int) -> bytes:
     """SHA-256 of a vector of words of `width` bytes."""
     return hashlib.sha256(to_bytes(vector, width)).digest()
+
+
+def _cover(context: bytes, dealer: int, holder: int, agreed: bytes) -> AESCCM:
+    label = b"smc-dp sum cover\0" + context + _place(dealer) + _place(holder) + agreed
+    return AESCCM(hashlib.sha256(label).digest(), TAG_BYTES)
 
 
 def _exchanged(secret: X25519PrivateKey, key: bytes) -> bytes | None:

@@ -98,10 +98,6 @@ def _submitted(view: View) -> Submitted:
 # The same in the form in which a claim is tried. Where sizes are equal, coins decide, and nothing is there to be found.
 
 
-def _hubs(p: Parameters) -> Coalitions:
-    return ((CURATOR_NAME, p.parties[0]),)
-
-
 def _encircled(p: Parameters) -> int:
     """A party in the middle of its neighbours on the ring."""
     return 1 + p.ring_degree // 2
@@ -129,7 +125,7 @@ NOT_CLAIMED = (
     Unclaimed(
         "Charlie together with P_1 learns every size and every noise, and so the exact sum of all weights.",
         Attack(
-            _hubs,
+            lambda p: ((CURATOR_NAME, p.parties[0]),),
             lambda p, views, published: everything_of_hubs(p, views[0], views[1], released(p, published)),
             _everything,
         ),
@@ -191,8 +187,8 @@ NOT_CLAIMED = (
     ),
     Unclaimed("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
     Unclaimed(
-        "Nothing is erased before a session ends: who later gets hold of the states of both Charlie and P_1 opens what "
-        "they were told in it."
+        "Keys of links are kept until a participant's own part is over: who gets hold of the states of both Charlie "
+        "and P_1 before that opens what they were told in the session."
     ),
     Unclaimed("The last to publish learns the sum first and can keep its share back."),
     SCALE_OF_THE_NOISE,

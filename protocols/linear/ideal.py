@@ -21,7 +21,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
@@ -36,7 +35,7 @@ from protocols.linear.messages import LockedRows, Submit
 from protocols.linear.parameters import SEED_BYTES, Parameters
 from protocols.linear.values import OpenedRow, PartyInput, Submitted
 from protocols.pathak2010.noisy_sum import SIZE_BITS
-from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared, inputs, outcomes
+from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared, everybody, inputs, noisy_sum, outcomes
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, View
 
 NOBODY = "none of them"
@@ -66,8 +65,7 @@ def smallest(sizes: Sequence[int], rho: Sequence[int], c: int) -> int:
 
 def functionality(p: Parameters, inputs: Sequence[PartyInput], rho: Sequence[int], c: int) -> Vector:
     """The sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
-    j = smallest([x.n for x in inputs], rho, c)
-    return p.weights.add_vectors(*(x.w for x in inputs), inputs[j].eta)
+    return noisy_sum(p, inputs, smallest([x.n for x in inputs], rho, c))
 
 
 def heard(p: Parameters, names: Sequence[str], j: int) -> str:
@@ -106,7 +104,7 @@ def simulate_with_charlie(
 
     `garbler` is the search that the simulator made before, for other members in the same execution.
     """
-    search = garbler or simulated_search(p, rng)
+    search = garbler or SimulatedSearch(p, rng)
     return {
         **simulate_parties(p, members, rng),
         "Share.b": list(search.b),
@@ -139,11 +137,6 @@ class SimulatedSearch:
         row = masks.packed(p, epk, masks.row(p, self.summand, kappa))
         contents = [row if j == won else rng.bytes(len(row)) for j in range(p.K)]
         self.tables, self.locked = garbled.tables, garbling.lock(garbled, contents)
-
-
-def simulated_search(p: Parameters, rng: Stream) -> SimulatedSearch:
-    """A new one."""
-    return SimulatedSearch(p, rng)
 
 
 def _seeds(count: int, rng: Stream) -> list[int]:
@@ -257,7 +250,7 @@ def told(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> tuple[str, ..
 
 def simulation(p: Parameters, rng: Stream) -> Callable[..., Readings]:
     """The simulators for one execution, in which Charlie sees the same search whatever coalition is looked at."""
-    search = cache(lambda: simulated_search(p, rng.fork("search")))
+    search = cache(lambda: SimulatedSearch(p, rng.fork("search")))
 
     def simulated(names: tuple[str, ...], said: str = NOBODY) -> Readings:
         members = sorted(p.parties.index(name) for name in names if name != CURATOR_NAME)
@@ -298,15 +291,9 @@ def worlds(p: Parameters) -> tuple[Inputs, ...]:
 def _world(p: Parameters, sizes: Sequence[int], weights: Sequence[int], noise: int) -> Inputs:
     """The inputs of all, each with the same noise, coordinate by coordinate; P_1's weights make up the common sum."""
     places = range(p.dimension)
-    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
-    for party, n, w in zip(p.parties, sizes, weights, strict=True):
-        made[party] = (
-            p,
-            PartyInput(n, p.weights.vector([w + i for i in places]), p.weights.vector([noise] * p.dimension)),
-        )
     first = [-noise - sum(w + i for w in weights[1:]) for i in places]
-    made[p.parties[0]] = (p, replace(made[p.parties[0]][1], w=p.weights.vector(first)))
-    return made
+    entered = [first, *([w + i for i in places] for w in weights[1:])]
+    return everybody(p, [(n, w, [noise] * p.dimension) for n, w in zip(sizes, entered, strict=True)])
 
 
 CLAIM = Claim(

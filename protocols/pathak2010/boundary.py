@@ -72,10 +72,6 @@ def _with_charlie(p: Parameters) -> Coalitions:
     return tuple((CURATOR_NAME, party) for party in p.parties)
 
 
-def _with_charlie_first(p: Parameters) -> Coalitions:
-    return _with_charlie(p)[:1]
-
-
 def _sizes(p: Parameters, inputs: Inputs) -> Sizes:
     n = tuple(input_of(inputs, party).n for party in p.parties)
     return Sizes(n, n.index(min(n)))
@@ -119,7 +115,7 @@ NOT_CLAIMED = (
     Unclaimed(
         "Charlie together with P_1 learns the noise eta, and so the exact sum of all weights.",
         Attack(
-            _with_charlie_first,
+            lambda p: _with_charlie(p)[:1],
             _noise_and_sum,
             lambda p, inputs, names: (_noise(p, inputs), exact_sum(p, inputs)),
         ),

@@ -43,7 +43,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
@@ -56,7 +55,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import minimum
 from protocols.pathak2010.boundary import NOT_CLAIMED
 from protocols.pathak2010.noisy_sum import SIZE_BITS
-from protocols.pathak2010.noisy_sum_claims import agrees, compared, inputs, outcomes
+from protocols.pathak2010.noisy_sum_claims import agrees, compared, everybody, inputs, noisy_sum, outcomes
 from protocols.pathak2010.parameters import MAX_KEY_BITS, SEED_BYTES, SIGMA, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials
@@ -89,8 +88,7 @@ def smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
 
 def functionality(p: Parameters, inputs: Sequence[PartyInput], ties: Sequence[int]) -> Vector:
     """The sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
-    j = smallest([x.n for x in inputs], ties)
-    return p.weights.add_vectors(*(x.w for x in inputs), inputs[j].eta)
+    return noisy_sum(p, inputs, smallest([x.n for x in inputs], ties))
 
 
 def distance(p: Parameters) -> Fraction:
@@ -264,15 +262,7 @@ def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
     noise = [i * (M // 5) - M // 4 for i in places]
     big = [[M // 3 + j + i * (M // 7) for i in places] for j in range(1, K)]
     rest = [K * (K + 1) // 2 + 5 - noise[i] - sum(w[i] for w in big) for i in places]
-    return _everybody(p, few), _everybody(p, [(most, w, noise) for w in (rest, *big)])
-
-
-def _everybody(p: Parameters, numbers: Sequence[tuple[int, Sequence[int], Sequence[int]]]) -> Inputs:
-    """The inputs of all from each party's size, weights and noise."""
-    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
-    for party, (n, w, eta) in zip(p.parties, numbers, strict=True):
-        made[party] = (p, PartyInput(n, p.weights.vector(w), p.weights.vector(eta)))
-    return made
+    return everybody(p, few), everybody(p, [(most, w, noise) for w in (rest, *big)])
 
 
 def condensed(p: Parameters, found: Readings) -> Readings:

@@ -6,7 +6,7 @@ are equal, coins decide, and nothing is there to be found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from protocols.arithmetic.ring import Vector
@@ -36,6 +36,19 @@ def inputs(p: WeightParameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
         )
         made[party] = (p, PartyInput(unknown(f"n_{j}", SIZE_BITS), w, eta))
     return made
+
+
+def everybody(p: WeightParameters, numbers: Iterable[tuple[int, Sequence[int], Sequence[int]]]) -> Inputs:
+    """Make the inputs of all from each party's size, weights and noise."""
+    made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
+    for party, (n, w, eta) in zip(p.parties, numbers, strict=True):
+        made[party] = (p, PartyInput(n, p.weights.vector(w), p.weights.vector(eta)))
+    return made
+
+
+def noisy_sum(p: WeightParameters, inputs: Sequence[PartyInput], j: int) -> Vector:
+    """Return the sum S of all w_j and the noise of party j in Z_M^d."""
+    return p.weights.add_vectors(*(x.w for x in inputs), inputs[j].eta)
 
 
 def compared(p: WeightParameters) -> tuple[str, ...]:
@@ -122,21 +135,13 @@ def weights_of_the_last(p: WeightParameters, views: Sequence[View], S: Vector) -
     return p.weights.subtract_vectors(S, known)
 
 
-def _alone(p: WeightParameters) -> Coalitions:
-    return tuple((party,) for party in p.parties)
-
-
-def _all_but_one(p: WeightParameters) -> Coalitions:
-    return tuple(tuple(party for party in p.parties if party != left) for left in p.parties)
-
-
 BY_SMALLEST = Attack(
-    _alone,
+    lambda p: tuple((party,) for party in p.parties),
     lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
     sum_for_smallest,
 )
 BY_ALL_BUT_ONE = Attack(
-    _all_but_one,
+    lambda p: tuple(tuple(party for party in p.parties if party != left) for left in p.parties),
     lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
     _weights_for_the_others,
 )

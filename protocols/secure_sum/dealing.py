@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from protocols.arithmetic import shamir
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
+from protocols.errors import DecodeError
 from protocols.secure_sum import graph
 from protocols.secure_sum.messages import MaskKeys, Shares
 from protocols.secure_sum.parameters import Parameters
@@ -74,28 +75,24 @@ def shares_for(dealt: Seeds, holder: int) -> Shares:
 
 def covered(context: bytes, dealer: int, others: Mapping[int, bytes], dealt: Seeds) -> tuple[bytes, ...]:
     """What a dealer sends to its neighbours through Charlie, in their order; `others`: what it agrees on with each."""
-    found: list[bytes] = []
-    for at, (holder, agreed) in enumerate(others.items()):
-        plain = [share for held in dealt.shares[at] for share in (held.b, held.s)]
-        found += masking.covered(context, dealer, holder, agreed, plain)
-    return tuple(found)
+    return tuple(
+        masking.covered(context, dealer, holder, agreed, [share for h in dealt.shares[at] for share in (h.b, h.s)])
+        for at, (holder, agreed) in enumerate(others.items())
+    )
 
 
-def uncovered(context: bytes, dealer: int, holder: int, agreed: bytes, shares: Sequence[bytes]) -> tuple[Held, ...]:
-    """The shares of all sums that a dealer sent to a holder."""
-    plain = masking.covered(context, dealer, holder, agreed, shares)
+def uncovered(context: bytes, dealer: int, holder: int, agreed: bytes, body: bytes) -> tuple[Held, ...] | None:
+    """The shares of all sums that a dealer sent to a holder; None if somebody has altered them on the way."""
+    try:
+        plain = masking.uncovered(context, dealer, holder, agreed, body)
+    except DecodeError:
+        return None
     return tuple(Held(b, s) for b, s in zip(plain[::2], plain[1::2], strict=True))
-
-
-def part(p: Parameters, shares: Sequence[bytes], at: int) -> Sequence[bytes]:
-    """Of covered shares those that stand at one place."""
-    each = 2 * p.R
-    return shares[at * each : (at + 1) * each]
 
 
 def passed_on(p: Parameters, near: Sequence[int], dealt: Sequence[Sequence[bytes]]) -> tuple[bytes, ...]:
     """Of what everybody dealt that for the party beside these, in their order."""
-    return tuple(share for at, i in enumerate(near) for share in part(p, dealt[i], graph.slot(p.degree, at)))
+    return tuple(dealt[i][graph.slot(p.degree, at)] for at, i in enumerate(near))
 
 
 def commitment(dealer: int, r: int, b: bytes) -> bytes:

@@ -47,7 +47,7 @@ ASSUMPTIONS = f"that who deviates is fixed from the start, {_STRENGTH}"
 IN_A_CIRCLE = (
     "that Charlie and these parties keep to the protocol, that who they are, and who vanishes, was fixed before the "
     "coins of the circle in which each party shares masks with {degree} neighbours, {threshold} of whom can open its "
-    "seeds, and does not depend on it, "
+    "seeds, and does not depend on it, that AES-256-CCM is secure authenticated encryption, "
 )
 
 
@@ -189,7 +189,7 @@ class _Covers:
         beside = self._near[dealer]
         agreed = {i: masking.agree(self._dealt[dealer].box, masking.public_key(self._dealt[i].box)) for i in beside}
         real = dealing.covered(self._context, dealer, agreed, self._dealt[dealer])
-        open_to = [i in self._members or dealer in self._members for i in beside for _ in range(2 * self._p.R)]
+        open_to = [i in self._members or dealer in self._members for i in beside]
         return tuple(x if known else self._rng.bytes(len(x)) for x, known in zip(real, open_to, strict=True))
 
 
@@ -255,7 +255,8 @@ def toy_masks(p: Parameters) -> tuple[Mask, ...]:
     seed = 8 * masking.SECRET_BYTES
     return (
         Mask("Masked.y", p.ring_bits),
-        *(Mask(place, seed) for place in ("Shares.b", "Shares.s", "Handed.shares", "Passed.shares", "Unmask.shares")),
+        *(Mask(place, seed) for place in ("Shares.b", "Shares.s", "Unmask.shares")),
+        *(Mask(place, 8 * p.covered) for place in ("Handed.shares", "Passed.shares")),
     )
 
 

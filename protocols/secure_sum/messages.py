@@ -95,18 +95,18 @@ class Circle(Message):
 
 @message("1", PARTY >> CURATOR)
 class Handed(Message):
-    """For each neighbour its shares of the sender's seed and secret mask key, sum by sum, covered: nobody else can read
-    them.
+    """For each neighbour its shares of the sender's seed and secret mask key, sum by sum, under authenticated
+    encryption: nobody else can read or alter them.
     """
 
-    shares: Annotated[tuple[bytes, ...], masked("seed"), Times("dealt")]
+    shares: Annotated[tuple[bytes, ...], masked("covered"), Times("held")]
 
 
 @message("1", CURATOR >> PARTY)
 class Passed(Message):
-    """What each neighbour has dealt to the addressee, covered; all have dealt, and from here on a sum costs."""
+    """What each neighbour has dealt to the addressee, as it came; all have dealt, and from here on a sum costs."""
 
-    shares: Annotated[tuple[bytes, ...], masked("seed"), Times("dealt")]
+    shares: Annotated[tuple[bytes, ...], masked("covered"), Times("held")]
 
 
 @message("2", PARTY >> CURATOR)

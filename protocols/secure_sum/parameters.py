@@ -119,6 +119,11 @@ class Parameters:
         """Among how many the shares of one seed are dealt: all, or the neighbours."""
         return self.degree or self.K
 
+    @property
+    def covered(self) -> int:
+        """Bytes of all shares of one holder under authenticated encryption."""
+        return 2 * self.R * masking.SECRET_BYTES + masking.TAG_BYTES
+
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
         """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
@@ -237,7 +242,7 @@ class Parameters:
             **{"key": masking.KEY_BYTES, "seed": masking.SECRET_BYTES, "digest": masking.DIGEST_BYTES},
             **{"signature": SIGNATURE_BYTES, "word": self.width, "members": (self.K + 7) // 8, "number": 4},
             **{"keys": keys + around, "commitments": self.R + around if self.D else 0, "held": held, "sums": self.R},
-            **{"signers": self.holders, "dealt": 2 * self.degree * self.R, "steps": (self.K - 1).bit_length()},
+            **{"signers": self.holders, "covered": self.covered, "steps": (self.K - 1).bit_length()},
             **{"complaints": 1 if complainers else 0, "complainers": complainers, "disclosed": complainers * self.R},
             **{"path": held * (self.R - 1).bit_length(), "length": 0, "all": self.numbers},
             **{"masked": self.K * self.numbers if self.verifiable else 0, "signed": opening},

@@ -3,8 +3,8 @@
 Each party commits to a coin in its greeting, and opens it when everybody has greeted. The order of the circle is a
 function of the root over all greetings and coins: a party sees that its own are under it, and that all coins are as
 they were committed to is for Charlie to see. So what a party does and reads depends on its neighbours alone. What
-passes through Charlie is covered by what two neighbours agree on under keys that are used for nothing else, and that
-nobody has when set-up is over.
+passes through Charlie is encrypted and authenticated under what two neighbours agree on by keys that are used for
+nothing else, and that nobody has when set-up is over.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ async def _held(
     got = await me.receive(me.curator, Passed)
     found = []
     for at, i in enumerate(near):
-        held = dealing.uncovered(context, i, me.index, agreed[i], dealing.part(p, got.shares, at))
+        held = dealing.uncovered(context, i, me.index, agreed[i], got.shares[at])
+        if held is None:  # Charlie can have altered them, or the dealer can have covered them otherwise
+            me.stop("shares.altered", dealer=p.parties[i])
         slot = graph.slot(p.degree, at)
         if dealing.root(dealing.tree(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
             me.refuse(p.parties[i], "shares.not_as_committed")

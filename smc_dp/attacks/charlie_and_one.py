@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
@@ -39,7 +38,6 @@ from smc_dp.attacks.sessions import (
 )
 from smc_dp.attacks.sums import MOST_ROWS, add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 
 PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
@@ -93,17 +91,12 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = _shared()
+    form = weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
     n = [1 + size % MOST_ROWS for size in different_sizes(ADDING, rng)]
     entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.law.share(rng), 0]) for size in n]
     seen = add_up(form, entered, rng)
     found = sizes_in_the_sum(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
     return found == Sizes(tuple(n), n.index(min(n)))
-
-
-@cache
-def _shared() -> SharedWeightedSum:
-    return weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
 
 
 ATTACK = MeasuredAttack(

@@ -25,11 +25,7 @@ from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PRINTED, left_behi
 PARTIES = 7
 CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
-        PLAIN_BLINDING.name: (
-            as_printed.blind_and_permute,
-            as_printed.plain_stage1_curator,
-            as_printed.plain_product,
-        ),
+        PLAIN_BLINDING.name: (as_printed.blind_and_permute, as_printed.plain_stage1_curator, as_printed.plain_product),
         HARDENED.name: (stage1.curator, PublicKey.blind),
     }
 )

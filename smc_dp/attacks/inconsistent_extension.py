@@ -32,9 +32,9 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.charlie_and_first import truth
-from smc_dp.attacks.sessions import LINEAR, form_of, play, secrets
+from smc_dp.attacks.sessions import LINEAR, on_the_linear_path, play, secrets
 
 PARTIES, DIMENSION = 4, 2  # as many parties as all meet in the first round of the tournament
 SEARCHED = 7
@@ -220,11 +220,9 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
         known = seen.ring.vector(drawn[MEMBER].eta)
         return everything_with(seen.parameters, loot, delta, known, seen.released) == truth(seen, drawn)
 
-    _, target, protocol = form_of(LINEAR)
     deviates = bool(columns)
-    outcome: AttackOutcome = "succeeds" if deviates else "fails"
     code: tuple[StepCode, ...] = (curator_with, flipped) if deviates else (oblivious.extend, selection.first)
-    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
+    return on_the_linear_path(name, about, trial, deviates=deviates, code=code)
 
 
 _AT_1000 = reckoned(1000)

@@ -26,8 +26,7 @@ from smc_dp.data.federation import Public
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
-from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.distributed.laws import GammaShares
 from smc_dp.privacy.output import proven
 from smc_dp.privacy.pathak2010 import noise_for
@@ -77,7 +76,7 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     """The same division for the shares of all parties, whose scale no size enters either."""
-    form = _shared()
+    form = weighted_sum(Among(1 + len(OTHERS), 1, 0), DIMENSION, EPSILON, lam=LAM)
     n, w = _smallest(rng)
     entered = [
         PartySecret(size, [size * x for x in model], form.noise.law.share(rng))
@@ -85,11 +84,6 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     ]
     middle = (FEWEST * MOST) ** 0.5
     return _is_near(estimated(add_up(form, entered, rng).lifted, middle * _usual_length(form)), n)
-
-
-@cache
-def _shared() -> SharedWeightedSum:
-    return weighted_sum(Among(1 + len(OTHERS), 1, 0), DIMENSION, EPSILON, lam=LAM)
 
 
 def _usual_length(form: SharedWeightedSum) -> float:

@@ -16,8 +16,8 @@ from protocols.linear.values import Announced, Gathered, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import LINEAR, PartySecret, form_of, play, secrets
+from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.sessions import LINEAR, PartySecret, on_the_linear_path, play, secrets, sum_of_models
 from smc_dp.attacks.strip_noise import less_own
 
 PARTIES, DIMENSION = 5, 2
@@ -51,14 +51,11 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         drawn = another_is_smallest(secrets(PARTIES, DIMENSION, rng))
         S = play(program, drawn, key_bits, rng).lifted
-        return less_own(S, drawn[0].eta) == [sum(column) for column in zip(*(s.w for s in drawn), strict=True)]
+        return less_own(S, drawn[0].eta) == sum_of_models(drawn)
 
-    _, target, protocol = form_of(LINEAR)
     deviates = program is DEVIATING
-    about = f"{protocol}, {about}"
-    outcome: AttackOutcome = "succeeds" if deviates else "fails"
     code: tuple[StepCode, ...] = (own_at_every_place,) if deviates else (selection.first,)
-    return Variant(name, target, about, outcome, trial, no_fix_yet=deviates, code=code)
+    return on_the_linear_path(name, about, trial, deviates=deviates, code=code)
 
 
 ATTACK = MeasuredAttack(

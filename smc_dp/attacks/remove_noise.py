@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_printed
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play, secrets
+from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play, secrets, sum_of_models
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.privacy.distributed.laws import GammaShares
 
 PARTIES, DIMENSION = 3, 2
@@ -35,7 +33,7 @@ def _attacked(program: Program) -> Variant:
         liar = rng.below(PARTIES)
         entering = [entered(s) if j == liar else s for j, s in enumerate(honest)]
         S = play(program, entering, key_bits, rng).lifted
-        return [sum(column) for column in zip(*(s.w for s in honest), strict=True)] == S
+        return sum_of_models(honest) == S
 
     printed = program is PRINTED
     code = (as_printed.find_smallest, as_printed.stage2_party) if printed else ()
@@ -43,16 +41,11 @@ def _attacked(program: Program) -> Variant:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = _shared()
+    form = weighted_sum(Among(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
     honest = [replace(s, eta=form.noise.law.share(rng)) for s in secrets(PARTIES, DIMENSION, rng)]
     liar = rng.below(PARTIES)
     S = add_up(form, [entered(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
-    return [sum(column) for column in zip(*(s.w for s in honest), strict=True)] == S
-
-
-@cache
-def _shared() -> SharedWeightedSum:
-    return weighted_sum(Among(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
+    return sum_of_models(honest) == S
 
 
 ATTACK = MeasuredAttack(

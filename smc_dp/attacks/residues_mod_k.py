@@ -13,14 +13,11 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_printed, stage3
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, form_of, play, secrets
+from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, form_of, play, secrets, sum_of_models
 
 PARTIES, DIMENSION = 3, 8
 CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
-    {
-        PRINTED.name: (as_printed.stage3_party, as_printed.stage3_curator),
-        HARDENED.name: (stage3.party, stage3.curator),
-    }
+    {PRINTED.name: (as_printed.stage3_party, as_printed.stage3_curator), HARDENED.name: (stage3.party, stage3.curator)}
 )
 """What puts the noise into the sum."""
 
@@ -34,8 +31,7 @@ def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         drawn = secrets(PARTIES, DIMENSION, rng)
         played = play(program, drawn, key_bits, rng)
-        truth = [sum(column) % PARTIES for column in zip(*(s.w for s in drawn), strict=True)]
-        return residues(played.lifted, PARTIES) == truth
+        return residues(played.lifted, PARTIES) == [x % PARTIES for x in sum_of_models(drawn)]
 
     outcome: AttackOutcome = "succeeds" if program is PRINTED else "fails"
     return Variant(*form_of(program), outcome, trial, code=CODE.get(program.name, ()))

@@ -23,9 +23,9 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.known_noise import another_is_smallest
-from smc_dp.attacks.sessions import LINEAR, PartySecret, form_of, play, secrets
+from smc_dp.attacks.sessions import LINEAR, PartySecret, on_the_linear_path, play, secrets
 
 PARTIES = 4
 SESSIONS = (PARTIES - 1).bit_length()
@@ -87,11 +87,8 @@ def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
         ]
         return place_of_smallest(refusals) == min(range(PARTIES), key=lambda j: drawn[j].n)
 
-    _, target, protocol = form_of(LINEAR)
-    about = f"{protocol}, {about}"
-    outcome: AttackOutcome = "succeeds" if spoils else "fails"
     code: tuple[StepCode, ...] = (spoiling,) if spoils else (selection.first,)
-    return Variant(name, target, about, outcome, trial, no_fix_yet=spoils, code=code)
+    return on_the_linear_path(name, about, trial, deviates=spoils, code=code)
 
 
 ATTACK = MeasuredAttack(

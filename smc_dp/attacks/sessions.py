@@ -21,6 +21,7 @@ from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
 from protocols.runtime.message import M
 from protocols.runtime.session import Program
+from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
 
 HARDENED = pathak2010.PROGRAM
@@ -70,6 +71,20 @@ def form_of(program: Program) -> tuple[str, str, str]:
     """What a variant that is run against this program is called: its name, its target, and both in words."""
     name = _FORMS[program.name]
     return name, "linear protocol" if program.name == LINEAR.name else "curator protocol", f"the {name} protocol"
+
+
+def on_the_linear_path(
+    name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]
+) -> Variant:
+    """The variant in which somebody deviates from the linear protocol, which nothing prevents yet, or the control."""
+    _, target, protocol = form_of(LINEAR)
+    outcome: AttackOutcome = "succeeds" if deviates else "fails"
+    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
+
+
+def sum_of_models(secrets: Sequence[PartySecret]) -> list[int]:
+    """The exact sum of what these parties have learned."""
+    return [sum(column) for column in zip(*(secret.w for secret in secrets), strict=True)]
 
 
 def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> Played:

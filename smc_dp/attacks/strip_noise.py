@@ -29,7 +29,6 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.blocks import Drawing
 from smc_dp.privacy.distributed.laws import GammaShares
@@ -81,7 +80,7 @@ def by_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
 
 def by_secure_sum(rng: Stream) -> Stripping:
     """Every party takes its own share of the noise off, without a test whether it is all that there is."""
-    form, numbers = _shared(), _scaled()
+    form, numbers = weighted_sum(Among(len(SIZES), 1, 1), DIMENSION, EPSILON, lam=LAM), _scaled()
     secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
     S = add_up(form, secrets, rng).lifted
     exact = [sum(column) for column in zip(*numbers, strict=True)]
@@ -134,11 +133,6 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
 def _scaled() -> list[list[int]]:
     """Every model times its number of rows, on the grid of the models, which is that of both sums."""
     return [[size * x for x in w] for size, w in zip(SIZES, _models(), strict=True)]
-
-
-@cache
-def _shared() -> SharedWeightedSum:
-    return weighted_sum(Among(len(SIZES), 1, 1), DIMENSION, EPSILON, lam=LAM)
 
 
 @cache

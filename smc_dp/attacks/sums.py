@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -22,14 +23,14 @@ from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
-from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
 
 MOST_ROWS = 2000
 """The public cap on each party's number of rows; the attacks have fewer."""
 
 
+@cache
 def weighted_sum(
     among: Among,
     dimension: int,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import Cache, DataDir, choice, count, positive, refuse, several, whole
+from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -44,7 +45,9 @@ Seed = Annotated[
 ]
 
 
+@with_settings("compare")
 def compare(
+    said: Mapping[str, Any],
     methods: Annotated[str, typer.Option(metavar="NAME,...", help="Methods to compare.")],
     dataset: Annotated[str, typer.Option(metavar="NAME", help="A data set, see `smc-dp data list`.")] = "breast_cancer",
     epsilons: Annotated[
@@ -75,13 +78,6 @@ def compare(
             help="Who computes a release: somebody whom all trust, or a secure sum among parties who trust nobody "
             "[default: both, where a method has both].",
         ),
-    ] = None,
-    colluders: Annotated[
-        str | None,
-        typer.Option(metavar="INTEGER", help="Secure sum: how many parties may collude with Charlie [default: 1]."),
-    ] = None,
-    dropouts: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="Secure sum: how many parties may vanish [default: 0].")
     ] = None,
     lam: Annotated[
         str | None,
@@ -128,7 +124,7 @@ def compare(
                      --epsilons 0.1,1,10,inf --repeats 10 --data-dir DIR --out runs/har
       smc-dp lab compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
                      --split 10,20,20,20,30 --lambda 1e-3 --draws 20
-      smc-dp lab compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2 --dropouts 1
+      smc-dp lab compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2
       smc-dp lab compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
     """
     from smc_dp.data.dataset import NAMES
@@ -147,8 +143,8 @@ def compare(
     dealt = defaults.dealt(choice("--dataset", dataset, NAMES), split, **counts)
     trusts = () if trust is None else tuple(choice("--trust", t, get_args(Trust)) for t in several("--trust", trust))
     if trusts == ("aggregator",):
-        refuse({"--colluders": colluders, "--dropouts": dropouts}, "is for a secure sum, wanted it with --trust secure")
-    t, D = count("--colluders", colluders, least=0), count("--dropouts", dropouts, least=0)
+        beside = {f"--{name}": value for name, value in said.get("protocol", {}).items()}
+        refuse(beside, "is for a secure sum, wanted it with --trust secure")
     entries, skipped = defaults.entries(
         [choice("--methods", name, tuple(METHODS)) for name in several("--methods", methods)],
         [choice("--calibrations", c, get_args(Calibration)) for c in several("--calibrations", calibrations)],
@@ -158,7 +154,7 @@ def compare(
         draws=count("--draws", draws) or 1,
         lam=None if lam is None else float(positive("--lambda", lam)),
         trusts=trusts,
-        among=Among(dealt.parties, 1 if t is None else t, D or 0),
+        among=Among(dealt.parties, **said.get("protocol", {})),
     )
     if not entries:
         raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))

@@ -161,11 +161,10 @@ def _delta(option: str, text: str) -> Fraction:
 
 def _would_pass(history: History, epsilon: Fraction) -> bool:
     from smc_dp.privacy.ledger.guarantee import Guarantee
-    from smc_dp.privacy.ledger.history import Account
+    from smc_dp.privacy.ledger.history import RECORDS
     from smc_dp.privacy.ledger.numbers import at_most
 
-    records = Account("record", "replace")  # what `smc-dp run` charges
-    fits = history.standing(records, Guarantee("pure", epsilon, Fraction(0), *records)).fits
+    fits = history.standing(RECORDS, Guarantee("pure", epsilon, Fraction(0), *RECORDS)).fits
     print(f"a run of epsilon {at_most(epsilon)} would {'pass' if fits else 'be REFUSED'}")
     return fits
 

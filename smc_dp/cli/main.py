@@ -102,6 +102,7 @@ app.add_typer(study.study, name="study")
 app.command()(deferred(site.join))
 app.command()(deferred(site.serve))
 app.command()(deferred(site.status))
+study.study.command()(deferred(site.abandon))
 app.add_typer(data.data, name="data")
 app.add_typer(lab.lab, name="lab")
 

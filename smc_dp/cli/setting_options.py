@@ -100,9 +100,12 @@ def with_settings(command: str) -> Callable[[Callable[..., int | None]], Callabl
             return function(_read(said), **own)
 
         first, *own = inspect.signature(function, eval_str=True).parameters.values()
-        shown_all = inspect.Parameter("help_all", first.KEYWORD_ONLY, default=False, annotation=HelpAll)
-        made = [option.parameter(command) for option in known.values()]
-        every = [*(p.replace(kind=p.KEYWORD_ONLY) for p in own), *made, shown_all]
+        every = [
+            *(p.replace(kind=p.KEYWORD_ONLY) for p in own),
+            *(option.parameter(command) for option in known.values()),
+        ]
+        if not all(option.commands[command] for option in known.values()):
+            every.append(inspect.Parameter("help_all", first.KEYWORD_ONLY, default=False, annotation=HelpAll))
         called.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
         called.__annotations__ = {p.name: p.annotation for p in every}
         return called

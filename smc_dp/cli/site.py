@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,7 +32,8 @@ State = Annotated[
 CountersFolder = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="The number of the newest state; never in a backup [default: ~/.local/state/smc-dp]."
+        metavar="DIR",
+        help="SECRET: number and keys of the newest state; never in a backup [default: ~/.local/state/smc-dp].",
     ),
 ]
 Credentials = Annotated[
@@ -115,8 +117,12 @@ def serve(
     return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
-def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) -> None:
+def status(
+    study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
+) -> None:
     """Say how a study stands at this site: its stage, who is waited for, and until when. Nothing is sent.
+
+    Where the program was away until nobody waited for it any longer, what it kept of the session is erased.
 
     \b
     Examples:
@@ -124,19 +130,52 @@ def status(study_file: StudyPath, state: State = None, as_json: AsJson = False) 
       smc-dp status study.toml --state /secure/state --json
     """
     from smc_dp.deploy import paths
-    from smc_dp.deploy.status import site_status
+    from smc_dp.deploy.status import erase_missed, site_status
     from smc_dp.deploy.study import JointStudy
 
-    study = JointStudy.read(study_file)
-    folders = list(paths.states(study_file)) if state is None else [state]
-    if not folders:
-        raise InputError("state.none_beside_study", study_file=str(study_file))
+    study, folders = JointStudy.read(study_file), _states(study_file, state)
+    found = [site_status(study, folder) for folder in folders]  # of another study nothing is erased
+    for folder in folders:
+        erase_missed(study, folder, counters or paths.counter_folder(), time.time())
     found = [site_status(study, folder) for folder in folders]
     if as_json:
         print(json.dumps([standing.as_dict() for standing in found] if state is None else found[0].as_dict()))
         return
     for standing in found:
         print(screen.fold(standing.words(), "  "))
+
+
+def abandon(
+    study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
+) -> None:
+    """Give up a study at this site for good, and erase what the site keeps of the session. Nothing is sent.
+
+    Keys, masks, randomness and the site's own numbers are gone when this returns; there is no way back, and the others
+    find out by their deadlines. What has left stays charged: `join` once more settles the ledger. No program may be
+    using the state, and no key is needed.
+
+    \b
+    Examples:
+      smc-dp study abandon study.toml
+      smc-dp study abandon study.toml --state /secure/state --counters /secure/counters
+    """
+    from smc_dp.deploy import paths, status
+    from smc_dp.deploy.study import JointStudy
+
+    folders = _states(study_file, state)
+    if len(folders) > 1:
+        raise InputError("state.abandon_which", study_file=str(study_file))
+    found = status.abandon(JointStudy.read(study_file), folders[0], counters or paths.counter_folder())
+    print(json.dumps(found.as_dict()) if as_json else screen.fold(found.words(), "  "))
+
+
+def _states(study_file: Path, state: Path | None) -> list[Path]:
+    from smc_dp.deploy import paths
+
+    folders = list(paths.states(study_file)) if state is None else [state]
+    if not folders:
+        raise InputError("state.none_beside_study", study_file=str(study_file))
+    return folders
 
 
 def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:

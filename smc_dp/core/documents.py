@@ -98,6 +98,13 @@ class FaultCollector:
         return made
 
 
+def refuse_all(faults: Iterable[Fault]) -> None:
+    """Raise the one fault that there is, or an `UnfitError` with all of them."""
+    found = FaultCollector()
+    found.faults += faults
+    found.require()
+
+
 class Document(BaseModel):
     """A typed document, never changed after it was read, with nothing in it that its schema does not name."""
 

@@ -10,7 +10,6 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data import datasets
 from smc_dp.data.cache import read_cache
@@ -40,7 +39,10 @@ def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, c
     if name == "malicious_url":
         return malicious_url(folder)
     found = from_tables(name, datasets.load(name, folder), ordinal=ordinal)
-    return replace(found, public=mnist37_public(folder)) if name == "mnist37" else found
+    if name != "mnist37":
+        return found
+    unseen = datasets.mnist37(folder, part="t10k")  # its labels are not used
+    return replace(found, public=encode(unseen.train, replace(unseen.bounds, bias=0.0)))
 
 
 def from_tables(name: str, source: datasets.Dataset, *, ordinal: bool = False) -> Pool:
@@ -63,12 +65,6 @@ def from_tables(name: str, source: datasets.Dataset, *, ordinal: bool = False) -
         holder=source.holder,
         notes=FACTS[name].notes,
     )
-
-
-def mnist37_public(folder: Path | None) -> Array:
-    """The 3s and 7s of MNIST's 10,000 test images, as `mnist37` encodes them, without their labels."""
-    source = datasets.mnist37(folder, part="t10k")
-    return encode(source.train, replace(source.bounds, bias=0.0))
 
 
 def malicious_url(folder: Path | None) -> Pool:

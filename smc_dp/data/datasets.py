@@ -173,17 +173,7 @@ def digits(folder: Path | None = None) -> Dataset:
 
 
 _LOADERS: MappingProxyType[str, Callable[[Path | None], Dataset]] = MappingProxyType(
-    {
-        "breast_cancer": breast_cancer,
-        "a9a": a9a,
-        "bank": bank,
-        "credit_default": credit_default,
-        "covtype": covtype,
-        "kdd99": kdd99,
-        "mnist37": mnist37,
-        "har": har,
-        "digits": digits,
-    }
+    {of.__name__: of for of in (breast_cancer, a9a, bank, credit_default, covtype, kdd99, mnist37, har, digits)}
 )
 NAMES = tuple(_LOADERS)
 

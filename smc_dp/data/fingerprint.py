@@ -6,8 +6,9 @@ import hashlib
 import hmac
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,11 +39,27 @@ def as_read(key: bytes, held: Table | Rows) -> str:
     No bounds enter: which columns are used, and how, makes no difference, nor does the kind of file (1, 1.0 and a 1 in
     Parquet are one cell; .1 in 32 bits is another number than .1, and NaN another cell than an empty one). One cell,
     row or column that is changed, added or left out makes another name, and two tables that are alike have one. With a
-    decimal comma 3,5 is the cell 3.5, also in a column of texts.
+    decimal comma 3,5 is the cell 3.5, also in a column of texts. The column that divided a table among parties does not
+    enter: its cells are what the parties are called.
     """
     if isinstance(held, Rows):
         return identity(key, held)
-    names = sorted(held.columns)
+    return _of_columns(key, held, held.columns.keys() - {held.divided_by})
+
+
+def formerly(key: bytes, held: Table | Rows, called: str) -> str | None:
+    """What a part of a divided table was called when the dividing column entered, and its party was `called` this.
+
+    None for what was not divided, whose name has not changed.
+    """
+    if isinstance(held, Rows) or held.divided_by is None:
+        return None
+    column = Coded(np.zeros(held.rows, dtype=np.int64), (called,))
+    return _of_columns(key, replace(held, columns={**held.columns, held.divided_by: column}), held.columns)
+
+
+def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
+    names = sorted(columns)
     total = 0  # of a keyed digest for each row: their sum does not tell in which order they came
     stored = [_stored(held.columns[name], held.form) for name in names]
     for start in range(0, held.rows, _BLOCK):

@@ -86,11 +86,6 @@ def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
 
 
 def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.float64]:
-    """As `encoded`, the rows alone."""
-    return encoded(table, bounds, strict=strict).X
-
-
-def encoded(table: Table, bounds: Bounds, *, strict: bool = False) -> Encoded:
     """The rows that are not left out as features, shape (n, bounds.dimension), each of norm at most 1.
 
     A number is mapped linearly, its range to [-1, 1], and clipped to it (with `strict` a number outside its range is an
@@ -102,11 +97,11 @@ def encoded(table: Table, bounds: Bounds, *, strict: bool = False) -> Encoded:
 
     What a row becomes, and whether it is left out, depends on that row and the bounds alone.
     """
-    return examine(table, bounds, strict=strict).checked(table.source)
+    return examine(table, bounds, strict=strict).checked(table.source).X
 
 
 def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: bool = False) -> Encoded:
-    """Encode a table as `encoded` does, with its classes, or find everything in it that these bounds refuse.
+    """Encode a table as `encode` does, with its classes, or find everything in it that these bounds refuse.
 
     The faults are for the people of the party that has the rows: they say what single cells hold. Rows that are left
     out are not looked at. label: the column of classes, None where there are none.

@@ -164,7 +164,7 @@ def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str
     table = read_table(path, f"table {path}")
     groups = group(table, column)
     check_names(list(groups))
-    return _dealt(table, groups)
+    return _dealt(replace(table, divided_by=column), groups)
 
 
 def _dealt(table: Table, rows: dict[str, NDArray[np.int64]]) -> dict[str, Table]:

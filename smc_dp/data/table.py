@@ -53,13 +53,15 @@ class Table:
     """Named columns of equal length; messages call the table `source` and its rows by `row_numbers`.
 
     Cells are looked at only when a column is asked for: a column that nobody uses may hold anything. `form`: how texts
-    among them write numbers.
+    among them write numbers. `divided_by`: the column whose cells say whose the rows are, of a part of a table that was
+    divided among parties.
     """
 
     source: str
     columns: Mapping[str, Cells]
     row_numbers: Sequence[int]
     form: FileForm = PLAIN
+    divided_by: str | None = None
 
     @property
     def rows(self) -> int:
@@ -89,7 +91,7 @@ class Table:
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
         """The rows at these positions, under another name."""
         columns = {name: _taken(cells, indices) for name, cells in self.columns.items()}
-        return Table(source, columns, [self.row_numbers[i] for i in indices], self.form)
+        return Table(source, columns, [self.row_numbers[i] for i in indices], self.form, self.divided_by)
 
     def different(self, name: str) -> tuple[Sequence[object], NDArray[np.int64]]:
         """The different cells of column `name`, and which of them each row has; some of them may be no row's."""

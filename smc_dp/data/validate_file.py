@@ -89,7 +89,8 @@ def check_file(
     try:
         table = read_table(path, source, form=form)
     except InputError as error:
-        return CheckedFile(source, None, (_of_file(source, error),))
+        fault = replace(error.fault, place=error.fault.place.removeprefix(f"{source}: "))
+        return CheckedFile(source, None, (TableFault("", fault),))
     if not table.rows:
         return CheckedFile(source, 0, (TableFault("", NO_ROWS),))
     found = examine(table, public, column)
@@ -101,8 +102,3 @@ def check_file(
     counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
     classes = dict(zip(public.classes, counts, strict=True))
     return CheckedFile(source, table.rows, (), found.outside, table.rows - len(found.kept), found.clipped, classes)
-
-
-def _of_file(source: str, error: InputError) -> TableFault:
-    """Return what is wrong with the file of this name as a whole."""
-    return TableFault("", replace(error.fault, place=error.fault.place.removeprefix(f"{source}: ")))

@@ -55,7 +55,7 @@ class PartyBusiness:
             raise InputError("ledger.charged_by_another_state", path=str(self.ledger.path))
         as_read = self.rows if self.table is None else self.table
         if not over:
-            self.ledger.reserve(session.id, self.member.agreement, as_read)
+            self.ledger.reserve(session.id, self.member.agreement, as_read, self.member.approval.encode())
         return AtSite(
             lambda coins: self._own(coins).inputs(session),
             lambda coins, inputs: self._own(coins).at_home(session, inputs),

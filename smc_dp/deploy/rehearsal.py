@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.documents import FaultCollector
-from smc_dp.core.errors import InputError
+from smc_dp.core.documents import FaultCollector, refuse_all
+from smc_dp.core.errors import InputError, InputFault
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
@@ -30,8 +30,9 @@ from smc_dp.run.settings import DataRoles, RunRequest
 
 GENERATED_ROWS = 200
 """Rows that each party gets where none are given: enough for every class, and soon trained on."""
-_BY_THE_STUDY = ("label", "bounds", "parties_by", "parties", "split")
-_OF_SIMULATIONS = ("ledgers", "budget", "budget_delta", "identities", "as_printed_insecure")
+_FILES = ("study", "party", "dataset", "data_dir", "test", "auxiliary", "strict_bounds", "out", "record_views")
+_BESIDE_A_STUDY = (*_FILES, "vanish", "topology", "link", "workers", "insecure_seed")
+"""All that a study leaves to whoever simulates it."""
 
 
 def rehearse(asked: RunRequest, rng: Stream) -> tuple[Prepared, Agreement]:
@@ -67,22 +68,12 @@ def rehearse(asked: RunRequest, rng: Stream) -> tuple[Prepared, Agreement]:
 
 def _refuse_contradictions(asked: RunRequest) -> None:
     """Raise an InputError with every option that a study says itself, or that a simulation of one has no use for."""
-    sections: Mapping[str, dict[str, Any]] = {
-        "method": asked.method.said(), "target": asked.target.said(), "protocol": asked.protocol.said()
-    }  # fmt: skip
-    given = {name: value for section in sections.values() for name, value in section.items()}
-    given |= {"method": asked.method.name, "protocol": asked.protocol.name}
-    given |= {"insecure_test_keys": asked.insecure_test_keys}
-    given |= {name: getattr(asked.data, name) for name in _BY_THE_STUDY}
-    given |= {name: getattr(asked.simulation, name) for name in _OF_SIMULATIONS}
-    if asked.data.party:
-        given["dataset"] = asked.data.dataset
-    found = FaultCollector()
-    for name, value in given.items():
-        if value is not None and value is not False:  # a 0 is said
-            with found.step():
-                raise InputError("study.contradicted", name=name)
-    found.require()
+    said = asked.model_dump(by_alias=True, exclude_none=True)
+    sections = {name: section if isinstance(section, dict) else {name: section} for name, section in said.items()}
+    given = [(name if key == "name" else key, value) for name, own in sections.items() for key, value in own.items()]
+    named = [name for name, value in given if value is not False and name not in _BESIDE_A_STUDY]  # a 0 is said
+    named += ["dataset"] if asked.data.party and asked.data.dataset is not None else []
+    refuse_all(InputFault("study.contradicted", {"name": name}) for name in named)
 
 
 def _tables(study: JointStudy, data: DataRoles, rng: Stream) -> Mapping[str, Table]:

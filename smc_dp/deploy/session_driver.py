@@ -192,11 +192,10 @@ class Participation:
 
     def begin(self) -> None:
         """Before the first look at the mail: the own approval is on its way, or the session has passed without us."""
-        facts = self._store.facts()
-        if is_over_for(self.member.study, facts, self._clock()):
+        if is_over_for(self.member.study, self._store.facts(), self._clock()):
             self._end_before("deadline", InputFault("session.back_too_late"))
             return
-        if facts.get("since") is None:
+        if self._store.facts().get("since") is None:
             self._store.commit(facts={"since": self._clock(), "stage": "approvals"})
         self._meet_relay()
         parcel = self._own_approval()

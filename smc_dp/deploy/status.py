@@ -1,4 +1,4 @@
-"""How a study stands at one site, from what it has committed: for people who wonder why nothing happens."""
+"""How a study stands at one site, from what it has committed, and how it ends there without the program that ran it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.session_driver import patience
-from smc_dp.deploy.store import StoreError, standing
+from smc_dp.core.errors import InputFault
+from smc_dp.deploy.session_driver import is_over_for, patience
+from smc_dp.deploy.site import reason
+from smc_dp.deploy.store import StoreError, end_without_key, standing
 from smc_dp.deploy.study import JointStudy
 
 
@@ -40,6 +42,28 @@ class SiteStatus:
         if not self.waiting:
             return f"{self.name}: in {self.stage}, with nobody to wait for."
         return f"{self.name}: in {self.stage}, waiting for {', '.join(self.waiting)} until {self.until}."
+
+
+def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) -> None:
+    """End a session that has passed without this site: what is kept here of it is erased, unless a program uses it."""
+    if is_over_for(study, standing(folder), now):
+        try:
+            end_without_key(folder, counters, {"end": "deadline", **reason(InputFault("session.back_too_late"))})
+        except StoreError as error:
+            if error.code != "state.in_use":
+                raise
+
+
+def abandon(study: JointStudy, folder: Path, counters: Path) -> SiteStatus:
+    """End the study at this site, and erase what it keeps of the session: it cannot go on, and there is no way back.
+
+    A study that is over here stays as it ended. `StoreError` where a program still uses the state, or for a folder of
+    counters that is not the state's.
+    """
+    found = site_status(study, folder)
+    if found.end is None:
+        end_without_key(folder, counters, {"end": "abandoned", **reason(InputFault("session.abandoned"))})
+    return site_status(study, folder)
 
 
 def site_status(study: JointStudy, folder: Path) -> SiteStatus:

@@ -292,6 +292,8 @@ class JointStudy(RunSettings):
         except (InputError, LocalError) as error:
             yield from error.faults
             return
+        if agreement.among.in_a_circle and not agreement.parameters.get("semi_honest"):
+            yield InputFault("study.semi_honest_only", {"parties": agreement.among.parties})
         if CURATOR_NAME not in participants:
             yield InputFault("study.without_curator", {"protocol": self.protocol.name})
         for name, wanted in agreement.parameters.items():

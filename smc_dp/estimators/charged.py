@@ -55,6 +55,7 @@ class Charge:
         return replace(
             stated,
             kind="pure" if total.delta == 0 else "approx",
+            adjacency=account.adjacency,
             epsilon=round_up(total.epsilon),
             delta=round_up(total.delta),
             rho=None,

@@ -102,9 +102,13 @@ def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
         real(program, trials, p, i, rng.fork(_FORKS[i]), tuple(of), RUNS if i < TWO else FEWER)
         for i, of in enumerate(told)
     ]
+    told_so: dict[str, dict[Coalition, None]] = {}  # in some world
+    for of in told:
+        for c, said in of.items():
+            told_so.setdefault(said, {})[c] = None
     made = {
-        said: simulated(trials, p, rng.fork(f"simulated {said}".strip()), _told_of(told, said), SIMULATED, said)
-        for said in dict.fromkeys(said for of in told for said in of.values())
+        said: simulated(trials, p, rng.fork(f"simulated {said}".strip()), list(those), SIMULATED, said)
+        for said, those in told_so.items()
     }
     found = compared_as_told(list(zip(read, told, strict=True)), made)
     return replace(found, vanished=tuple(trials.vanishing(p)))
@@ -116,11 +120,6 @@ def told_in(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> 
         return dict.fromkeys(who, NOTHING)
     every = {c: trials.told(p, world, c) for c in who}
     return {c: said[0] for c, said in every.items() if len(said) == 1}
-
-
-def _told_of(told: Sequence[Mapping[Coalition, str]], said: str) -> list[Coalition]:
-    """The coalitions that are told this in some world."""
-    return list(dict.fromkeys(c for of in told for c, x in of.items() if x == said))
 
 
 def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:

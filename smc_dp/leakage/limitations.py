@@ -7,7 +7,7 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.programs import Protocol
-from protocols.runtime.claims import Attack, Inputs, Model
+from protocols.runtime.claims import Attack, Inputs
 from protocols.runtime.simulate import Run
 from smc_dp.leakage.executions import execute
 
@@ -56,12 +56,9 @@ class _Try:
 
 
 def _tried(protocol: Protocol, p: Any, rng: Stream) -> _Try:
-    inputs = _uniform(protocol.model, p, rng.fork("inputs"))
+    drawn = rng.fork("inputs")
+    inputs = protocol.model.inputs(p, lambda name, bits: drawn.bits(bits))
     return _Try(p, inputs, execute(protocol.program, p, inputs, rng))
-
-
-def _uniform(model: Model, p: Any, rng: Stream) -> Inputs:
-    return model.inputs(p, lambda name, bits: rng.bits(bits))
 
 
 def _shown(sentence: str, attack: Attack, done: list[_Try]) -> Shown:

@@ -45,33 +45,24 @@ def _number(m: Matrix, row: Row) -> str:
     return "one party" if count == 1 else names.get(count, "several parties")
 
 
-def _first(m: Matrix, row: Row) -> str:
-    return f"with {m.parties[0]}" if m.parties[0] in row.members else f"without {m.parties[0]}"
-
-
-def _inside(m: Matrix, row: Row) -> str:
-    return "the smallest among them" if row.smallest in row.members else "the smallest not among them"
-
-
-def _first_smallest(m: Matrix, row: Row) -> str:
-    return f"{m.parties[0]} smallest" if row.smallest == m.parties[0] else f"{m.parties[0]} not smallest"
-
-
 def _missing(m: Matrix, row: Row) -> str:
     name = row.pattern.name
     return "nobody missing" if not name else f"one {'' if name in row.members else 'not '}among them missing"
 
 
-def _how(m: Matrix, row: Row) -> str:
-    return row.pattern.how.partition(" in ")[0]
-
-
-def _where(m: Matrix, row: Row) -> str:
-    return row.pattern.how
-
-
-ATTRIBUTES: tuple[Attribute, ...] = (others_among, _number, _inside, _first, _first_smallest)
-OF_PATTERNS: tuple[Attribute, ...] = (_number, _missing, _how, _where)  # in the order in which they are looked at
+ATTRIBUTES: tuple[Attribute, ...] = (
+    others_among,
+    _number,
+    lambda m, row: f"the smallest {'' if row.smallest in row.members else 'not '}among them",
+    lambda m, row: f"{'with' if m.parties[0] in row.members else 'without'} {m.parties[0]}",
+    lambda m, row: f"{m.parties[0]} {'' if row.smallest == m.parties[0] else 'not '}smallest",
+)
+# In the order in which they are looked at.
+OF_PATTERNS: tuple[Attribute, ...] = (
+    *(_number, _missing),
+    lambda m, row: row.pattern.how.partition(" in ")[0],
+    lambda m, row: row.pattern.how,
+)
 
 
 def lines(m: Matrix) -> list[TextLine]:

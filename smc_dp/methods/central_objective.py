@@ -25,7 +25,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
-from smc_dp.methods.method import Trust, announced_sizes, check_modulus, check_sizes, released, two_classes
+from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_sizes, two_classes
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.pathak2010.averages import OWNER
@@ -35,7 +35,7 @@ from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import gaussian_objective, objective_perturbation
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import NO_NOISE, nothing
 from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -44,21 +44,19 @@ _LEAST, _MOST = 2.0**-20, 1e6  # of a lam that is chosen here; the first where t
 
 
 @dataclass(frozen=True)
-class CentralObjective:
+class CentralObjective(Method):
     """One model of all rows in one place, by objective perturbation; lam in [2^-29, 1e6], None for the public rule."""
 
     lam: float | None = None
     name: ClassVar[str] = "central_obj"
     protects: ClassVar[Unit] = "record"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("gauss", "knorm")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#54483c"
 
     def __post_init__(self) -> None:
         if self.lam is not None:
-            check_modulus(self.lam)
+            super().__post_init__()
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -69,7 +67,7 @@ class CentralObjective:
         """For the announced number of rows."""
         law = self.law(public, target)
         if law is None:
-            return nothing("record", "replace", "No noise was asked for (epsilon = inf).")
+            return nothing("record", "replace", NO_NOISE)
         if isinstance(law, ObjectivePerturbation):
             return PrivacyStatement("pure", round_up(law.epsilon), 0.0, "record", "replace", OWNER, (SIZES,))
         epsilon, delta = round_up(target.wanted), round_up(target.delta)
@@ -97,10 +95,10 @@ class CentralObjective:
         """The weights as they are."""
         return Release(binary(value), self.statement(public, target))
 
-    def train(self, federation: Federation) -> AllRows:
+    def train(self, federation: Federation) -> TrainedParts[Release]:
         """Checks only: the noise is part of the training, which happens at the release. One class is enough."""
         self._pooled(federation.parties, federation.public)
-        return AllRows(self, federation)
+        return TrainedParts(self, federation.public, federation.parties, lambda *_: federation.parties)
 
     def _weight(self, n: int, d: int, target: Target) -> float:
         """Lam, of public numbers only."""
@@ -127,15 +125,3 @@ class CentralObjective:
         if law is None:
             return minimise(Logistic(), rows.X, signs, 2 * self._weight(len(rows), public.dimension, target))
         return law.release(minimise_perturbed(Logistic(), rows.X, signs, law.total, law.linear(rng)), rng)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AllRows:
-    """The rows, until the noise is drawn."""
-
-    method: CentralObjective
-    federation: Federation
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """New noise, and the training with it."""
-        return released(self.method, self.federation.parties, self.federation.public, target, rng)

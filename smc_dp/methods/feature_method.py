@@ -12,10 +12,9 @@ Theorem 1 of the paper gives orders of magnitude with an unspecified constant C_
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -25,9 +24,9 @@ from smc_dp.core.errors import InputError, check_one_of, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted
 from smc_dp.methods.method import (
+    Method,
     Trust,
     announced_sizes,
-    check_modulus,
     check_own_size,
     check_sizes,
     check_target,
@@ -36,11 +35,12 @@ from smc_dp.methods.method import (
 )
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, labelled, own_noise
+from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import NO_NOISE, nothing
 from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -52,7 +52,6 @@ ADVERSARY = (
     "anyone who sees everything that leaves the sites, the aggregator and the other sites included: each site adds "
     "its noise itself and trusts nobody"
 )
-SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
 PUBLIC = "The aggregator's labelled rows count as public: they are not protected."
 PRIVATE = (
     "The aggregator's labelled rows are protected like those of a site, but not from the aggregator, who holds them; "
@@ -69,7 +68,7 @@ Perturbation = tuple[ObjectivePerturbation, Stream]
 
 
 @dataclass(frozen=True)
-class AverageMethod:
+class AverageMethod(Method):
     """The mean of the sites' classifiers; lam in [2^-29, 1e6], h of the Huber loss in [2^-10, 2^10].
 
     site_epsilons: for each site the multiple of the target's epsilon that it spends, all 1 if None.
@@ -88,7 +87,16 @@ class AverageMethod:
     colour: ClassVar[str] = "#fc00fc"
 
     def __post_init__(self) -> None:
-        _check_settings(self)
+        super().__post_init__()
+        if not isinstance(self.h, int | float) or not 2.0**-10 <= self.h <= 2.0**10:
+            raise InputError("h.out_of_range", got=shown(self.h))
+        check_one_of("loss", self.loss, get_args(LossName))
+        shares = () if self.site_epsilons is None else self.site_epsilons
+        if not isinstance(shares, tuple | list):
+            raise InputError("site_epsilons.no_tuple", got=shown(shares))
+        for share in shares:
+            if not isinstance(share, int | float) or not 2.0**-20 <= share <= 2.0**20:
+                raise InputError("site_epsilons.out_of_range", got=shown(share))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -97,28 +105,71 @@ class AverageMethod:
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """The worst epsilon of all who add noise, and what holds for the rows of each site."""
-        return _statement(self, public, target, None, ())
+        return self._stated(public, target, None, ())
 
-    def functionality(self, public: Public, target: Target) -> EachPublishes:
+    def _stated(
+        self, public: Public, target: Target, own: ObjectivePerturbation | None, caveats: tuple[str, ...]
+    ) -> PrivacyStatement:
+        """`own`: of the aggregator."""
+        if target.epsilon is None:
+            return nothing("record", "replace", NO_NOISE)
+        each = [law.epsilon for law in laws(self, public, target) if law is not None]
+        worst = round_up(max([*each, *([] if own is None else [own.epsilon])]))
+        caveats = (SIZES, *caveats)
+        if self.site_epsilons is not None:
+            listed = ", ".join(f"{public.name(j)} {figure(round_up(e))}" for j, e in enumerate(each))
+            caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
+        if target.calibration == "paper":
+            nominal = figure(float(target.epsilon))
+            true = f"its nominal epsilon is {nominal}, what it is proved to give is at most {figure(worst)}"
+            caveats += (f"The noise is the paper's: {true}. {EXTRA}",)
+        return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
+
+    def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
         """Every site publishes its own classifier."""
         return EachPublishes()
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
-        """The site's classifier f_i, perturbed."""
-        return _part(self, rows, public, target, rng)
+        """The site's classifier f_i, perturbed; where shares differ, it is not known at home which is the site's."""
+        two_classes(public, self)
+        check_own_size(rows)
+        shares = set(self.site_epsilons or (1.0,))
+        if len(shares) > 1:
+            raise InputError("site_epsilons.several_at_home", got=shown(self.site_epsilons))
+        return self.classifier(rows, self.law_of_site(public, target, shares.pop(), len(rows)), rng)
 
-    def finish(self, value: Sequence[Array], public: Public, target: Target) -> Release:
+    def finish(self, value: Any, public: Public, target: Target) -> Release:
         """The mean of the classifiers."""
         return Release(_model(np.array(value).mean(axis=0)), self.statement(public, target))
 
     def train(self, federation: Federation) -> TrainedSites:
         """Checks only: the noise is part of the training, which happens at the release. One class is enough."""
-        _check_sites(self, federation)
+        two_classes(federation, self)
+        check_sizes(federation)
+        self.check_shares(len(federation.parties))
         return TrainedSites(self, federation)
+
+    def check_shares(self, parties: int) -> None:
+        """Raise InputError for shares of epsilon of another number of sites."""
+        if self.site_epsilons is not None and len(self.site_epsilons) != parties:
+            raise InputError("site_epsilons.wrong_number", wanted=parties, got=len(self.site_epsilons))
+
+    def law_of_site(self, public: Public, target: Target, share: float, n: int) -> ObjectivePerturbation | None:
+        """How a site with n rows perturbs its objective; None for no noise."""
+        c = self._loss.largest_curvature
+        return _law(self.lam, target, Fraction(share), n, c, public.dimension)
+
+    def classifier(self, rows: Rows, law: ObjectivePerturbation | None, rng: Stream) -> Array:
+        """The classifier of these rows, as it may leave their owner: private if it is perturbed."""
+        return _minimiser(self._loss, rows.X, rows.y, 2 * self.lam, _coins(law, rng))
+
+    @property
+    def _loss(self) -> Loss:
+        return Huber(self.h) if self.loss == "huber" else Logistic()
 
 
 @dataclass(frozen=True)
-class FeatureMethod:
+class FeatureMethod(AverageMethod):
     """The combination of the sites' classifiers that the aggregator's labelled rows teach.
 
     Its settings are those of `AverageMethod` and two more. scale: `unit` divides every f_i by its length, which noise
@@ -127,22 +178,13 @@ class FeatureMethod:
     of the unit ball because |M x| <= |M| |x| in the Frobenius norm.
     """
 
-    lam: float = 1e-2
-    h: float = 0.5
-    loss: LossName = "huber"
-    site_epsilons: tuple[float, ...] | None = None
     scale: Scale = "none"
     private_labelled: bool = False
     name: ClassVar[str] = "feat_agg"
-    protects: ClassVar[Unit] = "record"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
-    lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#3c54fc"
 
     def __post_init__(self) -> None:
-        _check_settings(self)
+        super().__post_init__()
         check_one_of("scale", self.scale, get_args(Scale))
         if not isinstance(self.private_labelled, bool):
             raise InputError("private_labelled.no_bool", got=shown(self.private_labelled))
@@ -155,7 +197,7 @@ class FeatureMethod:
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """The worst epsilon of all who add noise, and what holds for the rows of each site."""
         own = self.law_of_aggregator(public, target)
-        return _statement(self, public, target, own, (PRIVATE if self.private_labelled else PUBLIC,))
+        return self._stated(public, target, own, (PRIVATE if self.private_labelled else PUBLIC,))
 
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
         """Every site publishes its own classifier; private rows are with an aggregator, which is trusted with them."""
@@ -164,11 +206,7 @@ class FeatureMethod:
         law = self.law_of_aggregator(public, target)
         return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _coins(law, rng)))
 
-    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
-        """The site's classifier f_i, perturbed."""
-        return _part(self, rows, public, target, rng)
-
-    def finish(self, value: Sequence[Array] | Array, public: Public, target: Target) -> Release:
+    def finish(self, value: Any, public: Public, target: Target) -> Release:
         """The combination of the classifiers that public rows teach; an aggregator with private rows has made it."""
         if not self.private_labelled:
             value = self._combination(np.array(value), public, None)
@@ -195,96 +233,35 @@ class FeatureMethod:
 
     def train(self, federation: Federation) -> TrainedSites:
         """Checks only, as for `AverageMethod`; InputError without labelled rows of the aggregator."""
-        _check_sites(self, federation)
+        trained = super().train(federation)
         _labelled(self, federation)
-        return TrainedSites(self, federation)
+        return trained
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedSites:
     """The rows of all sites, secret: objective perturbation trains anew with every noise."""
 
-    method: AverageMethod | FeatureMethod
+    method: AverageMethod
     federation: Federation
 
     def classifiers(self, target: Target, rng: Stream) -> Array:
         """What the sites send: (N, d), f_i in row i; without noise for epsilon None."""
         check_target(target, self.method)
         parties = zip(self.federation.parties, laws(self.method, self.federation.public, target), strict=True)
-        return np.array([_classifier(self.method, rows, _coins(law, rng)) for rows, law in parties])
+        return np.array([self.method.classifier(rows, law, rng) for rows, law in parties])
 
     def release(self, target: Target, rng: Stream) -> Release:
         """New noise at every site, then the mean or the aggregator's combination."""
         return released(self.method, list(self.classifiers(target, rng)), self.federation.public, target, rng)
 
 
-def laws(method: AverageMethod | FeatureMethod, public: Public, target: Target) -> list[ObjectivePerturbation | None]:
+def laws(method: AverageMethod, public: Public, target: Target) -> list[ObjectivePerturbation | None]:
     """For each site, how it perturbs its objective; None for no noise."""
-    _check_shares(method, public.parties)
+    method.check_shares(public.parties)
     shares = method.site_epsilons or (1.0,) * public.parties
     sizes = announced_sizes(public, method)
-    return [_law_of_site(method, public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
-
-
-def _check_settings(method: AverageMethod | FeatureMethod) -> None:
-    check_modulus(method.lam)
-    if not isinstance(method.h, int | float) or not 2.0**-10 <= method.h <= 2.0**10:
-        raise InputError("h.out_of_range", got=shown(method.h))
-    check_one_of("loss", method.loss, get_args(LossName))
-    shares = () if method.site_epsilons is None else method.site_epsilons
-    if not isinstance(shares, tuple | list):
-        raise InputError("site_epsilons.no_tuple", got=shown(shares))
-    for share in shares:
-        if not isinstance(share, int | float) or not 2.0**-20 <= share <= 2.0**20:
-            raise InputError("site_epsilons.out_of_range", got=shown(share))
-
-
-def _check_sites(method: AverageMethod | FeatureMethod, federation: Federation) -> None:
-    two_classes(federation, method)
-    check_sizes(federation)
-    _check_shares(method, len(federation.parties))
-
-
-def _check_shares(method: AverageMethod | FeatureMethod, parties: int) -> None:
-    if method.site_epsilons is not None and len(method.site_epsilons) != parties:
-        raise InputError("site_epsilons.wrong_number", wanted=parties, got=len(method.site_epsilons))
-
-
-def _statement(
-    method: AverageMethod | FeatureMethod,
-    public: Public,
-    target: Target,
-    of_aggregator: ObjectivePerturbation | None,
-    caveats: tuple[str, ...],
-) -> PrivacyStatement:
-    if target.epsilon is None:
-        return nothing("record", "replace", "No noise was asked for (epsilon = inf).")
-    each = [law.epsilon for law in laws(method, public, target) if law is not None]
-    worst = round_up(max([*each, *([] if of_aggregator is None else [of_aggregator.epsilon])]))
-    caveats = (SIZES, *caveats)
-    if method.site_epsilons is not None:
-        listed = ", ".join(f"{public.name(j)} {figure(round_up(e))}" for j, e in enumerate(each))
-        caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
-    if target.calibration == "paper":
-        nominal = figure(float(target.epsilon))
-        true = f"its nominal epsilon is {nominal}, what it is proved to give is at most {figure(worst)}"
-        caveats += (f"The noise is the paper's: {true}. {EXTRA}",)
-    return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
-
-
-def _part(method: AverageMethod | FeatureMethod, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
-    """One site's classifier, made at home, where it is not known which of several figures is the site's."""
-    two_classes(public, method)
-    check_own_size(rows)
-    shares = set(method.site_epsilons or (1.0,))
-    if len(shares) > 1:
-        raise InputError("site_epsilons.several_at_home", got=shown(method.site_epsilons))
-    law = _law_of_site(method, public, target, shares.pop(), len(rows))
-    return _classifier(method, rows, _coins(law, rng))
-
-
-def _classifier(method: AverageMethod | FeatureMethod, rows: Rows, perturbation: Perturbation | None) -> Array:
-    return _minimiser(_loss(method), rows.X, rows.y, 2 * method.lam, perturbation)
+    return [method.law_of_site(public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
 
 
 def _coins(law: ObjectivePerturbation | None, rng: Stream) -> Perturbation | None:
@@ -299,16 +276,6 @@ def _labelled(method: FeatureMethod, public: Public | Federation) -> Rows:
 
 def _model(f: Array) -> LinearModel:
     return LinearModel.from_coordinates(f[np.newaxis], 2)
-
-
-def _law_of_site(
-    method: AverageMethod | FeatureMethod, public: Public, target: Target, share: float, n: int
-) -> ObjectivePerturbation | None:
-    return _law(method.lam, target, Fraction(share), n, _loss(method).largest_curvature, public.dimension)
-
-
-def _loss(method: AverageMethod | FeatureMethod) -> Loss:
-    return Huber(method.h) if method.loss == "huber" else Logistic()
 
 
 def _law(lam: float, target: Target, share: Fraction, n: int, c: Fraction, d: int) -> ObjectivePerturbation | None:

@@ -10,9 +10,9 @@ under a target. A target of epsilon None asks for no noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -59,16 +59,20 @@ class Method(Protocol):
 
     The facts that other rooms need of it stand here: the calibrations that it has, the noises of `proven` and those of
     `paper`, its own first; whose data it protects; what its lambda multiplies, empty without one; the colour of its
-    curves in every figure; and two neighbours on which its epsilon is audited.
+    curves in every figure; and two neighbours on which its epsilon is audited. What a method does not say is as here.
     """
 
     name: ClassVar[str]
     protects: ClassVar[Unit]
-    calibrations: ClassVar[tuple[Calibration, ...]]
-    noises: ClassVar[tuple[NoiseName, ...]]
-    printed_noises: ClassVar[tuple[NoiseName, ...]]
-    lambda_multiplies: ClassVar[str]
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
+    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    lambda_multiplies: ClassVar[str] = ""
     colour: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if self.lambda_multiplies:
+            check_modulus(getattr(self, "lam", None))
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -240,6 +244,26 @@ def released(
     if rng.insecure and release.privacy.kind != "none":
         return replace(release, privacy=nothing(release.privacy.unit, release.privacy.adjacency, SEEDED))
     return release
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedParts(Generic[R]):
+    """A `Trained` that is released by the parts that it makes, for a target, of what is `known`, which is secret.
+
+    `left`: what is left to compute of these parts where that is not the method's own functionality.
+    """
+
+    method: Finishing[R]
+    public: Public
+    known: Any
+    parts: Callable[[Target, Stream], Sequence[Any]]
+    left: Callable[[Target], Functionality] | None = None
+
+    def release(self, target: Target, rng: Stream) -> R:
+        """Make the parts for this target, and a release of them; raises InputError as `check_target` does."""
+        check_target(target, self.method)
+        left = None if self.left is None else self.left(target)
+        return released(self.method, self.parts(target, rng), self.public, target, rng, left)
 
 
 def laws(method: Method | type[Method], calibration: Calibration) -> tuple[NoiseName, ...]:

@@ -17,16 +17,8 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
-from smc_dp.methods.hamm2016.ensemble import (
-    Classifiers,
-    Ensemble,
-    Learner,
-    classifier,
-    ensemble,
-    together,
-    votes,
-)
-from smc_dp.methods.method import Trust, check_modulus, released
+from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, classifier, together, votes
+from smc_dp.methods.method import Method, Trust, released
 from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.methods.training.black_box import Predictor
@@ -45,7 +37,7 @@ MOST_SCORES = 2**26
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(Method):
     """One model of all rows, with regulariser (lam/2) |V|^2, lam in [2^-29, 1e6]."""
 
     lam: float = 1e-4
@@ -53,12 +45,8 @@ class Batch:
     protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ()
     noises: ClassVar[tuple[NoiseName, ...]] = ()
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#222222"
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -91,26 +79,13 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Individual:
+class Individual(Voting):
     """The parties' own classifiers; lam in [2^-29, 1e6], of logistic regression; learner: see `ensemble.Learner`."""
 
-    lam: float = 1e-4
-    learner: Learner = None
     name: ClassVar[str] = "indiv"
-    protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ()
     noises: ClassVar[tuple[NoiseName, ...]] = ()
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#90609c"
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
-
-    @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party."""
-        return one_party(cls(STRONG))
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """None."""
@@ -128,10 +103,6 @@ class Individual:
     def finish(self, value: Each, public: Public, target: Target) -> Release:
         """All of them, as what figures are taken of."""
         return Release(value, self.statement(public, target))
-
-    def train(self, federation: Federation) -> WithoutNoise:
-        """Every party's classifier."""
-        return self.train_from(ensemble(federation, self.lam, self.learner))
 
     def train_from(self, ensemble: Ensemble) -> WithoutNoise:
         """Classifiers that are there already."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -120,16 +119,10 @@ def plan(
     sizes: Sequence[int] | Mapping[str, int],
     columns: int | None = None,
     *,
-    epsilon: Fraction | float = 1.0,
-    delta: Fraction | float | None = None,
-    colluders: int | None = None,
-    dropouts: int | None = None,
     classes: int | None = None,
-    method: str | None = None,
-    protocol: str | None = None,
-    lam: float | None = None,
     bounds: str | PathLike[str] | Bounds | None = None,
     cost: bool = False,
+    **settings: Any,
 ) -> Plan:
     """What to expect of learning together with so many rows each, and what to do, from these numbers alone.
 
@@ -139,24 +132,15 @@ def plan(
         How many rows each party has; without names they are called party-1, party-2 ...
     columns : int, default=None
         How many features a row has once it is encoded, a list of categories one for each, without the constant.
-    epsilon : Fraction or float, default=1.0
-        The privacy loss that the run is to have.
-    delta : Fraction or float, default=None
-        A probability, for noise that has one.
-    colluders, dropouts : int, default=None
-        Settings of secure sums, 1 and 0 where none are said.
     classes : int, default=None
         How many classes there are, 2 where nothing says it.
-    method : str, default=None
-        What the plan is about; None for the advised one.
-    protocol : str, default=None
-        That of the method; it goes with a method.
-    lam : float, default=None
-        Of methods that have a lambda, 0.1 where none is said.
     bounds : path or Bounds, default=None
         A file of public bounds, or what one says, in place of `columns` and `classes`.
     cost : bool, default=False
         Whether to estimate the protocol's processor time (about a second): `cost.cpu_seconds`.
+    **settings : str, int, float or Fraction
+        Settings of the run, by the names of the options of `smc-dp plan` (lambda is `lam`): `method` is what the plan
+        is about, else the recommended one.
 
     Returns
     -------
@@ -179,9 +163,7 @@ def plan(
     (53, 15)
 
     """
-    asked = RunSettings.asking(
-        epsilon=epsilon, delta=delta, colluders=colluders, dropouts=dropouts, method=method, protocol=protocol, lam=lam
-    )
+    asked = RunSettings.asking(**settings)
     return plan_for(sizes, columns, asked, classes=classes, bounds=bounds, cost=cost)
 
 

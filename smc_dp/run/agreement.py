@@ -45,7 +45,7 @@ from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.by_protocol import Participants
 from smc_dp.run.protocols.curator import CuratorTerms
-from smc_dp.run.protocols.registry import TERMS, Terms, preferred_of, terms_of
+from smc_dp.run.protocols.registry import TERMS, Terms, setting_names, terms_of
 from smc_dp.run.protocols.settings import one_of
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
@@ -132,16 +132,12 @@ class SettledRun:
     @property
     def sections(self) -> dict[str, dict[str, Any]]:
         """The settings as sections of a study, each called and written as in a release."""
-        target = self.target
-        delta = {"delta": str(target.delta)} if target.noise in WITH_DELTA else {}
+        epsilon = {"epsilon": str(self.target.epsilon)}
+        if self.target.noise in WITH_DELTA:
+            epsilon["delta"] = str(self.target.delta)
         return {
             "method": {"name": self.method.name, **settings_of(self.method)},
-            "target": {
-                "epsilon": str(target.epsilon),
-                **delta,
-                "noise": target.noise,
-                "calibration": target.calibration,
-            },
+            "target": {**epsilon, "noise": self.target.noise, "calibration": self.target.calibration},
             "protocol": {"name": self.protocol, **self.terms.as_dict()},
         }
 
@@ -365,10 +361,13 @@ def usual_method(classes: int) -> str:
 def usual_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
     """The protocol of a run that names none, with so many parties and these settings; "" where there is none.
 
-    One that is kept for its flaws is never taken.
+    It is the one for the largest crowds, of those that have all these settings; if none has, the first one. One that is
+    kept for its flaws is never taken.
     """
     known = [name for name in BY_PROTOCOL.get(method, ()) if not as_printed(name)]
-    return preferred_of(known, parties, named) if known else ""
+    suited = [name for name in known if set(named) <= set(setting_names(terms_of(name)))]
+    crowds = {name: terms_of(name).usual_from for name in suited or known}
+    return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name], default="")
 
 
 def refuse_earlier(stated: Mapping[str, Any]) -> None:
@@ -387,10 +386,8 @@ def target_in(stated: Mapping[str, Any]) -> Target:
 
 def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
     """Return the method of this name with these settings, for this protocol that computes it."""
-    kind = secure_form(name, protocol)
-    if not as_printed(protocol):
-        return kind(**settings)
-    return kind(**settings, as_printed=True)  # no other method is computed by the steps as printed
+    printed = {"as_printed": True} if as_printed(protocol) else {}  # which no other method has
+    return secure_form(name, protocol)(**settings, **printed)
 
 
 def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:

@@ -3,8 +3,10 @@
 Each ledger calls a table by a digest of all that stands in its file, before any bounds, under a secret key that the
 folder has: so no ledger is a fingerprint that others could compare with a guess. Neither another name of a party nor
 other bounds make another digest, and so a new budget. A single cell, row or column that is changed, added or left out
-does: this guards against accidents, and not against intent. Reservations of earlier versions, and those made before a
-key was lost, have digests that no table meets again.
+does: this guards against accidents, and not against intent. The column by which a table is divided among parties does
+not enter, for its cells are their names: renaming them makes no new budget either. Until it was left out it did enter,
+so that a part of such a table is also looked for by the digest that it had then, under the name of each other ledger.
+Reservations made before a key was lost have digests that no table meets again.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.core.writing import sync, write_file
 from smc_dp.data.federation import Rows
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import as_read, formerly
 from smc_dp.data.table import Table
 from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -62,22 +64,20 @@ def made_key(folder: Path) -> bytes:
     return found
 
 
-def names(key: bytes, parties: Mapping[str, AsRead]) -> dict[str, str]:
-    """What the ledgers of a folder call each party's rows."""
-    return {party: as_read(key, held) for party, held in parties.items()}
-
-
-def refuse_elsewhere(folder: Path, own: Mapping[str, Path], called: Mapping[str, str]) -> None:
+def refuse_elsewhere(folder: Path, key: bytes, own: Mapping[str, Path], parties: Mapping[str, AsRead]) -> None:
     """InputError when another ledger of the folder than a party's own is charged for its rows.
 
-    `own`: where each party's ledger lies, or is to lie; `called`: what its rows are called.
+    `key`: of the folder; `own`: where each party's ledger lies, or is to lie.
     """
     charged = dict(_charged(folder))
-    for party, name in called.items():
+    for party, held in parties.items():
+        name = as_read(key, held)
         for path, data_sets in charged.items():
-            if name in data_sets and path.name != own[party].name:
-                other = plain_name(unquote(path.name.removesuffix(ENDING)))
-                raise InputError("ledger.same_rows", party=plain_name(party), path=str(path), other=other)
+            if path.name == own[party].name or not data_sets:
+                continue
+            other = unquote(path.name.removesuffix(ENDING))
+            if not data_sets.isdisjoint({name, formerly(key, held, other)}):
+                raise InputError("ledger.same_rows", party=plain_name(party), path=str(path), other=plain_name(other))
 
 
 def has_charges(folder: Path) -> bool:

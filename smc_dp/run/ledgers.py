@@ -34,6 +34,7 @@ from pathlib import Path
 from protocols.errors import ProtocolError
 from smc_dp.core import reading
 from smc_dp.core.errors import Fault, InputError, InputFault, plain_name
+from smc_dp.data.fingerprint import as_read
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -77,7 +78,7 @@ class Ledgers:
                     ledger.check(guarantee)
         key = duplicate_data.read_key(self.folder)
         if key is not None:  # without one no ledger here knows any rows
-            self._refuse_elsewhere(duplicate_data.names(key, parties))
+            self._refuse_elsewhere(key, parties)
 
     def reserve(self, parties: Mapping[str, AsRead], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
         """Charge every party for its rows, as they were read, or, whatever stops it, nobody.
@@ -86,20 +87,21 @@ class Ledgers:
         or will not take part, and what it has left where its limit would be passed, or whose ledger is charged for its
         rows already.
         """
-        called: dict[str, str] = {}
         reserved = Reserved(account_of(guarantee), {}, had_charges=self._had_charges())
         with accounted(reserved, harmless=(BaseException,)):
             for party, held in parties.items():
                 with self._opened(party) as ledger:
                     _refuse_known(ledger, run)
-                    called |= duplicate_data.names(duplicate_data.made_key(self.folder), {party: held})
-                    number = ledger.reserve(called[party], mechanism, guarantee, run)
+                    key = duplicate_data.made_key(self.folder)
+                    number = ledger.reserve(as_read(key, held), mechanism, guarantee, run)
                     reserved.places[party] = _Place(ledger.path, number)
-            self._refuse_elsewhere(called)  # after the charge: of two runs at once, one sees the other
+            self._refuse_elsewhere(
+                duplicate_data.made_key(self.folder), parties
+            )  # after the charge: of two runs at once, one sees the other
         return reserved
 
-    def _refuse_elsewhere(self, called: Mapping[str, str]) -> None:
-        duplicate_data.refuse_elsewhere(self.folder, {party: self.path(party) for party in called}, called)
+    def _refuse_elsewhere(self, key: bytes, parties: Mapping[str, AsRead]) -> None:
+        duplicate_data.refuse_elsewhere(self.folder, key, {party: self.path(party) for party in parties}, parties)
 
     def _had_charges(self) -> bool:
         """Whether something was charged here before the folder had a key."""

@@ -20,7 +20,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.spreadsheet import is_formula, quoted
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.preprocess import Encoded, class_numbers, encoded
+from smc_dp.data.preprocess import Encoded, class_numbers, examine
 from smc_dp.data.table import Table
 from smc_dp.data.tables import read_table
 from smc_dp.data.validation_errors import UnfitTableError
@@ -113,7 +113,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
 def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:
     """The rows that are not left out, and their classes where the table has them, -1 for a row without one."""
     try:
-        found = encoded(table, bounds)
+        found = examine(table, bounds).checked(table.source)
         if bounds.label is None or bounds.label not in table.columns:
             return found, None
         kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from smc_dp.core.documents import FaultCollector
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import FaultCollector, refuse_all
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import FACTS
@@ -25,7 +25,17 @@ def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
     """
     data, announced = asked.data, _announced(asked.data)
     agreed = _settled(asked, announced, _classes(data))
-    found = _own_files(data) if data.party else _dealt(data)
+    if data.party:
+        public = None if data.auxiliary is None else Path(data.auxiliary)
+        found = sources.own_files(
+            data.party, data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
+            auxiliary=public, strict=data.strict_bounds,
+        )  # fmt: skip
+    else:
+        found = sources.dataset(
+            data.dataset or USUAL_DATASET, data.data_dir, parties=data.parties, split=data.split,
+            auxiliary=_count(data.auxiliary), strict=data.strict_bounds,
+        )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
         agreed = _settled(asked, len(federation.parties), federation.classes)
@@ -45,12 +55,8 @@ def absences(texts: Iterable[str]) -> dict[str, int]:
 
 def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
     """Raise an InputError with every one of these parameters that was given beside another one."""
-    found = FaultCollector()
-    for name, value in given.items():
-        if value is not None and value is not False:
-            with found.step():
-                raise InputError("option.contradicts", name=name, other=other, why=why)
-    found.require()
+    said = [name for name, value in given.items() if value is not None and value is not False]
+    refuse_all(InputFault("option.contradicts", {"name": name, "other": other, "why": why}) for name in said)
 
 
 def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
@@ -80,12 +86,8 @@ def _check_roles(data: DataRoles) -> None:
         if data.bounds is None:
             raise InputError("bounds.missing")
         return
-    found = FaultCollector()
-    for name in ("label", "bounds", "test", "parties_by"):
-        if getattr(data, name) is not None:
-            with found.step():
-                raise InputError("option.alone", name=name, other="party")
-    found.require()
+    alone = [name for name in ("label", "bounds", "test", "parties_by") if getattr(data, name) is not None]
+    refuse_all(InputFault("option.alone", {"name": name, "other": "party"}) for name in alone)
 
 
 def _announced(data: DataRoles) -> int:
@@ -103,21 +105,6 @@ def _classes(data: DataRoles) -> int:
         return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
     known = FACTS.get(data.dataset or USUAL_DATASET)
     return 2 if known is None else known.classes  # what is missing or unknown, others refuse
-
-
-def _own_files(data: DataRoles) -> Prepared:
-    public = None if data.auxiliary is None else Path(data.auxiliary)
-    return sources.own_files(
-        data.party or [], data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
-        auxiliary=public, strict=data.strict_bounds,
-    )  # fmt: skip
-
-
-def _dealt(data: DataRoles) -> Prepared:
-    return sources.dataset(
-        data.dataset or USUAL_DATASET, data.data_dir, parties=data.parties, split=data.split,
-        auxiliary=_count(data.auxiliary), strict=data.strict_bounds,
-    )  # fmt: skip
 
 
 def _count(text: str | None) -> int | None:

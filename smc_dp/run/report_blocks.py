@@ -10,7 +10,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINKS
 from smc_dp.methods.method import SumForm
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures, stated
-from smc_dp.privacy.ledger.history import Account
+from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budgets
 from smc_dp.run.protocols.cost import Cost
 
@@ -38,7 +38,7 @@ def blocks(report: Report) -> Iterator[PageBlock]:
     files += ["release.json", "transcript.jsonl", "timings.json"]
     files += ["auxiliary.json"] if report.agreement.auxiliary is not None else []
     yield Prose(f"Written to {report.run_dir}: {', '.join(files)}")
-    yield from budgets(report.standings, Account(report.privacy.unit, report.privacy.adjacency))
+    yield from budgets(report.standings, account_of(report.privacy))
     yield from (Prose(str(remark), remark.code) for remark in report.remarks)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -22,13 +22,12 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
-from smc_dp.methods.sums.among import RowCounts
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import as_printed
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols.registry import ComparisonName, ExponentsName, OutputName
+from smc_dp.run.preparation import refuse_with
 from smc_dp.run.report import Report
-from smc_dp.run.settings import RunSettings
+from smc_dp.run.settings import MethodSettings, RunSettings, TargetSettings
 from smc_dp.run.simulation import HearProgress, simulate_run
 
 AnyPath: TypeAlias = str | PathLike[str]
@@ -38,32 +37,22 @@ def run_protocol(
     data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
     *,
     method: str | Method | None = None,
-    protocol: str | None = None,
     target: Target | Fraction | float = 1.0,
     bounds: AnyPath | Bounds | None = None,
     label: str | None = None,
     test: AnyPath | Rows | None = None,
     auxiliary: AnyPath | Array | None = None,
     out: AnyPath | None = None,
-    key_bits: int | None = None,
-    comparison: ComparisonName | None = None,
-    exponents: ExponentsName | None = None,
-    colluders: int | None = None,
-    dropouts: int | None = None,
-    most_rows: int | None = None,
-    sizes: RowCounts | None = None,
-    verifiable: bool | None = None,
-    output: OutputName | None = None,
     vanish: Mapping[str, int] = MappingProxyType({}),
     topology: str = "mesh",
     link: str = "none",
     identities: Mapping[str, Identity] | None = None,
     views: AnyPath | None = None,
     ledgers: Ledgers | None = None,
-    insecure_test_keys: bool = False,
     insecure_seed: int | None = None,
     progress: HearProgress | None = None,
     workers: int = 1,
+    **settings: Any,
 ) -> Report:
     """Learn together through the protocol that computes this method; write a run folder.
 
@@ -77,9 +66,6 @@ def run_protocol(
     method : str or Method, default=None
         What is learnt: a name, then with lambda = 0.1 if it has one, or the method with its settings; None takes
         prr_mean for two classes and newton for more.
-    protocol : str, default=None
-        That of the method; of prr_mean pathak2010 or linear, and from 20 parties on linear unless a setting of the
-        other is named.
     target : Target, Fraction or float, default=1.0
         How much privacy is wanted, or just epsilon, above 0.
     bounds : path or Bounds, default=None
@@ -93,12 +79,6 @@ def run_protocol(
         federation serve as well.
     out : path, default=None
         The run folder to make, else a new one in runs/.
-    key_bits, comparison, exponents : default=None
-        Settings of prr_mean's protocol: the length of the Paillier keys, how the smallest party is found, and the
-        randomisers of ciphertexts.
-    colluders, dropouts, most_rows, sizes, verifiable, output : default=None
-        Settings of a secure sum: how many parties may deviate and vanish, the most rows of a party, whether the number
-        of all rows is released, whether everybody can add up, and who gets masked inputs.
     vanish : mapping of names to int, default={}
         Who sends so many envelopes less one and nothing after.
     topology : {"mesh", "star"}, default="mesh"
@@ -111,14 +91,15 @@ def run_protocol(
         SECRET: a folder to make for what each participant could read, for audits.
     ledgers : Ledgers, default=None
         Each party's ledger: a run that would pass a budget is refused.
-    insecure_test_keys : bool, default=False
-        Whether keys below 2048 bits are allowed.
     insecure_seed : int, default=None
         Reproducible and insecure: all randomness from this number.
     progress : callable, default=None
         Called with the name of a stage, how much of it is done, and of how much.
     workers : int, default=1
         In how many processes the roles may run, with the same record.
+    **settings : str, int, float, bool or Fraction
+        Settings of the method, the target and the protocol, by the names of the options of `smc-dp run` (lambda is
+        `lam`), such as `protocol` and `colluders`. A `method` or a `target` that is no name or number has its own.
 
     Returns
     -------
@@ -158,18 +139,16 @@ def run_protocol(
 
     """
     prepared = _prepared(data, bounds, label, test, auxiliary)
-    parties, classes = len(prepared.federation.names), prepared.federation.classes
-    stated = isinstance(target, Target)
-    asked = RunSettings.asking(
-        method=method if isinstance(method, str) else None, protocol=protocol, calibration="proven",
-        epsilon=None if stated else target, key_bits=key_bits, comparison=comparison, exponents=exponents,
-        colluders=colluders, dropouts=dropouts, most_rows=most_rows, sizes=sizes, verifiable=verifiable, output=output,
-        insecure_test_keys=insecure_test_keys,
-    )  # fmt: skip
-    settled = asked.settled(
-        parties, classes, seeded=insecure_seed is not None,
-        as_printed=protocol in PROTOCOLS and as_printed(protocol or ""),
-        made=None if isinstance(method, str | None) else method, target=target if isinstance(target, Target) else None,
+    made = None if isinstance(method, str | None) else method
+    stated = target if isinstance(target, Target) else None
+    for name, own, section in (("method", made, MethodSettings), ("target", stated, TargetSettings)):
+        if own is not None:
+            refuse_with({key: settings.get(key) for key in section.model_fields}, name)
+    usual = {"method": None if made else method, "epsilon": None if stated else target, "calibration": "proven"}
+    protocol = settings.get("protocol")
+    settled = RunSettings.asking(**usual | settings).settled(
+        len(prepared.federation.names), prepared.federation.classes, seeded=insecure_seed is not None,
+        as_printed=protocol in PROTOCOLS and as_printed(str(protocol)), made=made, target=stated,
     )  # fmt: skip
     agreed = settled.in_a_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)

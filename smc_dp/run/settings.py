@@ -2,9 +2,8 @@
 
 Rules of this file:
 
-1. A setting is one field. Its `description` is the sentence that help texts and the published schema share, and its
-   `title` names it in the table of settings of a report. `json_schema_extra` says which commands have it as an option,
-   how the value of that option is written, what is taken where nobody says it, and which short help shows it.
+1. A setting is one field with one sentence, which help texts, the published schema and reports share. `_setting` says
+   what else a field may say of its option.
 2. `python tests/make_options.py` writes the options into `smc_dp/cli/setting_options.json`, so that help loads no
    model. A test compares the two.
 3. A section may be left out, and so may each of its fields: `RunSettings.settled` takes what the method prefers, then
@@ -16,8 +15,10 @@ Rules of this file:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -27,8 +28,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.fields import FieldInfo
 
 from protocols.runtime.network import TOPOLOGIES
-from smc_dp.core.documents import Document, FaultCollector, validated
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import Document, FaultCollector, refuse_all, validated
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
@@ -47,24 +48,32 @@ from smc_dp.run.protocols.registry import (
 
 LAMBDA = "1/10"
 """Regularisation of a method that is named without one: what suits a few hundred rows."""
-RUN, STUDY, PLAN = "run", "study new", "plan"
+RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
 
 
 def _setting(
-    title: str, sentence: str, metavar: str = "", kind: str = "text", *, on: tuple[str, ...] = (RUN,),
-    short: tuple[str, ...] = (), usual: str = "", variable: str = "",
-    sentences: Mapping[str, str] = MappingProxyType({}), alias: str | None = None, default: Any = None,
+    sentence: str, metavar: str = "", kind: str = "", *, on: tuple[str, ...] = (RUN,), short: tuple[str, ...] = (),
+    usual: str = "", variable: str = "", title: str = "", sentences: Mapping[str, str] = MappingProxyType({}),
+    alias: str | None = None, default: Any = None,
 ) -> Any:  # fmt: skip
     """Return a field that may be left out.
 
-    `kind`: how the value of the option is read, see `smc_dp.cli.setting_options`. `on`: the commands that have it;
-    `short`: those whose short help shows it. `usual`: what is taken where nobody says it. `sentences`: other sentences,
-    by command.
+    `kind`: how the value of the option is read, see `smc_dp.cli.setting_options`; else what the metavar says. `on`: the
+    commands that have it; `short`: those whose short help shows it. `usual`: what is taken where nobody says it.
+    `title`: what a report calls it, else the sentence without what it is about. `sentences`: other ones, by command.
     """
-    extra: dict[str, Any] = {"kind": kind, "metavar": metavar, "commands": [*on], "short": [*short], "usual": usual}
+    read = kind or {"INTEGER": "integer", "NUMBER": "number", "FILE": "path", "DIR": "path"}.get(metavar, "text")
+    extra: dict[str, Any] = {"kind": read, "metavar": metavar, "commands": [*on], "short": [*short], "usual": usual}
     extra |= {"variable": variable, "sentences": dict(sentences)}
     said: Any = {name: value for name, value in extra.items() if value}
-    return Field(default=default, alias=alias, title=title, description=sentence, json_schema_extra=said)
+    name = title or re.split("[.;]", re.sub("^[A-Za-z_, ]+: ", "", sentence))[0]
+    name = name[0].upper() + name[1:]
+    return Field(default=default, alias=alias, title=name, description=sentence, json_schema_extra=said)
+
+
+_agreed, _planned = partial(_setting, on=(RUN, STUDY)), partial(_setting, on=(RUN, STUDY, PLAN))
+_EVERYWHERE = (RUN, STUDY, PLAN, COMPARE)
+_without_option = partial(_setting, on=())
 
 
 def required(section: type[Document], name: str) -> Any:
@@ -85,7 +94,6 @@ MethodSetting: TypeAlias = Annotated[
     str | None, BeforeValidator(_method_setting), WithJsonSchema({"type": ["string", "number"]})
 ]
 """A setting of a method as a release has it: a number as a fraction, a word as it is."""
-_AGREED, _ALL = (RUN, STUDY), (RUN, STUDY, PLAN)
 
 
 class SettingsSection(Document):
@@ -108,51 +116,32 @@ class MethodSettings(SettingsSection):
 
     __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
 
-    name: OneLine | None = _setting(
-        "Method",
+    name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(BY_PROTOCOL), on=_ALL, short=_ALL,
-        usual="prr_mean; newton for three or more classes",
-        sentences={
+        "|".join(BY_PROTOCOL), short=(RUN, STUDY, PLAN), usual="prr_mean; newton for three or more classes",
+        title="Method", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton].",
         },
     )  # fmt: skip
-    lam: MethodSetting = _setting(
-        "Regularisation", "Regularisation, of methods that have one.", "NUMBER", "number", on=_ALL, usual="0.1",
-        alias="lambda",
-    )  # fmt: skip
-    adjacency: MethodSetting = _setting(
-        "How neighbouring data sets differ",
+    lam: MethodSetting = _planned(
+        "Regularisation, of methods that have one.", "NUMBER", usual="0.1", alias="lambda", title="Regularisation"
+    )
+    adjacency: MethodSetting = _agreed(
         "newton, gd: whether neighbouring data sets have another record, or one more or less.",
-        _choices(RecordAdjacency), "choice", on=_AGREED, usual="replace",
+        _choices(RecordAdjacency), "choice", usual="replace",
     )  # fmt: skip
-    rows: MethodSetting = _setting(
-        "The number of all rows, which is public", "gd: the number of all rows, which is public.", "INTEGER", "count",
-        on=_AGREED, usual="what is known",
-    )  # fmt: skip
-    clip: MethodSetting = _setting(
-        "The norm that models are clipped to", "avg_clip: the norm that models are clipped to.", "NUMBER", "number",
-        on=_AGREED, usual="10",
-    )  # fmt: skip
-    rounds: MethodSetting = _setting("Rounds of learning", "ofpa, ofaa: rounds of learning.", on=())
-    reading: MethodSetting = _setting("Reading of the printed step", "ofpa, ofaa: reading of the printed step.", on=())
-    epochs: MethodSetting = _setting(
-        "Steps of gradient descent, as printed", "ofpa, ofaa: steps of gradient descent.", on=()
+    rows: MethodSetting = _agreed(
+        "gd: the number of all rows, which is public.", "INTEGER", "count", usual="what is known"
     )
-    trust: MethodSetting = _setting(
-        "One noise on the sum, or one for each party", "ofaa: one noise on the sum, or one for each party.", on=()
-    )
-    repair: MethodSetting = _setting(
-        "How a noisy polynomial is repaired", "ofaa: how a noisy polynomial is repaired.", on=()
-    )
-    lam_global: MethodSetting = _setting(
-        "Regularisation of the global model", "soft_ss: regularisation of the global model.", on=()
-    )
-    gamma: MethodSetting = _setting(
-        "What keeps directions short that public rows lack",
-        "soft_ss: regularisation of directions that public rows lack.", on=(),
-    )  # fmt: skip
+    clip: MethodSetting = _agreed("avg_clip: the norm that models are clipped to.", "NUMBER", usual="10")
+    rounds: MethodSetting = _without_option("ofpa, ofaa: rounds of learning.")
+    reading: MethodSetting = _without_option("ofpa, ofaa: reading of the printed step.")
+    epochs: MethodSetting = _without_option("ofpa, ofaa: steps of gradient descent, as printed.")
+    trust: MethodSetting = _without_option("ofaa: one noise on the sum, or one for each party.")
+    repair: MethodSetting = _without_option("ofaa: how a noisy polynomial is repaired.")
+    lam_global: MethodSetting = _without_option("soft_ss: regularisation of the global model.")
+    gamma: MethodSetting = _without_option("soft_ss: regularisation of directions that public rows lack.")
 
 
 class TargetSettings(SettingsSection):
@@ -160,161 +149,124 @@ class TargetSettings(SettingsSection):
 
     model_config = ConfigDict(extra="forbid")
 
-    epsilon: PositiveRatio | None = _setting(
-        "The epsilon that was asked for", "Privacy loss; a smaller one is more private.", "NUMBER", "number", on=_ALL,
-        short=_ALL, usual="1",
+    epsilon: PositiveRatio | None = _planned(
+        "Privacy loss; a smaller one is more private.", "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
+        title="The epsilon that was asked for",
     )  # fmt: skip
-    delta: PositiveRatio | None = _setting(
-        "The delta that was asked for", "Delta of noise ddg, which a secure sum adds.", "NUMBER", "probability",
-        on=_ALL, usual="1e-5",
+    delta: PositiveRatio | None = _planned(
+        "Delta of noise ddg, which a secure sum adds.", "NUMBER", "probability", usual="1e-5",
+        title="The delta that was asked for",
     )  # fmt: skip
-    noise: OneLine | None = _setting(
-        "Law of the noise", "Distribution of the noise.", "|".join((*PRINTED, *SHARED)), "choice", on=_AGREED,
+    noise: OneLine | None = _agreed(
+        "Distribution of the noise.", "|".join((*PRINTED, *SHARED)), "choice",
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
-    calibration: OneLine | None = _setting(
-        "How the noise was set", "Scale of the noise: as proven here, or as printed in the paper.",
-        _choices(Calibration), "choice", on=_AGREED, usual="proven",
+    calibration: OneLine | None = _agreed(
+        "Scale of the noise: as proven here, or as printed in the paper.", _choices(Calibration), "choice",
+        usual="proven", title="Scale of the noise",
     )  # fmt: skip
 
 
 class ProtocolSettings(SettingsSection):
     """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out."""
 
-    name: OneLine | None = _setting(
-        "Protocol", "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.",
-        "pathak2010|linear", on=_ALL,
+    name: OneLine | None = _planned(
+        "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.", "pathak2010|linear",
         usual="pathak2010; linear from 20 parties on, unless `key_bits`, `comparison` or `exponents` is given",
-        sentences={PLAN: "prr_mean: protocol that computes the method; give `method`, too."},
+        title="Protocol", sentences={PLAN: "prr_mean: protocol that computes the method; give `method`, too."},
     )  # fmt: skip
-    key_bits: Term = _setting(
-        "Length of the Paillier keys", "prr_mean: length of the Paillier keys.", "INTEGER", "integer", on=_AGREED,
-        usual="3072",
-    )  # fmt: skip
-    comparison: Term = _setting(
-        "How the smallest party was found", "prr_mean: how the smallest party is found.", _choices(ComparisonName),
-        on=_AGREED, usual="tournament",
-    )  # fmt: skip
-    exponents: Term = _setting(
-        "Randomisers of ciphertexts", "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.",
-        _choices(ExponentsName), "choice", on=_AGREED, usual="short",
-    )  # fmt: skip
-    colluders: Term = _setting(
-        "How many parties may deviate, with the curator",
-        "Secure sum: number of parties that may be malicious, together with the curator.", "INTEGER", "integer",
-        on=_ALL, short=_ALL, usual="1",
-    )  # fmt: skip
-    dropouts: Term = _setting(
-        "How many parties may vanish", "Secure sum: number of parties that may drop out.", "INTEGER", "integer",
-        on=_ALL, short=_ALL, usual="0",
-    )  # fmt: skip
-    most_rows: Term = _setting(
-        "The most rows that a party may have", "Secure sum: the most rows that a party may have.", "INTEGER", "integer",
-        on=_AGREED, usual="10000000",
-    )  # fmt: skip
-    sizes: Term = _setting(
-        "Whether the number of all rows is released", "Secure sum: whether the number of all rows is released.",
-        _choices(RowCounts), "choice", on=_AGREED, usual="released for wsum and ofpa, else hidden",
-    )  # fmt: skip
-    verifiable: Term = _setting(
-        "Whether anybody can add up", "Secure sum: publish the masked inputs, so that anybody can add them up.",
-        kind="flag", on=_AGREED,
-    )  # fmt: skip
-    output: Term = _setting(
-        "Who gets masked inputs", "Secure sum: who gets the masked inputs.", _choices(OutputName), "choice",
-        usual="curator",
-    )  # fmt: skip
-    left_out: Term = _setting(
-        "Parties that vanished before anybody was charged", "Secure sum: parties that dropped out before.", on=()
+    key_bits: Term = _agreed("prr_mean: length of the Paillier keys.", "INTEGER", usual="3072")
+    comparison: Term = _agreed(
+        "prr_mean: how the smallest party is found.", _choices(ComparisonName), usual="tournament"
     )
-    ring_bits: Term = _setting("Binary digits of the ring of the sums", "Bits of the ring of the sums.", on=())
-    ring_degree: Term = _setting("Degree of the ring of the keys", "linear: neighbours that share masks.", on=())
-    fraction_bits: Term = _setting("Binary digits after the point", "Bits after the binary point.", on=())
+    exponents: Term = _agreed(
+        "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.", _choices(ExponentsName), "choice",
+        usual="short",
+    )  # fmt: skip
+    colluders: Term = _planned(
+        "Secure sum: number of parties that may be malicious, together with the curator.", "INTEGER",
+        on=_EVERYWHERE, short=_EVERYWHERE, usual="1",
+    )  # fmt: skip
+    dropouts: Term = _planned(
+        "Secure sum: number of parties that may drop out.", "INTEGER", on=_EVERYWHERE, short=_EVERYWHERE, usual="0"
+    )
+    most_rows: Term = _agreed("Secure sum: the most rows that a party may have.", "INTEGER", usual="10000000")
+    sizes: Term = _agreed(
+        "Secure sum: whether the number of all rows is released.", _choices(RowCounts), "choice",
+        usual="released for wsum and ofpa, else hidden",
+    )  # fmt: skip
+    verifiable: Term = _agreed(
+        "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
+        title="Whether anybody can add up",
+    )  # fmt: skip
+    semi_honest: Term = _setting(
+        "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
+        kind="flag", on=(STUDY,), title="Whether a guarantee against semi-honest participants alone is accepted",
+    )  # fmt: skip
+    output: Term = _setting("Secure sum: who gets the masked inputs.", _choices(OutputName), "choice", usual="curator")
+    left_out: Term = _without_option("Secure sum: parties that dropped out before anybody was charged.")
+    ring_bits: Term = _without_option("Binary digits of the ring of the sums.")
+    ring_degree: Term = _without_option("linear: neighbours that share masks.")
+    fraction_bits: Term = _without_option("Binary digits after the point.")
 
 
 class DataRoles(Document):
     """Who brings which rows of a simulation, and which column and file says what."""
 
     study: Path | None = _setting(
-        "Study", "Study to simulate before anybody signs it; it says all that is agreed on.", "FILE", "path",
-        short=(RUN,),
-    )  # fmt: skip
+        "Study to simulate before anybody signs it; it says all that is agreed on.", "FILE", short=(RUN,)
+    )
     party: list[str] | None = _setting(
-        "Party", "CSV or Parquet file of one party; repeat the option.", "[NAME=]FILE", "texts", short=(RUN,)
+        "CSV or Parquet file of one party; repeat the option.", "[NAME=]FILE", "texts", short=(RUN,)
     )
-    parties_by: str | None = _setting(
-        "Column of parties", "The single `party` is one table; this column says whose row it is.", "COLUMN"
-    )
-    label: str | None = _setting("The column of classes", "The column of classes.", "COLUMN", short=(RUN,))
-    bounds: Path | None = _setting(
-        "Bounds", "TOML file of public bounds, categories and classes.", "FILE", "path", short=(RUN,)
-    )
-    test: Path | None = _setting(
-        "Test rows", "CSV or Parquet file to measure the accuracy on.", "FILE", "path", short=(RUN,)
-    )
+    parties_by: str | None = _setting("The single `party` is one table; this column says whose row it is.", "COLUMN")
+    label: str | None = _setting("The column of classes.", "COLUMN", short=(RUN,))
+    bounds: Path | None = _setting("TOML file of public bounds, categories and classes.", "FILE", short=(RUN,))
+    test: Path | None = _setting("CSV or Parquet file to measure the accuracy on.", "FILE", short=(RUN,))
     auxiliary: str | None = _setting(
-        "Digest of the public rows",
         "soft_ss: public rows without labels that all parties vote on. With `party` or `study` a CSV or Parquet file, "
         "else how many rows of the data set become public. They are published.",
-        "FILE|INTEGER",
+        "FILE|INTEGER", title="Digest of the public rows",
     )  # fmt: skip
     strict_bounds: bool = _setting(
-        "Strict bounds", "Refuse rows outside their bounds instead of clipping them.", kind="flag", default=False
+        "Refuse rows outside their bounds instead of clipping them.", kind="flag", default=False
     )
     dataset: str | None = _setting(
-        "Data set", "Data set that is dealt to parties.",
+        "Data set that is dealt to parties.",
         "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37|har|digits", short=(RUN,), usual="breast_cancer",
     )  # fmt: skip
-    data_dir: Path | None = _setting(
-        "Folder of data sets", "Folder with the papers' data sets.", "DIR", "path", variable="SMC_DP_DATA"
-    )
-    parties: int | None = _setting(
-        "Parties", "Number of parties that share a data set.", "INTEGER", "integer", usual="5"
-    )
-    split: str | None = _setting("Split", "Each party's percentage of a data set.", "15,20,...")
+    data_dir: Path | None = _setting("Folder with the papers' data sets.", "DIR", variable="SMC_DP_DATA")
+    parties: int | None = _setting("Number of parties that share a data set.", "INTEGER", usual="5")
+    split: str | None = _setting("Each party's percentage of a data set.", "15,20,...")
 
 
 class Simulation(Document):
     """How a run is simulated, and where its files go: no party agrees on it."""
 
     vanish: list[str] | None = _setting(
-        "Drop-outs", "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.",
-        "NAME:N", "texts",
-    )  # fmt: skip
+        "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.", "NAME:N", "texts"
+    )
     topology: str | None = _setting(
-        "Way of the mail", "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice",
-        usual="mesh",
-    )  # fmt: skip
-    link: str | None = _setting(
-        "Simulated network", "Network whose delays are simulated.", "lan|wan|none", "choice", usual="none"
+        "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice", usual="mesh"
     )
+    link: str | None = _setting("Network whose delays are simulated.", "lan|wan|none", "choice", usual="none")
     workers: int | None = _setting(
-        "Processes", "Processes that roles may run in; more of them may take less time.", "INTEGER", "count", usual="1"
+        "Processes that roles may run in; more of them may take less time.", "INTEGER", "count", usual="1"
     )
-    out: Path | None = _setting(
-        "Run folder", "Run folder to make.", "DIR", "path", short=(RUN,), usual="a new one in runs/"
-    )
-    record_views: Path | None = _setting(
-        "Views", "SECRET: folder to make for the view of each participant, for audits.", "DIR", "path"
-    )
+    out: Path | None = _setting("Run folder to make.", "DIR", short=(RUN,), usual="a new one in runs/")
+    record_views: Path | None = _setting("SECRET: folder to make for the view of each participant, for audits.", "DIR")
     ledgers: Path | None = _setting(
-        "Ledgers", "Folder with each party's ledger; a run that would pass a budget is refused.", "DIR", "path"
+        "Folder with each party's ledger; a run that would pass a budget is refused.", "DIR"
     )
     budget: str | None = _setting(
-        "Budget", "With `ledgers`: the limit, an epsilon, of a ledger that is made now; it never changes.", "NUMBER"
+        "With `ledgers`: the limit, an epsilon, of a ledger that is made now; it never changes.", "NUMBER", "text"
     )
     budget_delta: str | None = _setting(
-        "Delta of the budget", "With `budget`: delta of the limit, which ddg and vg need.", "NUMBER", usual="0"
+        "With `budget`: delta of the limit, which ddg and vg need.", "NUMBER", "text", usual="0"
     )
-    identities: Path | None = _setting(
-        "Identities", "Folder made by `smc-dp identities new`, with a key for each party.", "DIR", "path"
-    )
-    insecure_seed: int | None = _setting(
-        "Seed", "Reproducible and INSECURE: take all randomness from this number.", "INTEGER", "integer"
-    )
-    as_printed_insecure: bool = _setting(
-        "Steps as printed", "INSECURE: the paper's steps with their leaks.", kind="flag", default=False
-    )
+    identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")
+    insecure_seed: int | None = _setting("Reproducible and INSECURE: take all randomness from this number.", "INTEGER")
+    as_printed_insecure: bool = _setting("INSECURE: the paper's steps with their leaks.", kind="flag", default=False)
 
 
 _SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
@@ -328,9 +280,7 @@ class RunSettings(Document):
     method: MethodSettings = MethodSettings()
     target: TargetSettings = TargetSettings()
     protocol: ProtocolSettings = ProtocolSettings()
-    insecure_test_keys: bool = _setting(
-        "Test keys", "INSECURE: allow keys below 2048 bits.", kind="flag", on=_AGREED, default=False
-    )
+    insecure_test_keys: bool = _agreed("INSECURE: allow keys below 2048 bits.", kind="flag", default=False)
 
     @classmethod
     def asking(cls, **said: Any) -> Self:
@@ -408,12 +358,11 @@ class RunSettings(Document):
         return printed[0] if printed else ""
 
     def _method(self, usual: Any, protocol: str) -> Any:
-        said, known, found = self.method.said(), agreements.settings_wanted(type(usual)), FaultCollector()
-        for name in said:
-            if name not in known:
-                with found.step():
-                    raise InputError("method.no_such_setting", setting=name, method=usual.name)
-        found.require()
+        said, known = self.method.said(), agreements.settings_wanted(type(usual))
+        about = {"method": usual.name}
+        refuse_all(
+            InputFault("method.no_such_setting", {"setting": name, **about}) for name in said if name not in known
+        )
         said = {"lambda": LAMBDA} | said if "lambda" in known else said
         return agreements.method_for(usual.name, protocol, settings_in(said, type(usual), complete=False))
 

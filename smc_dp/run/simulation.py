@@ -8,7 +8,7 @@ an agreement of those who are left.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
@@ -25,7 +25,7 @@ from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
 from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_rows
 from smc_dp.data.partition import check_names
@@ -34,7 +34,6 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import Foreseeable
 from smc_dp.methods.model import ReleasedModel, Weights, classify
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
-from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
@@ -123,7 +122,9 @@ class _Run:
         run_folder.check_readable(agreement, self.simulated)
         every = own_parts(data, agreement, self.rng)
         check_parties(every)
-        charge = self._charge()
+        charge = price_of(agreement) if self.ledgers else None
+        if self.ledgers and charge:
+            self.ledgers.check(data.as_read, charge)
         _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(every))
         parts = _parts(every, progress)
         own = self.rng.fork("protocol")
@@ -155,13 +156,23 @@ class _Run:
             _LOG.info("the secret views are in %s", self.views)
         standings = reserved.released(folder / RELEASE, execution.members) if reserved else {}
         compared = _comparison(data.federation, data.test, agreement, published.weights, self.rng.fork("no noise"))
-        remarks = (*self._remarks(), *(reserved.remarks if reserved else ()))
+        left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
+        remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.vanished, self.left_out)
         form = agreement.form
         signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
         planned = agreement.outlook(data.federation.sizes.tolist())
         return Report(
-            agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
+            agreement,
+            self.simulated,
+            compared,
+            execution.cost,
+            folder,
+            standings,
+            tuple(remarks),
+            present,
+            signal,
+            planned,
         )
 
     def without(self, stopped: NoResultError) -> _Run:
@@ -188,14 +199,6 @@ class _Run:
             left_out=(*self.left_out, *stopped.vanished),
         )
 
-    def _charge(self) -> Guarantee | None:
-        """What each party will be charged; InputError where somebody's budget would be passed."""
-        if not self.ledgers:
-            return None
-        charge = price_of(self.agreement)
-        self.ledgers.check(self.data.as_read, charge)
-        return charge
-
     def _setting(self, record: IO[bytes], reserved: Reserved | None, charged: set[str], sites: _Sites) -> Setting:
         def charge(name: str, label: str) -> None:
             charged.add(name)
@@ -219,10 +222,6 @@ class _Run:
             made=sites.actors,
             workers=self.workers,
         )
-
-    def _remarks(self) -> Iterator[Fault]:
-        if self.left_out:
-            yield InputFault("run.parties_left_out", {"names": self.left_out, "others": len(self.agreement.parties)})
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,12 @@ class OwnLedger:
         with Ledger.open(self.path) as ledger:
             return ledger.history().last_under(run_key(session_id, RELEASED)) is not None
 
-    def reserve(self, session_id: bytes, agreement: Agreement, held: AsRead) -> int:
+    def reserve(self, session_id: bytes, agreement: Agreement, held: AsRead, approval: bytes | None = None) -> int:
         """Charge the session for the rows, as they were read, before its first message; the number of the entry.
 
         A party's program asks whenever it begins, as long as its role is not over: it is charged once. InputError for a
-        session that was given up, which must not go on, for other rows or another price than before, and beyond the
-        limit.
+        session that was given up, which must not go on, for other rows or another price than before, beyond the limit,
+        and where the own `approval` has served another session: a site that lost its state approves anew.
         """
         key = run_key(session_id, RELEASED)
         with Ledger.open(self.path) as ledger:
@@ -54,7 +54,8 @@ class OwnLedger:
             if known and ended and ended.state == "void":
                 raise self._refused("ledger.session_given_up", number=known.number)
             name = ledger.dataset(partial(as_read, held=held))
-            return ledger.reserve(name, agreement.mechanism, price_of(agreement), key)
+            digest = None if approval is None else hashlib.sha256(approval).hexdigest()
+            return ledger.reserve(name, agreement.mechanism, price_of(agreement), key, digest)
 
     def void(self, session_id: bytes, given_up: GivenUp) -> None:
         """The session came to nothing, and cost nothing; nor does it where it was not charged.

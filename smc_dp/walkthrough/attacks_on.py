@@ -23,11 +23,7 @@ SELDOM = 20  # trials of a form that are decided by the least number as well
 
 
 def sections(
-    protocol: str,
-    *,
-    seconds: float = SECONDS,
-    rng: Stream | None = None,
-    progress: Callable[[str], None] | None = None,
+    protocol: str, *, seconds: float = SECONDS, rng: Stream | None = None, progress: Callable[[str], None] | None = None
 ) -> tuple[Section, ...]:
     """A section for each attack on the protocol of this name, nothing where there is none.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,18 +83,14 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
     allowance = Allowance(2 * _SECONDS)
     try:
         evidence = allowance.spend(lambda: load(folder, views=views))
-        _check_parties(evidence.session)
+        if (count := len(evidence.session.parties)) > MOST_SHOWN:
+            raise InputError("run.too_many_parties", most=MOST_SHOWN, got=count)
         allowance.spend(lambda: _check_views(evidence, views))
     except TakesTooLongError:
         raise InputError("views.replay_takes_too_long", folder=str(folder), seconds=_SECONDS) from None
     watched = watch(evidence.session, evidence.envelopes, evidence.recomputed, gone(evidence))
     found = _course_of(watched, progress)
     return page(watched, found, attacks_on.sections(found.protocol.program.name, seconds=0), secret=True)
-
-
-def _check_parties(session: Session) -> None:
-    if len(session.parties) > MOST_SHOWN:
-        raise InputError("run.too_many_parties", most=MOST_SHOWN, got=len(session.parties))
 
 
 def _check_views(evidence: Evidence, views: Path) -> None:
@@ -106,15 +101,6 @@ def _check_views(evidence: Evidence, views: Path) -> None:
             raise InputError(outcome.fault.within(str(views)))
 
 
-@dataclass(frozen=True)
-class _Case:
-    """A session that the engine can run, and the kinds of letters in it."""
-
-    protocol: Protocol
-    p: Any
-    kinds: frozenset[str]
-
-
 def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> ProtocolCourse:
     """The course of a session of the same kind: with as many parties where the engine takes so many."""
     session = watched.session
@@ -122,20 +108,21 @@ def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> Prot
     most = most_parties(find(session.program.name, session.program.version))
     parties = count if count <= most else PARTIES
     kinds = {letter.kind.__name__ for letter in watched.letters}
-    case = min(_cases(session, parties), key=lambda case: len(case.kinds ^ kinds), default=None)
+    case = min(_cases(session, parties), key=lambda case: len(case[2] ^ kinds), default=None)
     if case is None:
         raise InputError("run.no_walkthrough", name=session.program.name)
-    pattern = pattern_of(watched, case.protocol, case.p) if count == parties else None
+    protocol, p, _ = case
+    pattern = pattern_of(watched, protocol, p) if count == parties else None
     more = {"pattern": pattern} if pattern else {}
-    return course(case.protocol, parties, progress=progress, p=case.p, **more)
+    return course(protocol, parties, progress=progress, p=p, **more)
 
 
-def _cases(session: Session, parties: int) -> Iterator[_Case]:
-    """The sessions in which the engine looks at this program."""
+def _cases(session: Session, parties: int) -> Iterator[tuple[Protocol, Any, frozenset[str]]]:
+    """The sessions in which the engine looks at this program, with their parameters and kinds of letters."""
     for protocol in PROTOCOLS.values():
         model = protocol.model
         if protocol.program.roles == session.program.roles and not model.matrix_file:
             first = model.sample(parties)
             for p in (first, *model.profiles(first)):
                 letters = toy_run(protocol, p).letters
-                yield _Case(protocol, p, frozenset(letter.kind.__name__ for letter in letters))
+                yield protocol, p, frozenset(letter.kind.__name__ for letter in letters)

@@ -55,7 +55,7 @@ def first(course: ProtocolCourse) -> Section:
 
 def table(known: Knowledge) -> PageTable:
     """What every coalition knows of each kind of secret of the others, whoever has the smallest number."""
-    rows = [_worst(known, members) for members in known.coalitions]
+    rows = [replace(known.rows(members)[0], cells=known.cells(members), smallest="") for members in known.coalitions]
     shown = [_shown(row) for row in rows]
     found = dict.fromkeys([*GROUPS.values(), *(name for cells in shown for name in cells)])
     columns = tuple(name for name in found if any(name in cells for cells in shown))
@@ -69,10 +69,6 @@ def table(known: Knowledge) -> PageTable:
         for row, one in zip(rows, shown, strict=True)
     )
     return PageTable("What each coalition can work out of the others' secrets", headings, tuple(cells))
-
-
-def _worst(known: Knowledge, members: tuple[str, ...]) -> Row:
-    return replace(known.rows(members)[0], cells=known.cells(members), smallest="")
 
 
 def _shown(row: Row) -> Mapping[str, str]:

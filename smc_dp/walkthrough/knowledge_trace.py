@@ -22,7 +22,7 @@ from smc_dp.leakage.matrix import Cell, Matrix, Row, coalitions, rows_of
 from smc_dp.leakage.symbolic.engine import Gate, Running
 from smc_dp.leakage.symbolic.form import symbols_of
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
-from smc_dp.leakage.symbolic.trace import Sent, Trace, values
+from smc_dp.leakage.symbolic.trace import Trace, values
 from smc_dp.leakage.symbolic.views import heads
 from smc_dp.leakage.symbolic.world_runs import FEW, WorldBook
 from smc_dp.leakage.symbolic.worlds import World, base, turned
@@ -87,7 +87,8 @@ def course(
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
-    _check(protocol)
+    if protocol.model.matrix_file:
+        raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
     book = WorldBook(protocol, protocol.model.sample(parties) if p is None else p, pattern)
     every = tuple(coalitions(book.names))
     worlds = list(dict.fromkeys(w for m in every for found, _ in book.scenes(frozenset(m)) for w in found))
@@ -131,11 +132,6 @@ def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
     inputs = {symbol for symbol in trace.inputs.values() if trace.owners[symbol.name] == name}
     holding = (x for x, s in zip(vanishing, letters, strict=True) if inputs & symbols_of(values(s.message)))
     return next(holding, None)
-
-
-def _check(protocol: Protocol) -> None:
-    if protocol.model.matrix_file:
-        raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
 
 
 def _start(book: WorldBook, world: World, gate: Gate) -> Running:
@@ -208,10 +204,6 @@ def _released(cells: Mapping[str, Cell], final: Mapping[str, Cell]) -> dict[str,
 def _steps(run: _Paced, plan: Sequence[tuple[StepKey, ...]]) -> Iterator[CourseStep]:
     sent = [(run.gate.key(s), s) for s in run.running.trace.sent]
     for keys in plan:
-        yield CourseStep(
-            keys[0].stage, keys[0].step, keys[0].place, tuple(_letter(s, key) for key, s in sent if key in keys)
-        )
-
-
-def _letter(sent: Sent, key: StepKey) -> CourseLetter:
-    return CourseLetter(sent.sender, sent.to, type(sent.message).__name__, key.place)
+        here = ((s, type(s.message).__name__, key.place) for key, s in sent if key in keys)
+        letters = tuple(CourseLetter(s.sender, s.to, kind, place) for s, kind, place in here)
+        yield CourseStep(keys[0].stage, keys[0].step, keys[0].place, letters)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from smc_dp.walkthrough.knowledge_trace import CourseStep, ProtocolCourse
+from smc_dp.walkthrough.knowledge_trace import ProtocolCourse
 from smc_dp.walkthrough.observed_session import Watched, WatchedLetter
 
 
@@ -63,10 +63,11 @@ class _Places:
         names = watched.session.names
         self._names: Mapping[str, str] = dict(zip(names, course.names, strict=False))
         self._exactly = len(names) == len(course.names)
-        self._letters = dict(_by_letter(course.steps))
+        self._letters: dict[tuple[str, str, str, int], int] = {}
         self._kinds: dict[tuple[str, str], int] = {}
         for at, step in enumerate(course.steps):
             for letter in step.letters:
+                self._letters[letter.sender, letter.to, letter.kind, letter.place] = at
                 self._kinds.setdefault((step.stage, letter.kind), at)
 
     def of(self, letter: WatchedLetter) -> int | None:
@@ -76,9 +77,3 @@ class _Places:
             return by_kind
         ends = self._names[letter.sender], self._names.get(letter.to, letter.to)
         return self._letters.get((*ends, letter.kind.__name__, letter.place), by_kind)
-
-
-def _by_letter(steps: Iterable[CourseStep]) -> Iterator[tuple[tuple[str, str, str, int], int]]:
-    for at, step in enumerate(steps):
-        for letter in step.letters:
-            yield (letter.sender, letter.to, letter.kind, letter.place), at

@@ -59,7 +59,7 @@ def watch(
 ) -> Watched:
     """The session with this record, lines to envelopes, as these views open it; `gone` are those who vanished."""
     by_line = {letter.line: letter.message for letter in most_legible(views.values())}
-    keys = _public_keys(views.values())
+    keys = {name: key for again in views.values() for name, key in again.keys.items()}
     counted: Counter[tuple[str, str, str]] = Counter()
     letters = []
     for line, e in record.items():
@@ -70,7 +70,8 @@ def watch(
         counted[edge] += 1
         said = _published(session, e, kind, keys) if e.is_public else by_line.get(line)
         letters.append(WatchedLetter(e.sender, e.to, kind, e.stage, counted[edge], said))
-    inputs = {name: _private(session, again.view.inputs) for name, again in views.items()}
+    p = session.parameters
+    inputs = {name: tuple(x for x in again.view.inputs if x != p) for name, again in views.items()}
     away = frozenset(gone)
     return Watched(
         session, tuple(letters), inputs, _secret_keys(views), tuple(name for name in session.names if name in away)
@@ -91,14 +92,6 @@ def _published(session: Session, e: Envelope, kind: type[Message], keys: Keys) -
         return messages.decode(kind, body, session.layout_in(e.stage), keys)
     except (DecodeError, LocalError):
         return None
-
-
-def _private(session: Session, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(value for value in inputs if value != session.parameters)
-
-
-def _public_keys(views: Iterable[Recomputed]) -> Keys:
-    return {name: key for again in views for name, key in again.keys.items()}
 
 
 def _secret_keys(views: Mapping[str, Recomputed]) -> dict[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]]:

@@ -360,7 +360,7 @@ MUTANTS = (
         "a bad share is not dropped",
         (Patch("sums", "            if i not in wrong:\n", "            if True:\n"),),
         sum_checks_course.wrong_shares_are_dropped,
-        "no sum came out though T good shares are there",
+        "dealers are noted for shares that they did not deal",
     ),
     Mutant(
         25,

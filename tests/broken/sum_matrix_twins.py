@@ -23,6 +23,7 @@ from protocols.secure_sum.values import Addends, Held, joined
 
 Patch = tuple[Any, str, Any]
 _blind, _lift, _is_dealt, _context = masks.blind, masks.lift, unmasking.is_dealt, roster.context
+_covered, _uncovered = dealing.covered, dealing.uncovered
 
 
 async def party(me: Any, p: Any, mine: Any, *later: Any) -> Any:
@@ -116,3 +117,19 @@ NO_NOISE: Sequence[Patch] = ((steps, "blinded", without_noise),)
 ASKED_WITHOUT_NOISE: Sequence[Patch] = ((secure_sum, "_known", asked_without_noise),)
 DIGESTS_ALONE: Sequence[Patch] = ((roster, "inputs", digests_alone),)
 ONE_CONTEXT: Sequence[Patch] = ((roster, "context", timeless),)
+
+
+def covered_for_charlie(context: bytes, dealer: int, others: Mapping[int, bytes], dealt: Seeds) -> tuple[bytes, ...]:
+    """Under what is known to him in place of what two neighbours agree on."""
+    return _covered(context, dealer, dict.fromkeys(others, context), dealt)
+
+
+def uncovered_by_all(context: bytes, dealer: int, holder: int, agreed: bytes, body: bytes) -> tuple[Held, ...] | None:
+    """By the same."""
+    return _uncovered(context, dealer, holder, context, body)
+
+
+PUBLIC_COVER: Sequence[Patch] = (
+    (dealing, "covered", covered_for_charlie),
+    (dealing, "uncovered", uncovered_by_all),
+)

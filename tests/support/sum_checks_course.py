@@ -76,6 +76,8 @@ def wrong_shares_are_dropped(code: Code) -> None:
     c = session(code.running(spoilt), 5, 1, 1, charlie=False, colluding=()).seat()
     hold(c.honest[CURATOR_NAME].end == "done", "no sum came out though T good shares are there")
     hold(c.honest[CURATOR_NAME].result.values[0] == c.total(ALL, 0), "another sum came out")
+    noted = {note.sender for note in c.honest[CURATOR_NAME].notes}
+    hold(noted == {"P1"}, "dealers are noted for shares that they did not deal")
 
 
 def masks_cancel(code: Code) -> None:

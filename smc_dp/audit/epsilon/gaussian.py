@@ -8,7 +8,6 @@ whole curve looks at many at once, and also finds noise that has the right width
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 
@@ -76,13 +75,11 @@ class Curve:
 
 def choose_curve(worlds: Worlds, alpha: float) -> Curve:
     """The score with the largest bound on these draws, nearly, and thresholds from the one tail to the other."""
-    return max(_candidates(worlds, alpha), key=lambda found: _rough(found, worlds))
-
-
-def _candidates(worlds: Worlds, alpha: float) -> Iterator[Curve]:
+    found = []
     for score in range(len(worlds[0])):
         edges = quantiles(np.concatenate([world[score] for world in worlds]), THRESHOLDS)
-        yield from (Curve(score, edges, likely, alpha) for likely in (0, 1))
+        found += [Curve(score, edges, likely, alpha) for likely in (0, 1)]
+    return max(found, key=lambda curve: _rough(curve, worlds))
 
 
 def _rough(found: Curve, worlds: Worlds) -> float:

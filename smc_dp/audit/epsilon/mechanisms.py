@@ -23,11 +23,7 @@ SENSITIVITY = (1 << 20) + 1
 """In whole units, of both norms; it has a remainder modulo every small prime, or residues would tell nothing."""
 
 MECHANISMS: Mapping[NoiseName, str] = MappingProxyType(
-    {
-        "knorm": "rounded K-norm noise",
-        "laplace": "discrete Laplace noise",
-        "gauss": "discrete Gaussian noise",
-    }
+    {"knorm": "rounded K-norm noise", "laplace": "discrete Laplace noise", "gauss": "discrete Gaussian noise"}
 )
 _DIMENSIONS = (1, 2)
 _OF_TWIN: Mapping[TwinName, tuple[NoiseName, int]] = MappingProxyType(

@@ -22,11 +22,7 @@ from smc_dp.privacy.target import HIGHEST, SHARED, Calibration, NoiseName, Targe
 
 ALL = "all"
 SCOPES = MappingProxyType(
-    {
-        protocol.NAME: protocol.SCOPE,
-        secure_sum.NAME: secure_sum.SCOPE,
-        **dict.fromkeys(rounds.METHODS, rounds.SCOPE),
-    }
+    {protocol.NAME: protocol.SCOPE, secure_sum.NAME: secure_sum.SCOPE, **dict.fromkeys(rounds.METHODS, rounds.SCOPE)}
 )
 """What can be audited through a whole protocol, and what is then looked at."""
 DELTA = Fraction(1, 10**6)

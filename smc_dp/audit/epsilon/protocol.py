@@ -20,7 +20,7 @@ from smc_dp.methods.functionality import Contribution, Vector, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.target import PRINTED, Target
-from smc_dp.run.protocols.by_protocol import Participants, participants, secure
+from smc_dp.run.protocols.by_protocol import participants, secure
 
 NAME = "prr_mean"
 SCOPE = (
@@ -52,7 +52,10 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     public = Public(len(sizes), 1, 2)
     functionality = method.functionality(public, agreed)
     changed = 1 if twin == "stripped" else 0
-    weights = [_weights(sizes, world, changed) for world in (0, 1)]
+    bits = [[world if j == changed else 0 for j in range(len(sizes))] for world in (0, 1)]
+    weights = [[model_of(_rows(*party), _LAM)[0] for party in zip(sizes, labels, strict=True)] for labels in bits]
+    parameters = Parameters(tuple(f"party {j}" for j in range(len(sizes))), 1, _KEY_BITS)
+    program = as_printed.PROGRAM if printed else pathak2010.PROGRAM
 
     def draw(world: int, rng: Stream) -> Array:
         parts = [
@@ -63,7 +66,7 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
         if clear:
             return _opened(ideal(functionality, parts, rng)) - known
         own = rng.spawn()
-        return _opened(secure(functionality, parts, _session(printed, len(sizes), own), rng=own).value) - known
+        return _opened(secure(functionality, parts, participants(program, parameters, own), rng=own).value) - known
 
     how = "the protocol as printed" if printed else "the whole protocol"
     return Case(
@@ -76,21 +79,11 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     )
 
 
-def _weights(sizes: tuple[int, ...], world: int, changed: int) -> list[int]:
-    """Every party's model on the grid; `changed` is the party whose record the world says."""
-    return [model_of(_rows(n, world if j == changed else 0), _LAM)[0] for j, n in enumerate(sizes)]
-
-
 def _rows(n: int, bit: int) -> Rows:
     """A record at 1 with the label that the bit says, others at 0."""
     y = (np.arange(n) + 1) % 2
     y[0] = bit
     return Rows(np.eye(n)[:, :1], y)
-
-
-def _session(printed: bool, parties: int, rng: Stream) -> Participants:
-    parameters = Parameters(tuple(f"party {j}" for j in range(parties)), 1, _KEY_BITS)
-    return participants(as_printed.PROGRAM if printed else pathak2010.PROGRAM, parameters, rng)
 
 
 def _opened(value: Vector) -> Array:

@@ -10,8 +10,8 @@ half (Maurer and Pontil, COLT 2009, theorem 4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import log, sqrt
 
 import numpy as np
@@ -63,18 +63,14 @@ def lowest_mean(values: Array, counts: Counts, alpha: float) -> float:
 
 def choose_cells(worlds: Worlds, alpha: float) -> RenyiCells:
     """The cells and the order with the largest bound on these draws."""
-    return max(_candidates(worlds, alpha), key=lambda cells: cells.signed(*cells.counts(worlds)))
-
-
-def _candidates(worlds: Worlds, alpha: float) -> Iterator[RenyiCells]:
-    for score in range(len(worlds[0])):
-        pooled = np.concatenate([world[score] for world in worlds])
-        for number in _CELLS:
-            edges = quantiles(pooled, number - 1)
-            counts = [_counts(world[score], edges) + 1.0 for world in worlds]
-            for likely in (0, 1):
-                ratio = counts[likely] / counts[1 - likely]
-                yield from (RenyiCells(score, edges, likely, order, ratio, alpha) for order in ORDERS)
+    found = []
+    for score, number in product(range(len(worlds[0])), _CELLS):
+        edges = quantiles(np.concatenate([world[score] for world in worlds]), number - 1)
+        counts = [_counts(world[score], edges) + 1.0 for world in worlds]
+        for likely in (0, 1):
+            ratio = counts[likely] / counts[1 - likely]
+            found += [RenyiCells(score, edges, likely, order, ratio, alpha) for order in ORDERS]
+    return max(found, key=lambda cells: cells.signed(*cells.counts(worlds)))
 
 
 def _counts(values: Array, edges: Array) -> Counts:

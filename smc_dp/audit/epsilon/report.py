@@ -33,13 +33,8 @@ def twin_blocks(found: Sequence[Twin], sure: float) -> Iterator[PageBlock]:
     """Yield a section for each mutant, with the last of its audits, and how many of them found it."""
     for twin in found:
         table = PageTable("Tests", _HEADINGS, tuple(map(_row, twin.example.findings)), numbers=(3,))
-        told: tuple[PageBlock, ...] = (
-            *_claimed(twin.example),
-            Prose(f"broken: {twin.about}"),
-            table,
-            verdict(twin.example),
-        )
-        yield Section(twin.example.name, (*told, Prose(f"this twin is {chance(twin.power)}")))
+        broken, power = Prose(f"broken: {twin.about}"), Prose(f"this twin is {chance(twin.power)}")
+        yield Section(twin.example.name, (*_claimed(twin.example), broken, table, verdict(twin.example), power))
     yield Prose(_LEGEND)
     yield Prose(f"Broken on purpose. The bounds of the last audit hold together with confidence {sure:g}.")
 

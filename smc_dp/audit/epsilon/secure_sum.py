@@ -30,8 +30,7 @@ from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.neighbours import STRONG, labelled
 from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
-from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
 from smc_dp.privacy.target import SHARED, Target
 

@@ -66,7 +66,7 @@ class ExponentialRadius:
 
     def __call__(self, rng: Stream) -> Array:
         """Whole numbers: (dimension,)."""
-        generator = _generator(rng)
+        generator = np.random.default_rng(rng.bits(_SEED_BITS))
         direction = generator.normal(size=self.dimension)
         length = generator.exponential(self.scale)
         rounded: Array = np.rint(direction / np.linalg.norm(direction) * length)
@@ -97,7 +97,3 @@ class Multiples:
     def __call__(self, rng: Stream) -> Array:
         """Whole multiples of K: (dimension,)."""
         return np.array(KNorm(self.dimension, self.scale / self.parties).sample(rng), dtype=np.float64) * self.parties
-
-
-def _generator(rng: Stream) -> np.random.Generator:
-    return np.random.default_rng(rng.bits(_SEED_BITS))

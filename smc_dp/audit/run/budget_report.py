@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from smc_dp.audit.run.budgets import PartyBudget
-from smc_dp.privacy.ledger.history import Standing
+from smc_dp.privacy.ledger.history import Standing, account_of
 from smc_dp.privacy.ledger.numbers import at_least, at_most
 
 HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
 OF_LEDGERS = (
-    "Each as its party's ledger has it, of releases with the same unit and neighbours; others have accounts of their "
-    "own and are not added. Whether that is the only ledger of these rows, no ledger shows."
+    "Each as its party's ledger has it. The account of records counts every release, as what it guarantees where one "
+    "record is replaced. Whether that is the only ledger of these rows, no ledger shows."
 )
 _OUTCOMES = {"released": "charged", "reserved": "charged, and its end not noted", "void": "given up, not charged"}
 
@@ -35,7 +35,7 @@ def sentence(found: PartyBudget) -> str:
     if found.charged is None:
         return f"{said}."
     doubts = "".join(f" {doubt}" for doubt in found.charged.doubts)
-    account = f"{found.charged.guarantee.unit}, {found.charged.guarantee.adjacency}"
+    account = ", ".join(account_of(found.charged.guarantee))
     return (
         f"before {before} spent in the account ({account}); {said}; after it {after} spent, "
         f"{left} left of {limit}.{doubts}"

@@ -90,7 +90,8 @@ def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
             yield BookEntry(f"{name}___{code}", LevelsSaid(ticked), may_be_empty=bool(_cell(row, _BRANCHING)))
         return
     required = _cell(row, _REQUIRED).lower() == "y" and not _cell(row, _BRANCHING)
-    yield BookEntry(name, hidden or _said(kind, row), may_be_empty=not required)
+    said = _KINDS[kind](row) if kind in _KINDS else LeftOut(f"its field type is {shown(kind)}")
+    yield BookEntry(name, hidden or said, may_be_empty=not required)
 
 
 def _hidden(row: _Field, *, first: bool) -> LeftOut | None:
@@ -100,11 +101,6 @@ def _hidden(row: _Field, *, first: bool) -> LeftOut | None:
     if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; whoever edits it by hand, others
         return LeftOut("marked as an identifier")
     return None
-
-
-def _said(kind: str, row: _Field) -> ColumnSaid:
-    of = _KINDS.get(kind)
-    return LeftOut(f"its field type is {shown(kind)}") if of is None else of(row)
 
 
 def _text(row: _Field) -> ColumnSaid:
@@ -145,14 +141,6 @@ def _choices(text: str) -> Sequence[LevelSaid]:
     return [LevelSaid(code.strip(), (" ".join(_TAG.sub(" ", label).split()),)) for code, _, label in found]
 
 
-def _yes_or_no(row: _Field) -> ColumnSaid:
-    return LevelsSaid((LevelSaid("No", ("0",)), LevelSaid("Yes", ("1",))))
-
-
-def _true_or_false(row: _Field) -> ColumnSaid:
-    return LevelsSaid((LevelSaid("false", ("0",)), LevelSaid("true", ("1",))))
-
-
 _KINDS: Mapping[str, Callable[[_Field], ColumnSaid]] = MappingProxyType(
     {
         "text": _text,
@@ -164,7 +152,7 @@ _KINDS: Mapping[str, Callable[[_Field], ColumnSaid]] = MappingProxyType(
         "dropdown": _chosen,
         "select": _chosen,
         "sql": lambda row: LevelsSaid(),
-        "yesno": _yes_or_no,
-        "truefalse": _true_or_false,
+        "yesno": lambda row: LevelsSaid((LevelSaid("No", ("0",)), LevelSaid("Yes", ("1",)))),
+        "truefalse": lambda row: LevelsSaid((LevelSaid("false", ("0",)), LevelSaid("true", ("1",)))),
     }
 )

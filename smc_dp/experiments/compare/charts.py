@@ -93,16 +93,13 @@ def _over_settings(label: str, method: str, calibration: str, trials: list[Trial
         points = tuple(
             (AxisPlace(x), summary(some, panel.measure)) for x, some in sorted(here, key=lambda h: h[0]) if some
         )
-        ending = _asked(epsilon) if calibration != "none" and (len(epsilons) > 1 or epsilon == math.inf) else ""
+        ending = ", no noise" if epsilon == math.inf else f", ε = {epsilon:g} asked" if len(epsilons) > 1 else ""
         if points:
             worst = guarantee.worst([t for some in chosen.values() for t in some])
             note = "no guarantee" if worst is None else f"guaranteed ε ≤ {worst}"
-            found.append(PanelCurve(label + ending, method, calibration, points, note=note))
+            name = label if calibration == "none" else label + ending
+            found.append(PanelCurve(name, method, calibration, points, note=note))
     return found
-
-
-def _asked(epsilon: float) -> str:
-    return ", no noise" if epsilon == math.inf else f", ε = {epsilon:g} asked"
 
 
 def _over_epsilon(label: str, method: str, calibration: str, trials: list[Trial], panel: Panel) -> list[PanelCurve]:
@@ -136,7 +133,7 @@ def picture(panel: Panel, study: Study, trials: Sequence[Trial], form: PictureFo
     lines = curves(panel, study, trials)
     if not lines:
         return None
-    stated = [s for s in study.stated if _belongs(s, panel)]
+    stated = [s for s in study.stated if s.in_paper and s.measure == panel.measure and panel.shows(s.point)]
     handles = [_handle(line) for line in lines] + ([_STAR] if stated else [])
     figure = Figure(figsize=(form.width, form.height), dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
@@ -243,10 +240,6 @@ def _draw_stated(axes: Axes, stated: PaperFigure, scale: EpsilonAxis, trials: Se
     setting = panel.places[panel.settings.index(point.setting)] if panel.axis == "setting" else point.epsilon
     x = scale.of(AxisPlace(setting, guarantee.worst(ran)))
     axes.plot([x - 0.024 * abs(np.diff(axes.get_xlim())[0])], [stated.value], zorder=5, **style)
-
-
-def _belongs(stated: PaperFigure, panel: Panel) -> bool:
-    return stated.in_paper and stated.measure == panel.measure and panel.shows(stated.point)
 
 
 def _finish(axes: Axes, panel: Panel, scale: EpsilonAxis, form: PictureForm) -> None:

@@ -9,6 +9,7 @@ import os
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +63,10 @@ def to_csv(trials: Iterable[Trial]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for trial in sorted(trials, key=_order):
+    for trial in sorted(trials, key=attrgetter(*COLUMNS[:5], "repeat")):
         *shown, epsilon, delta = astuple(trial)
         writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in shown] + [_exact(epsilon), _exact(delta)])
     return text.getvalue().encode()
-
-
-def _order(trial: Trial) -> tuple[object, ...]:
-    return trial.dataset, trial.method, trial.trust, trial.calibration, trial.epsilon, trial.repeat
 
 
 def _exact(figure: float | None) -> str:

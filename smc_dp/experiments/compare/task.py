@@ -131,7 +131,9 @@ def reason(error: Exception) -> str:
 
 def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | None) -> TaskOutcome:
     try:
-        releases = list(_releases(cell, trainer, _stream(cell, insecure_seed)))
+        seed = f"{insecure_seed} {cell.key}"
+        rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(seed)
+        releases = list(_releases(cell, trainer, rng))
         measured = qualities([release.model for _, release in releases], test)
     except Exception as error:  # reported with the cell's parameters
         return TaskOutcome(cell, failure=reason(error))
@@ -160,9 +162,3 @@ def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[T
 def _guaranteed(release: Release) -> tuple[float, float] | tuple[None, None]:
     privacy = release.privacy
     return (None, None) if privacy.epsilon is None else (privacy.epsilon, privacy.delta)
-
-
-def _stream(cell: GridCell, insecure_seed: int | None) -> Stream:
-    if insecure_seed is None:
-        return Stream.from_system()
-    return Stream.insecure_from_seed(f"{insecure_seed} {cell.key}")

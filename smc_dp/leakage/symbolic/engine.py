@@ -181,7 +181,8 @@ class Running:
         """The run so far. Raises `LocalError` where a role was refused an answer, whatever it made of that."""
         tape, sent = self._tape, self._office.sent
         _nothing_refused([*self._unknowns.values(), *tape.named.values(), *tape.products.values()])
-        owners = {name: _owner(symbol, self._given) for name, symbol in self._unknowns.items()}
+        given, unknowns = self._given.items(), self._unknowns.items()
+        owners = {x: next(name for name, inputs in given if _mentions(inputs, symbol)) for x, symbol in unknowns}
         stages = {name: self._office.stages(role) for name, role in self._roles.items()}
         said = [(s.sender, s.message) for s in sent]
         ideal = partial(self._model.given, self._p, self._given, said) if self._model.given else None
@@ -242,10 +243,6 @@ def _give_up(roles: Mapping[str, SymbolicRole], office: _Office) -> None:
 
 def _deliver(roles: Mapping[str, SymbolicRole], sent: Sent) -> None:
     roles[sent.to].hand(sent.sender, sent.message, sent.stage)
-
-
-def _owner(symbol: Symbol, given: Mapping[str, tuple[Any, ...]]) -> str:
-    return next(name for name, inputs in given.items() if _mentions(inputs, symbol))
 
 
 def _mentions(value: Any, symbol: Symbol) -> bool:

@@ -172,7 +172,8 @@ class Form(Refusing):
     @property
     def text(self) -> str:
         """The form in words: its name among products."""
-        parts = [f"{'' if c == 1 else f'{c} '}{s.name}" for s, c in sorted(self.terms.items(), key=_name)]
+        terms = sorted(self.terms.items(), key=lambda term: term[0].name)
+        parts = [f"{'' if c == 1 else f'{c} '}{s.name}" for s, c in terms]
         return " + ".join([*parts, *([str(self.constant)] if self.constant or not parts else [])])
 
 
@@ -216,10 +217,6 @@ class Bound(Refusing):
 
     def _notes(self) -> list[list[str]]:
         return [s.refused for s in self.of.terms]
-
-
-def _name(term: tuple[Symbol, int]) -> str:
-    return term[0].name
 
 
 def _number(constant: int, terms: Mapping[Symbol, int], low: int, high: int, wrap: int = 0) -> Number:

@@ -39,9 +39,7 @@ def taken_as_words() -> Any:
         return data.numbers
 
     return SimpleNamespace(
-        to_bytes=lambda vector, width: Packed(b"", tuple(vector), width),
-        from_bytes=from_bytes,
-        canonical=tuple,
+        to_bytes=lambda vector, width: Packed(b"", tuple(vector), width), from_bytes=from_bytes, canonical=tuple
     )
 
 

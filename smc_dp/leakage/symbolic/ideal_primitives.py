@@ -10,16 +10,7 @@ from protocols.arithmetic import halves, modular, permutation, shamir, words
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
-from protocols.crypto import (
-    admission,
-    commitment,
-    dgk,
-    encapsulation,
-    garbling,
-    masking,
-    oblivious,
-    paillier,
-)
+from protocols.crypto import admission, commitment, dgk, encapsulation, garbling, masking, oblivious, paillier
 from protocols.errors import LocalError
 from smc_dp.leakage.symbolic.box import Admission, Box, Commitments, Cryptosystem, PublicKey, raised, with_plaintext
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape

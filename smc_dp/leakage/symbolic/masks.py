@@ -13,6 +13,7 @@ from typing import Any
 
 from protocols.arithmetic import shamir
 from protocols.crypto import masking
+from protocols.errors import DecodeError
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
 from smc_dp.leakage.symbolic.strings import NOBODY
@@ -40,16 +41,21 @@ def sharing(tape: Tape) -> Any:
     return SimpleNamespace(deal=deal, combine=combine, MOST_SHARES=shamir.MOST_SHARES)
 
 
+def _covering(context: bytes, dealer: int, holder: int, agreed: bytes) -> bytes:
+    return b"cover" + context + b"%d\0%d\0" % (dealer, holder) + agreed
+
+
 class Masking:
     """`crypto.masking`: keys and what is agreed under them are strings, masks are unknowns."""
 
     ClosedSecret = masking.ClosedSecret
     SECRET_BYTES, KEY_BYTES, DIGEST_BYTES = masking.SECRET_BYTES, masking.KEY_BYTES, masking.DIGEST_BYTES
+    TAG_BYTES = masking.TAG_BYTES
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
         self._secrets: dict[bytes, bytes] = {}  # by key
-        self._under: dict[tuple[bytes, bytes], bytes] = {}  # what is covered, by its label and what covers it
+        self._under: dict[tuple[bytes, bytes], tuple[bytes, ...]] = {}  # what is covered, by label and cover
 
     def public_key(self, secret: bytes) -> bytes:
         """A string that follows from the secret, and not the other way."""
@@ -110,19 +116,21 @@ class Masking:
         modulus = 1 << (8 * width)
         return tuple((sum(m[i] for m in plus) - sum(m[i] for m in minus)) % modulus for i in range(length))
 
-    def covered(
-        self, context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]
-    ) -> tuple[bytes, ...]:
-        """Strings that give others to whoever has what was agreed on; or those others, for such strings."""
-        label = b"cover" + context + b"%d\0%d\0" % (dealer, holder) + agreed
-        return tuple(self._under.get((label, s)) or self._cover(label, agreed, s) for s in strings)
-
-    def _cover(self, label: bytes, agreed: bytes, under: bytes) -> bytes:
-        strings = self._tape.strings
-        made = strings.draw(NOBODY, hashlib.sha256(label + under).digest())
-        strings.opens(under, (made, agreed), 2)
-        self._under[label, made] = under
+    def covered(self, context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]) -> bytes:
+        """A string that gives others to whoever has what was agreed on."""
+        label, known = _covering(context, dealer, holder, agreed), self._tape.strings
+        made = known.draw(NOBODY, hashlib.sha256(label + b"".join(strings)).digest())
+        for under in strings:
+            known.opens(under, (made, agreed), 2)
+        self._under[label, made] = tuple(strings)
         return made
+
+    def uncovered(self, context: bytes, dealer: int, holder: int, agreed: bytes, body: bytes) -> tuple[bytes, ...]:
+        """Those others; raises `DecodeError` for any string but the one that was made of them."""
+        under = self._under.get((_covering(context, dealer, holder, agreed), body))
+        if under is None:
+            raise DecodeError("seal.broken")
+        return under
 
     def digest(self, vector: Sequence[Number], width: int) -> bytes:
         """A digest of numbers."""

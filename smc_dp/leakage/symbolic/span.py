@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Any, TypeAlias
 
 from flint import fmpq
@@ -61,15 +61,12 @@ class Span:
     def _reduced(self, row: SpanRow) -> tuple[dict[str, Any], Combination]:
         rest: dict[str, Any] = {k: fmpq(c) for k, c in row.items()}
         used: Combination = {}
-        while (pivot := next(self._pivots_in(rest), None)) is not None:
+        while (pivot := next((k for k in rest if k in self._pivots), None)) is not None:
             known, combination = self._pivots[pivot]
             factor = rest[pivot]
             _subtract(rest, known, factor)
             _subtract(used, combination, -factor)
         return rest, used
-
-    def _pivots_in(self, rest: dict[str, Any]) -> Iterator[str]:
-        return (k for k in rest if k in self._pivots)
 
 
 def _subtract(row: dict[Any, Any], other: Mapping[Any, Any], factor: Any) -> None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import sqrt
 from typing import Any, ClassVar, Literal
 
@@ -29,7 +28,6 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
-    SIZES,
     Answer,
     BiasedModel,
     RoundsRelease,
@@ -46,16 +44,16 @@ from smc_dp.methods.collaborative.secure import SharedPolynomial
 from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
 from smc_dp.methods.method import (
     TRUSTED,
+    TrainedParts,
     Trust,
     check_own_size,
     check_sizes,
-    check_target,
-    released,
     two_classes,
 )
 from smc_dp.methods.neighbours import NeighbourPair, only_record
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import hidden_only
+from smc_dp.methods.pathak2010.models import SIZES
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.noisy_sum import Summed, hidden_only
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
@@ -66,15 +64,15 @@ from smc_dp.privacy.functional import (
     quadratic,
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, Law, gaussian, nothing, stated
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
+from smc_dp.privacy.output import NO_NOISE, Calibrated, Law, gaussian, nothing, stated
+from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 _RIDGE = 4.0  # standard deviations of a coefficient's noise
 
 
 @dataclass(frozen=True)
-class Ofaa:
+class Ofaa(Summed):
     """OFAA with T `rounds`; `paper` takes Laplace noise, `proven` any.
 
     `reading` of line 12, for `paper`: `exact` minimises the noisy polynomial, and a party whose polynomial has no
@@ -88,18 +86,11 @@ class Ofaa:
     trust: Literal["central", "local"] = "central"
     repair: Literal["project", "trim"] = "project"
     name: ClassVar[str] = "ofaa"
-    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
-    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
     binary: ClassVar[bool] = True
-    needs_two_classes: ClassVar[bool] = False
     own_bias: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
-    adjacency: ClassVar[Adjacency] = "replace"
-    sizes: ClassVar[RowCounts] = "hidden"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
-    lambda_multiplies: ClassVar[str] = ""
     colour: ClassVar[str] = "#d62728"
 
     def __post_init__(self) -> None:
@@ -183,12 +174,20 @@ class Ofaa:
         noise = self._noise(public, target) if self.trust == "local" else None
         return c if noise is None else added([c, noise.law.sample(rng)])
 
-    def train(self, federation: Federation) -> TrainedPolynomials:
-        """Every party's coefficients, for rows as printed and for rows of the unit ball."""
+    def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
+        """Every party's coefficients, for rows (x, 1) as printed and for rows (x, 1)/sqrt 2 of the unit ball."""
         two_classes(federation, self)
         check_sizes(federation)
-        parties = federation.parties
-        return TrainedPolynomials(self, tuple(map(plain, parties)), tuple(map(inside, parties)), federation.public)
+        public = federation.public
+        as_printed, in_ball = ([of(rows) for rows in federation.parties] for of in (plain, inside))
+        total = added(in_ball)
+
+        def parts(target: Target, rng: Stream) -> Sequence[Answer | Vector]:
+            if target.calibration == "paper":
+                return [self.answer(c, public, target, rng) for c in as_printed]
+            return [total] if self.trust == "central" else [self.sent(c, public, target, rng) for c in in_ball]
+
+        return TrainedParts(self, public, (as_printed, in_ball), parts)
 
     def _noise(self, public: Public, target: Target) -> Calibrated | None:
         return None if target.epsilon is None else polynomial_noise(target, public.dimension + 1)
@@ -200,32 +199,6 @@ class Ofaa:
         if self.reading == "truncated":
             return descend(b, M, start, self.epochs), lowest is not None
         return (start, False) if lowest is None else (lowest, True)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedPolynomials:
-    """plain, inside: K times p integers, for rows (x, 1) and (x, 1)/sqrt 2."""
-
-    method: Ofaa
-    plain: tuple[Vector, ...]
-    inside: tuple[Vector, ...]
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> RoundsRelease:
-        """Perturb, minimise, average."""
-        check_target(target, self.method)
-        return released(self.method, self._parts(target, rng), self.public, target, rng)
-
-    def _parts(self, target: Target, rng: Stream) -> Sequence[Answer | Vector]:
-        if target.calibration == "paper":
-            return [self.method.answer(c, self.public, target, rng) for c in self.plain]
-        if self.method.trust == "central":
-            return [self._total]
-        return [self.method.sent(c, self.public, target, rng) for c in self.inside]
-
-    @cached_property
-    def _total(self) -> Vector:
-        return added(self.inside)
 
 
 def plain(rows: Rows) -> Vector:
@@ -263,7 +236,7 @@ def deviation(law: Law) -> float:
 def printed_statement(target: Target, d: int, rounds: int) -> PrivacyStatement:
     """What the printed noise gives at most: rounds (S_1/scale_1 + S_2/scale_2), the degrees and the rounds added up."""
     if target.epsilon is None:
-        return nothing("record", "replace", "No noise was asked for (epsilon = inf).")
+        return nothing("record", "replace", NO_NOISE)
     degrees = zip(l1_sensitivities(d, 2), printed_scales(d, target.epsilon), strict=True)
     epsilon = rounds * sum((sensitivity / scale for sensitivity, scale in degrees), Fraction(0))
     redrawn = f"Noise is redrawn in each of {rounds} rounds, and averaging the uploads of a party removes it."

@@ -35,7 +35,6 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
-    SIZES,
     Answer,
     RoundsRelease,
     Upload,
@@ -49,16 +48,9 @@ from smc_dp.methods.collaborative.rounds import (
 )
 from smc_dp.methods.collaborative.secure import SharedPerturbedModels
 from smc_dp.methods.functionality import EachPublishes, Rounds
-from smc_dp.methods.method import (
-    Trust,
-    check_modulus,
-    check_own_size,
-    check_sizes,
-    check_target,
-    released,
-    two_classes,
-)
+from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, check_sizes, two_classes
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
+from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed
@@ -66,7 +58,7 @@ from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import GRID, nothing
+from smc_dp.privacy.output import GRID, NO_NOISE, nothing
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LOWEST, Calibration, NoiseName, Target
 
@@ -78,7 +70,6 @@ _WHY: dict[Reading, str] = {
     "truncated": "The bias has no noise: the uploads that one data set can lead to and those of its neighbour hardly "
     "ever coincide; and the paper's argument is about minimisers, which are not reached.",
 }
-_NO_NOISE = "No noise was asked for (epsilon = inf)."
 _UNBOUNDED = (
     "Without a regulariser the change of variables from noise to model has no bounded Jacobian, and whether the noisy "
     "objective has a minimiser at all depends on the data."
@@ -86,7 +77,7 @@ _UNBOUNDED = (
 
 
 @dataclass(frozen=True)
-class Ofpa:
+class Ofpa(Method):
     """OFPA with T `rounds`; `paper` takes Laplace noise, `proven` K-norm noise.
 
     `reading` of line 9, for `paper`: `exact` minimises, and where there is no minimiser uploads what 100 bounded Newton
@@ -115,7 +106,7 @@ class Ofpa:
 
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
-        check_modulus(self.lam)
+        super().__post_init__()
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -141,7 +132,7 @@ class Ofpa:
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """As printed none, and why; with a proof the sum of all rounds, which is the same for every party."""
         if target.epsilon is None:
-            return nothing("record", "replace", _NO_NOISE)
+            return nothing("record", "replace", NO_NOISE)
         if target.calibration == "proven":
             epsilon = self.rounds * self.perturbation(target, 1, public.dimension + 1).epsilon
             return pure(epsilon, target, SERVER, (SIZES,))
@@ -164,11 +155,16 @@ class Ofpa:
         """The server's average of the last round."""
         return made_of(value, public, self, target)
 
-    def train(self, federation: Federation) -> RoundsOfPerturbation:
+    def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         """Nothing yet: what is minimised has the noise in it."""
         two_classes(federation, self)
         check_sizes(federation)
-        return RoundsOfPerturbation(self, federation)
+        public, each = federation.public, federation.parties
+
+        def parts(target: Target, rng: Stream) -> list[Answer]:
+            return [self.part(rows, public, target, rng) for rows in each]
+
+        return TrainedParts(self, public, each, parts)
 
     def printed_party(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
         """A party of the printed algorithm, which draws noise for each round, and none for the bias."""
@@ -195,21 +191,6 @@ class Ofpa:
             return for_plain_rows(noise.release(solution, rng)), True
 
         return answer
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RoundsOfPerturbation:
-    """The rows, until the noise is drawn."""
-
-    method: Ofpa
-    federation: Federation
-
-    def release(self, target: Target, rng: Stream) -> RoundsRelease:
-        """T rounds of local training and the server's average of the last."""
-        check_target(target, self.method)
-        public = self.federation.public
-        parts = [self.method.part(rows, public, target, rng) for rows in self.federation.parties]
-        return released(self.method, parts, public, target, rng)
 
 
 def without_regulariser(method: Ofpa) -> NeighbourPair:

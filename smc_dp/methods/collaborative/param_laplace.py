@@ -18,19 +18,11 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.collaborative.rounds import SERVER, SIZES, RoundsRelease, for_plain_rows, made_of, scaled
+from smc_dp.methods.collaborative.rounds import SERVER, RoundsRelease, for_plain_rows, made_of, scaled
 from smc_dp.methods.functionality import EachPublishes, Vector, added
-from smc_dp.methods.method import (
-    Trust,
-    announced_sizes,
-    check_modulus,
-    check_own_size,
-    check_sizes,
-    check_target,
-    released,
-    two_classes,
-)
+from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes, two_classes
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
+from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.output import GRID, Calibrated, on_grid, proven, stated
@@ -40,22 +32,20 @@ from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 
 @dataclass(frozen=True)
-class ParamLaplace:
+class ParamLaplace(Method):
     """Logistic regression on rows (x, 1)/sqrt 2 with regulariser lam |theta|^2 (mu = 2 lam), lam in [2^-29, 1e6]."""
 
     lam: float = 1e-3
     name: ClassVar[str] = "param_laplace"
     protects: ClassVar[Unit] = "record"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#900000"
 
     def __post_init__(self) -> None:
         if self.lam == 0:
             raise InputError("lambda.zero", name="lambda")
-        check_modulus(self.lam)
+        super().__post_init__()
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -97,24 +87,10 @@ class ParamLaplace:
         uploads = for_plain_rows(np.array([GRID.decode(upload) for upload in value]))
         return made_of([[(w, True) for w in uploads]], public, self, target)
 
-    def train(self, federation: Federation) -> TrainedParameters:
-        """Each party's model."""
+    def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
+        """Each party's model, w: (K, d+1)."""
         two_classes(federation, self)
         check_sizes(federation)
-        return TrainedParameters(self, np.array([self.model(rows) for rows in federation.parties]), federation.public)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedParameters:
-    """w: (K, d+1), every party's model."""
-
-    method: ParamLaplace
-    w: Array
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> RoundsRelease:
-        """Noise on every model, then the server's average."""
-        check_target(target, self.method)
-        sizes = announced_sizes(self.public, self.method)
-        parts = [self.method.noisy(w, n, target, rng) for w, n in zip(self.w, sizes, strict=True)]
-        return released(self.method, parts, self.public, target, rng)
+        public, w = federation.public, np.array([self.model(rows) for rows in federation.parties])
+        each = list(zip(w, announced_sizes(public, self), strict=True))
+        return TrainedParts(self, public, w, lambda target, rng: [self.noisy(v, n, target, rng) for v, n in each])

@@ -25,7 +25,6 @@ from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Target
 
 SERVER = "anyone who sees every upload of every round, the server included: each party adds its own noise"
-SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
 _MOST_ROUNDS = 10_000
 
 Upload: TypeAlias = tuple[Array, bool]

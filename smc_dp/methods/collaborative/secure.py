@@ -19,10 +19,11 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
-from smc_dp.methods.collaborative.rounds import SIZES, BiasedModel
+from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
 from smc_dp.methods.method import Method, SumBlocks, check_target, two_classes
-from smc_dp.methods.sums.among import COMPUTATIONAL, Among, AnnouncedRows
+from smc_dp.methods.pathak2010.models import SIZES
+from smc_dp.methods.sums.among import COMPUTATIONAL, UNLEAKED, Among, AnnouncedRows
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, check_rows, not_released, up_to
 from smc_dp.privacy.distributed import ring_bits
 from smc_dp.privacy.functional import L2_SENSITIVITY, UNIT_BITS, count
@@ -126,7 +127,8 @@ class SharedPerturbedModels:
         stated = self.method.statement(self.public, self.target)
         if stated.kind == "none":
             return stated
-        of_all = (caveat for caveat in self.among.caveats() if caveat != COMPUTATIONAL)  # the noise is there before
+        in_shares = (COMPUTATIONAL, UNLEAKED)  # here each party's own noise is there before
+        of_all = (caveat for caveat in self.among.caveats() if caveat not in in_shares)
         return replace(stated, adversary=self.among.everybody_else, caveats=(*of_all, *self._of_sizes()))
 
     def check(self, n: int) -> None:

@@ -110,7 +110,8 @@ class GradientSums:
         """With the noise of the honest parties, whatever the others enter, and whatever sums are asked at."""
         if self.target.epsilon is None:
             return nothing("record", self.method.adjacency, NO_NOISE)
-        return stated_rounds(self.noise, self.target, self.among.adversary, tuple(self._caveats()))
+        promised = stated_rounds(self.noise, self.target, self.among.adversary, tuple(self._caveats()))
+        return self.among.stated(promised, len(self.sums))
 
     def counted(self, n: int) -> int:
         """As `Foreseeable`: of `gd` what it takes to be public."""

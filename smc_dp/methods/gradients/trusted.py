@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,7 +13,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import RoundAnswer, Rounds, Sum, Vector
 from smc_dp.methods.gradients.contributor import Contributor, Steps
 from smc_dp.methods.gradients.form import GradientSums
-from smc_dp.methods.method import TRUSTED, Trust, check_sizes, check_target, released
+from smc_dp.methods.method import TRUSTED, Method, TrainedParts, Trust, check_sizes, check_target
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import NeighbourPair, one_record
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
@@ -38,25 +38,20 @@ class RoundNoise:
 
 
 @dataclass(frozen=True)
-class FromSums(ABC):
+class FromSums(Method):
     """What `newton` and `gd` have in common: nothing but sums of clipped contributions of single records is used.
 
     adjacency: whether neighbours have another record, or one more or less.
     """
 
     adjacency: RecordAdjacency = "replace"
-    name: ClassVar[str]
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
     secure_noises: ClassVar[tuple[NoiseName, ...]] = ("ddg",)
     binary: ClassVar[bool] = False
     needs_two_classes: ClassVar[bool] = False
     sizes: ClassVar[RowCounts] = "hidden"
     protects: ClassVar[Unit] = "record"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("ddg",)
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
-    lambda_multiplies: ClassVar[str] = ""
-    colour: ClassVar[str]
 
     def __post_init__(self) -> None:
         if self.adjacency not in ("replace", "addremove"):
@@ -120,31 +115,22 @@ class FromSums(ABC):
         """The rows as integers, in which no target has a say."""
         return IntegerRows.of(rows.X, rows.y, public.classes)
 
-    def train(self, federation: Federation) -> TrainedOnSums:
+    def train(self, federation: Federation) -> TrainedParts[Release]:
         """The rows as integers: all that is known before noise."""
         check_sizes(federation)
-        rows = tuple(self.at_home(rows, federation.public) for rows in federation.parties)
-        return TrainedOnSums(self, rows, federation.public)
+        public = federation.public
+        each = [self.at_home(rows, public) for rows in federation.parties]
+
+        def parts(target: Target, rng: Stream) -> list[RoundAnswer]:
+            form = self.form(public, target)
+            return [_silent(rows, form) for rows in each]
+
+        return TrainedParts(self, public, each, parts)
 
     def form(self, public: Public, target: Target) -> GradientSums:
         """The sums as if one party, in which everybody is trusted, made all of them."""
         check_target(target, self)
         return self.shared(public, target, Among(1, 0, 0), AnnouncedRows(LARGEST_N))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedOnSums:
-    """The rows of each party, secret."""
-
-    method: FromSums
-    rows: tuple[IntegerRows, ...]
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """All sums with noise, and the weights that come of them."""
-        form = self.method.form(self.public, target)
-        parts = [_silent(rows, form) for rows in self.rows]
-        return released(self.method, parts, self.public, target, rng)
 
 
 def _silent(rows: IntegerRows, form: GradientSums) -> RoundAnswer:

@@ -5,10 +5,11 @@ For logistic regression these are models V: (M, p, d); other learners are black 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,13 @@ import numpy.typing as npt
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.method import Method
+from smc_dp.methods.method import Method, Trained
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.black_box import LocalLearner, Predictor, answers_of, fit_all, votes_of
 from smc_dp.methods.training.votes import count_votes
+from smc_dp.privacy.statement import Unit
+from smc_dp.privacy.target import Calibration
 
 Learner: TypeAlias = LocalLearner | Sequence[LocalLearner] | None
 """What a party trains: None is logistic regression in one batch; else one learner for all, or one for each party.
@@ -28,18 +32,33 @@ A learner may depend on the rows of its party and on nothing that another party'
 """
 
 
-class Voting(Method, Protocol):
-    """A method of which parties only vote."""
+@dataclass(frozen=True)
+class OfParties(Method):
+    """A method that protects all rows of a party; lam in [2^-29, 1e6], of its classifier: (lam/2) |V|^2."""
 
-    @property
-    def lam(self) -> float:
-        """The regulariser of logistic regression."""
-        ...
+    lam: float = 1e-4
+    protects: ClassVar[Unit] = "party"
+    lambda_multiplies: ClassVar[str] = "|V|²/2"
 
-    @property
-    def learner(self) -> Learner:
-        """What parties train."""
-        ...
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """The only party, which decides every label."""
+        return one_party(cls(STRONG))
+
+    @abstractmethod
+    def train_from(self, ensemble: Ensemble) -> Trained:
+        """As `train`, from classifiers that are there already, however they were trained."""
+
+    def train(self, federation: Federation) -> Trained:
+        """Every party's classifier, and what is made of them."""
+        return self.train_from(ensemble(federation, self.lam, getattr(self, "learner", None)))
+
+
+@dataclass(frozen=True)
+class Voting(OfParties):
+    """A method of which parties only vote; learner: what they train, see `Learner`."""
+
+    learner: Learner = None
 
 
 _BLACK_BOXES = (

@@ -19,20 +19,20 @@ import numpy.typing as npt
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted, Vector, added
 from smc_dp.methods.hamm2016.ensemble import (
     Classifiers,
     Ensemble,
-    Learner,
+    OfParties,
+    Voting,
     caveats,
     classifier,
-    ensemble,
     together,
     votes,
 )
 from smc_dp.methods.hamm2016.weights import clipped
-from smc_dp.methods.method import Trust, check_modulus, check_target, released
+from smc_dp.methods.method import TrainedParts, Trust
 from smc_dp.methods.model import Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
 from smc_dp.methods.training.batch import train_all
@@ -43,27 +43,18 @@ from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated
 from smc_dp.privacy.sensitivity import largest_softmax_norm
-from smc_dp.privacy.statement import PrivacyStatement, Unit
-from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import Calibration, Target
 
 _MOST_QUERIES = 10**9
 
 
 @dataclass(frozen=True)
-class ReleaseAll:
-    """All local models, with regulariser (lam/2) |V|^2, lam in [2^-29, 1e6]; they classify by majority."""
+class ReleaseAll(OfParties):
+    """All local models; they classify by majority."""
 
-    lam: float = 1e-4
     name: ClassVar[str] = "release_all"
-    protects: ClassVar[Unit] = "party"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#a89c18"
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -104,29 +95,16 @@ class ReleaseAll:
         """Models (M, p, d), none longer than W."""
         return clipped(V, largest_softmax_norm(classes, self.lam))
 
-    def train(self, federation: Federation) -> TrainedAll:
-        """Local models."""
-        return self.train_from(ensemble(federation, self.lam))
-
-    def train_from(self, ensemble: Ensemble) -> TrainedAll:
-        """Local models that are there already; longer ones than W are clipped."""
+    def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
+        """Local models V: (M, p, d) that are there already; longer ones than W are clipped."""
         public = ensemble.federation.public
-        return TrainedAll(self, self.clipped(ensemble.models(self), public.classes), public)
+        V = self.clipped(ensemble.models(self), public.classes)
 
+        def parts(target: Target, rng: Stream) -> list[Vector]:
+            noise = self.noise(public, target)
+            return [_noisy(on_grid(v), noise, rng) for v in V]
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedAll:
-    """V: (M, p, d), every party's model."""
-
-    method: ReleaseAll
-    V: Array
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """Every model with noise of its own."""
-        check_target(target, self.method)
-        noise = self.method.noise(self.public, target)
-        return released(self.method, [_noisy(on_grid(v), noise, rng) for v in self.V], self.public, target, rng)
+        return TrainedParts(self, public, V, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,26 +124,19 @@ class Committee:
 
 
 @dataclass(frozen=True)
-class NoisyMax:
+class NoisyMax(Voting):
     """Report-noisy-max (Dwork and Roth 2013): each of at most `queries` rows gets the class with most noisy votes.
 
     lam in [2^-29, 1e6], of logistic regression; learner: what parties train, see `ensemble.Learner`; queries in
     [1, 10^9].
     """
 
-    lam: float = 1e-4
-    learner: Learner = None
     queries: int = 1000
     name: ClassVar[str] = "noisy_max"
-    protects: ClassVar[Unit] = "party"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#6c3078"
 
     def __post_init__(self) -> None:
-        check_modulus(self.lam)
+        super().__post_init__()
         if type(self.queries) is not int or not 1 <= self.queries <= _MOST_QUERIES:  # no int64, which would overflow
             raise InputError("queries.out_of_range", most=_MOST_QUERIES, got=shown(self.queries))
 
@@ -214,28 +185,14 @@ class NoisyMax:
         own = rng.spawn()
         return Service(lambda X: votes(classifiers, X, public), public.dimension, noise, own, self.queries)
 
-    def train(self, federation: Federation) -> TrainedVoters:
-        """Local classifiers."""
-        return self.train_from(ensemble(federation, self.lam, self.learner))
+    def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
+        """Local classifiers that are there already, which will be asked."""
+        method, public = replace(self, learner=ensemble.learner), ensemble.federation.public
 
-    def train_from(self, ensemble: Ensemble) -> TrainedVoters:
-        """Local classifiers that are there already."""
-        method = replace(self, learner=ensemble.learner)
-        return TrainedVoters(method, ensemble.classifiers, ensemble.federation.public)
+        def answering(target: Target) -> Trusted:
+            return Trusted(lambda _, rng: method.service(ensemble.classifiers, public, target, rng))
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedVoters:
-    """The classifiers that will be asked."""
-
-    method: NoisyMax
-    classifiers: Classifiers
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """The service that answers."""
-        answering = Trusted(lambda _, rng: self.method.service(self.classifiers, self.public, target, rng))
-        return released(self.method, [None], self.public, target, rng, answering)
+        return TrainedParts(method, public, ensemble.classifiers, lambda *_: [None], answering)
 
 
 @dataclass(eq=False, repr=False)

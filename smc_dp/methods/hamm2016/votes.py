@@ -14,7 +14,7 @@ The noise of `proven` has p d dimensions, because minimisers lie there; the prin
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,25 +26,15 @@ import numpy.typing as npt
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.functionality import Sum, Trusted, Vector
-from smc_dp.methods.hamm2016.ensemble import (
-    Ensemble,
-    Learner,
-    auxiliary,
-    caveats,
-    counted,
-    ensemble,
-    own_votes,
-)
-from smc_dp.methods.hamm2016.weights import TrainedWeights, WeightNoise, clipped, of_minimiser
-from smc_dp.methods.method import Trust, check_modulus
+from smc_dp.methods.functionality import Trusted, Vector
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, auxiliary, caveats, counted, own_votes
+from smc_dp.methods.hamm2016.weights import MeanOfModels, TrainedWeights, WeightNoise, clipped, of_minimiser
+from smc_dp.methods.method import Trained, Trust
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
-from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.classes import diameter
 from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.privacy.sensitivity import largest_softmax_norm
-from smc_dp.privacy.statement import PrivacyStatement, Unit
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 PUBLIC_ROWS = "The auxiliary rows are public: they are not protected."
@@ -53,31 +43,14 @@ ONE_ROW = (
     "What was fitted to the auxiliary rows before, such as a projection, is not covered.",
 )
 ROW_BY_ROW = "It is assumed that a learner's answer on a row does not depend on the other rows."
-_CALIBRATIONS: tuple[Calibration, ...] = ("proven", "paper")
-_NOISES: tuple[NoiseName, ...] = ("knorm", "laplace", "gauss")
 
 
 @dataclass(frozen=True)
-class _GlobalModel(ABC):
+class _GlobalModel(Voting):
     """A global model trained on the votes of all parties, which somebody who is trusted counts."""
 
-    lam: float = 1e-4
-    learner: Learner = None
-    name: ClassVar[str]
-    protects: ClassVar[Unit] = "party"
-    calibrations: ClassVar[tuple[Calibration, ...]] = _CALIBRATIONS
-    noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
-    colour: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
-
-    @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A party that decides every label."""
-        return one_party(cls(STRONG))
 
     @abstractmethod
     def noise(self, public: Public) -> WeightNoise:
@@ -114,10 +87,10 @@ class _GlobalModel(ABC):
         model = self.noise(public).mean(value, 1, public.dimension, target)
         return Release(model, self.statement(public, target))
 
-    def train(self, federation: Federation) -> TrainedWeights:
+    def train(self, federation: Federation) -> Trained:
         """Local classifiers, their votes, and the global model."""
         auxiliary(federation, self)
-        return self.train_from(ensemble(federation, self.lam, self.learner))
+        return super().train(federation)
 
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
         """The global model from local classifiers, however they were trained."""
@@ -217,29 +190,17 @@ class SoftAuxiliary(_GlobalModel):
 
 
 @dataclass(frozen=True)
-class Average:
+class Average(MeanOfModels):
     """The mean of the local logistic or softmax models (the paper's comparison, appendix B.4).
 
     Each is clipped to W, the largest norm of a minimiser, which changes nothing but rounding, and makes sure that
     replacing one party moves the sum by at most 2 W. lam in [2^-29, 1e6].
     """
 
-    lam: float = 1e-4
     name: ClassVar[str] = "avg"
-    protects: ClassVar[Unit] = "party"
-    calibrations: ClassVar[tuple[Calibration, ...]] = _CALIBRATIONS
-    noises: ClassVar[tuple[NoiseName, ...]] = _NOISES
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#00b400"
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
-
-    @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party."""
-        return one_party(cls(STRONG))
 
     def sensitivity(self, classes: int) -> Fraction:
         """In L2, of the sum of the M models: 2 W."""
@@ -250,35 +211,8 @@ class Average:
         nominal = Fraction(2 if public.classes == 2 else 2 * math.sqrt(2)) / Fraction(self.lam)
         return WeightNoise(public.classes, self.lam, self.sensitivity(public.classes), nominal)
 
-    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What the noise on the sum guarantees."""
-        return self.noise(public).statement(target, public.dimension, ())
-
-    def functionality(self, public: Public, target: Target) -> Sum:
-        """The sum of the models, with noise."""
-        return self.noise(public).second_half(target, public.dimension)
-
-    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model on the grid."""
-        return self.noise(public).integers(
-            self._clipped(train_all([(rows.X, rows.y)], public.classes, self.lam), public), target
-        )
-
-    def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """The sum over the number of parties."""
-        model = self.noise(public).mean(value, public.parties, public.dimension, target)
-        return Release(model, self.statement(public, target))
-
-    def train(self, federation: Federation) -> TrainedWeights:
-        """Local models."""
-        return self.train_from(ensemble(federation, self.lam))
-
-    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
-        """The mean of local models, which are expected to come from the same lam and are clipped otherwise."""
-        public = ensemble.federation.public
-        return TrainedWeights(self, self._clipped(ensemble.models(self), public), public, self.noise(public))
-
-    def _clipped(self, V: Array, public: Public) -> Array:
+    def clipped(self, V: Array, public: Public) -> Array:
+        """To W."""
         return clipped(V, largest_softmax_norm(public.classes, self.lam))
 
 

@@ -7,6 +7,7 @@ classes it happens to the C weight vectors stacked, as printed: the same distanc
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,10 +16,12 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.data.federation import Public
+from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
-from smc_dp.methods.method import TRUSTED, Method, check_target, released
+from smc_dp.methods.hamm2016.ensemble import Ensemble, OfParties
+from smc_dp.methods.method import TRUSTED, Method, Trust, check_target, released
 from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.classes import code, coordinates
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, printed, proven, stated
@@ -100,6 +103,47 @@ class TrainedWeights:
     @cached_property
     def _stacked_total(self) -> Vector:
         return self.noise.integers(self.V, Target(None, "paper"))
+
+
+@dataclass(frozen=True)
+class MeanOfModels(OfParties):
+    """The mean of local logistic or softmax models, each clipped."""
+
+    @abstractmethod
+    def noise(self, public: Public) -> WeightNoise:
+        """Of the sum of the models."""
+
+    @abstractmethod
+    def clipped(self, V: Array, public: Public) -> Array:
+        """Models V: (M, p, d), each as it enters the sum."""
+
+    def at_home(self, rows: Rows, public: Public) -> Array:
+        """The party's local model, V: (p, d), in which no target has a say."""
+        model: Array = train_all([(rows.X, rows.y)], public.classes, self.lam)[0]
+        return model
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """What the noise on the sum guarantees."""
+        return self.noise(public).statement(target, public.dimension, ())
+
+    def functionality(self, public: Public, target: Target) -> Sum:
+        """The sum of the models, with noise."""
+        return self.noise(public).second_half(target, public.dimension)
+
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
+        """The party's model on the grid."""
+        V = self.at_home(rows, public)
+        return self.noise(public).integers(self.clipped(V[np.newaxis], public), target)
+
+    def finish(self, value: Vector, public: Public, target: Target) -> Release:
+        """The sum over the number of parties."""
+        model = self.noise(public).mean(value, public.parties, public.dimension, target)
+        return Release(model, self.statement(public, target))
+
+    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
+        """The mean of local models, however they were trained."""
+        public = ensemble.federation.public
+        return TrainedWeights(self, self.clipped(ensemble.models(self), public), public, self.noise(public))
 
 
 def of_minimiser(gradient: Fraction, lam: float, classes: int) -> Fraction:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -17,14 +17,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted, Vector, added
-from smc_dp.methods.method import (
-    Trust,
-    check_modulus,
-    check_own_size,
-    check_target,
-    released,
-    two_classes,
-)
+from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, two_classes
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.pathak2010.models import SIZES, binary, model_of, models_of, noise_of
@@ -37,11 +30,10 @@ EVERYBODY = (
     "noise itself and trusts nobody"
 )
 OWNER = "anyone who sees the release, but not the one who computed it and had all rows of all parties"
-_LOWEST, _HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 
 
 @dataclass(frozen=True)
-class Central:
+class Central(Method):
     """One model of all rows in one place: the private w* of the paper's Figure 2; lam in [2^-29, 1e6].
 
     `paper`: scale 2/(n epsilon lam). `proven`: G/(mu n). A part is the party's rows.
@@ -51,13 +43,9 @@ class Central:
     name: ClassVar[str] = "central"
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#004890"
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -81,13 +69,14 @@ class Central:
         """The weights as they are."""
         return Release(binary(value), self.statement(public, target))
 
-    def train(self, federation: Federation) -> TrainedCentral:
-        """The model of all rows."""
-        return TrainedCentral(self, self._model(federation.parties, federation.classes), federation.public)
+    def train(self, federation: Federation) -> TrainedParts[Release]:
+        """The model w: (d,) of all rows."""
+        public, w = federation.public, self._model(federation.parties, federation.classes)
+        noisy = partial(self.noisy, w, public)
+        return TrainedParts(self, public, w, lambda *_: [w], lambda target: Trusted(lambda _, rng: noisy(target, rng)))
 
     def _model(self, parts: Sequence[Rows], classes: int) -> Array:
-        pooled = Rows(np.concatenate([rows.X for rows in parts]), np.concatenate([rows.y for rows in parts]))
-        one = Federation((pooled,), classes, names=("of all rows",))
+        one = Federation((Federation(tuple(parts), classes).pooled(),), classes, names=("of all rows",))
         model: Array = models_of(one, self, self.lam)[0]
         return model
 
@@ -97,22 +86,8 @@ class Central:
         return perturb(on_grid(w), noise, rng)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedCentral:
-    """w: (d,), the model of all rows."""
-
-    method: Central
-    w: Array
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """The model with noise."""
-        noisy = Trusted(lambda _, rng: self.method.noisy(self.w, self.public, target, rng))
-        return released(self.method, [self.w], self.public, target, rng, noisy)
-
-
 @dataclass(frozen=True)
-class Local:
+class Local(Method):
     """The mean of models that the parties publish themselves, each with noise for its own rows; lam in [2^-29, 1e6].
 
     Sensitivity G/(mu n_j). The parties' records are disjoint, so what each model spends is what all of them spend.
@@ -121,14 +96,8 @@ class Local:
     lam: float = 1e-3
     name: ClassVar[str] = "local"
     protects: ClassVar[Unit] = "record"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#249c84"
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
@@ -160,22 +129,8 @@ class Local:
         published = np.array([GRID.decode(model) for model in value])
         return Release(binary(published.mean(axis=0)), self.statement(public, target))
 
-    def train(self, federation: Federation) -> TrainedLocal:
-        """Each party's model; a party with one class only is of use too."""
-        return TrainedLocal(self, models_of(federation, self, self.lam), federation.public)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedLocal:
-    """w: (K, d), every party's model."""
-
-    method: Local
-    w: Array
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """Noise on every model, then their mean."""
-        check_target(target, self.method)
-        sizes = self.public.sizes or ()
-        parts = [self.method.noisy(on_grid(w), n, target, rng) for w, n in zip(self.w, sizes, strict=True)]
-        return released(self.method, parts, self.public, target, rng)
+    def train(self, federation: Federation) -> TrainedParts[Release]:
+        """Each party's model, w: (K, d); a party with one class only is of use too."""
+        public, w = federation.public, models_of(federation, self, self.lam)
+        each = list(zip(map(on_grid, w), public.sizes or (), strict=True))
+        return TrainedParts(self, public, w, lambda target, rng: [self.noisy(v, n, target, rng) for v, n in each])

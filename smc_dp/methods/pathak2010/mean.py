@@ -5,27 +5,19 @@ In the clear here, by the curator protocol in a run: `smc_dp.run`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import ceil
 from typing import ClassVar
 
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Contribution, Sum, SumWithSmallestNoise, Vector, added
-from smc_dp.methods.method import (
-    Trust,
-    check_own_size,
-    check_target,
-    released,
-    too_many_rows,
-    two_classes,
-)
+from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, too_many_rows, two_classes
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_record
 from smc_dp.methods.pathak2010.models import binary, model_of, models_of, noise_of
@@ -51,7 +43,7 @@ _LOWEST, _HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 
 
 @dataclass(frozen=True)
-class PathakMean:
+class PathakMean(Method):
     """The mean of the parties' models with noise for the smallest party; lam in [1e-9, 1e6].
 
     `paper`: the printed scale 2/(n_(1) epsilon lam), whichever the noise. `proven`: G/(mu K n_(1)), because the mean
@@ -70,7 +62,6 @@ class PathakMean:
     needs_two_classes: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#1f77b4"
@@ -138,30 +129,18 @@ class PathakMean:
         """Section 3.3: the sum over the number of parties."""
         return Release(binary(np.array(GRID.decode(value, public.parties))), self.statement(public, target))
 
-    def train(self, federation: Federation) -> TrainedMean:
-        """Each party's model; a party with one class only is of use too."""
-        return TrainedMean(self, models_of(federation, self, self.lam), federation.public)
+    def train(self, federation: Federation) -> TrainedParts[Release]:
+        """Each party's model, w: (K, d); a party with one class only is of use too.
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedMean:
-    """w: (K, d), every party's model."""
-
-    method: PathakMean
-    w: Array
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """In the clear, what a protocol would compute without a trusted party.
-
-        Only the noise of the smallest party is ever used, so that it alone is drawn; and one party may be on its own.
+        A release computes in the clear what a protocol would without a trusted party. Only the noise of the smallest
+        party is ever used, so that it alone is drawn; and one party may be on its own.
         """
-        check_target(target, self.method)
-        noise = self.method.noise(target, min(self.public.sizes or ()), self.public)
-        times = self.method.functionality(self.public, target).times
-        drawn = [] if noise is None else [[times * e for e in noise.law.sample(rng)]]
-        return released(self.method, [self._total, *drawn], self.public, target, rng, Sum())
+        public, w = federation.public, models_of(federation, self, self.lam)
+        total = added([on_grid(v) for v in w])
 
-    @cached_property
-    def _total(self) -> Vector:
-        return added([on_grid(w) for w in self.w])
+        def parts(target: Target, rng: Stream) -> list[Sequence[int]]:
+            noise = self.noise(target, min(public.sizes or ()), public)
+            times = self.functionality(public, target).times
+            return [total, *([] if noise is None else [[times * e for e in noise.law.sample(rng)]])]
+
+        return TrainedParts(self, public, w, parts, lambda _: Sum())

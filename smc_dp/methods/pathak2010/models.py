@@ -12,11 +12,7 @@ import numpy as np
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.method import (
-    Method,
-    check_sizes,
-    two_classes,
-)
+from smc_dp.methods.method import Method, check_sizes, two_classes
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.objective import RegularisedLogistic

@@ -7,11 +7,13 @@ noise, and who vanishes may take its own away; the shares of all others are in e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.party_limits import check_crowd, in_a_circle
+from smc_dp.methods.sums.party_limits import check_crowd, circle_failure, in_a_circle
+from smc_dp.privacy.statement import PrivacyStatement, round_up
 
 COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
 BY_DEVIATION = (
@@ -22,6 +24,9 @@ WITHOUT_DEVIATION = (
     "Nothing is claimed against Charlie, or parties of his, who deviate from the protocol, for each party shares masks "
     "with neighbours alone: they may take the masks off what single parties add, deny everybody the result, or make it "
     "a false one."
+)
+UNLEAKED = (
+    "A party whose state leaks during the session counts among those who collude, for its share of the noise is known."
 )
 UNCOVERED = "That a run takes place at all, who took part and who vanished, is not covered."
 
@@ -45,10 +50,15 @@ class Among:
     """
 
     parties: int
-    colluders: int
-    dropouts: int
+    colluders: int = 1
+    dropouts: int = 0
     verifiable: bool = False
     by_curator: bool = True
+
+    def __post_init__(self) -> None:
+        for name, count in (("colluders", self.colluders), ("dropouts", self.dropouts)):
+            if count < 0:
+                raise InputError("parties.negative_count", name=name, got=count)
 
     def check(self) -> None:
         """Raise InputError, with the nearest that works, unless a secure sum can add up among them."""
@@ -74,6 +84,20 @@ class Among:
         """Whether they are too many to share masks all with all."""
         return in_a_circle(self.parties, self.dropouts)
 
+    def stated(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
+        """Return the statement of so many sums, but for the probability that their graph of neighbours does not do.
+
+        That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private.
+        """
+        failure = circle_failure(self.parties, self.colluders, self.dropouts, sums)
+        if not failure or promised.kind == "none":
+            return promised
+        return replace(
+            promised,
+            kind="approx" if promised.kind == "pure" else promised.kind,
+            delta=round_up(Fraction(promised.delta) + failure),
+        )
+
     @property
     def adversary(self) -> str:
         """Against whom, with all five numbers; completes "this holds against"."""
@@ -98,6 +122,7 @@ class Among:
         """What is not covered, whatever is added up."""
         yield WITHOUT_DEVIATION if self.in_a_circle else BY_DEVIATION
         yield COMPUTATIONAL
+        yield UNLEAKED
         yield UNCOVERED
         if self.by_curator and not self.verifiable:
             yield "That Charlie published the sum of what he got, nobody else can see: a false sum is not found out."

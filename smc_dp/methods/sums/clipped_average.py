@@ -15,53 +15,39 @@ from typing import ClassVar
 
 import numpy as np
 
-from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.functionality import Sum, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
-from smc_dp.methods.hamm2016.weights import TrainedWeights, WeightNoise, clipped
-from smc_dp.methods.method import Trust, check_modulus
-from smc_dp.methods.model import LinearModel, Release
+from smc_dp.data.federation import Public
+from smc_dp.methods.functionality import Vector
+from smc_dp.methods.hamm2016.weights import MeanOfModels, WeightNoise, clipped
+from smc_dp.methods.method import Trust
+from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, one_party
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, hidden_only
-from smc_dp.methods.training.batch import train_all
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
 from smc_dp.methods.training.classes import coordinates
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
-from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement
+from smc_dp.privacy.target import Calibration, Target
 
 ONLY_ADDED = "The models are only added up: with a secure sum no trusted aggregator would be needed."
 _SMALLEST, _LARGEST = 2.0**-20, 1e6
 
 
 @dataclass(frozen=True)
-class ClippedAverage:
+class ClippedAverage(MeanOfModels, Summed):
     """clip: R, the norm that models are clipped to, public, in [2^-20, 1e6].
 
     lam in [2^-29, 1e6]: of the local models that `train` trains.
     Models of another numeric learner, in the coordinates of `smc_dp.methods.training.classes`, go to `train_from`.
     """
 
-    lam: float = 1e-4
     clip: float = 10.0
     name: ClassVar[str] = "avg_clip"
-    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
-    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
-    binary: ClassVar[bool] = False
-    needs_two_classes: ClassVar[bool] = False
-    protects: ClassVar[Unit] = "party"
     adjacency: ClassVar[Adjacency] = "party"
-    sizes: ClassVar[RowCounts] = "hidden"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#ff7f0e"
 
     def __post_init__(self) -> None:
-        check_modulus(self.lam)
+        super().__post_init__()
         if not isinstance(self.clip, int | float) or not _SMALLEST <= self.clip <= _LARGEST:
             raise InputError("clip.out_of_range", got=shown(self.clip))
 
@@ -80,11 +66,6 @@ class ClippedAverage:
         hidden_only(self, announced, "protects all rows of a party, and so their number")
         return SharedClippedModels(self, public, target, among, announced)
 
-    def at_home(self, rows: Rows, public: Public) -> Array:
-        """The party's local logistic or softmax model, V: (p, d), in which no target has a say."""
-        model: Array = train_all([(rows.X, rows.y)], public.classes, self.lam)[0]
-        return model
-
     def noise(self, public: Public) -> WeightNoise:
         """Of the sum of the models."""
         return WeightNoise(public.classes, self.lam, self.sensitivity)
@@ -93,28 +74,9 @@ class ClippedAverage:
         """What the noise on the sum guarantees."""
         return self.noise(public).statement(target, public.dimension, (ONLY_ADDED,))
 
-    def functionality(self, public: Public, target: Target) -> Sum:
-        """The sum of the models, with noise."""
-        return self.noise(public).second_half(target, public.dimension)
-
-    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model on the grid."""
-        V = self.at_home(rows, public)
-        return self.noise(public).integers(clipped(V[np.newaxis], self.clip), target)
-
-    def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """The sum over the number of parties."""
-        model = self.noise(public).mean(value, public.parties, public.dimension, target)
-        return Release(model, self.statement(public, target))
-
-    def train(self, federation: Federation) -> TrainedWeights:
-        """Local logistic or softmax models, clipped."""
-        return self.train_from(ensemble(federation, self.lam))
-
-    def train_from(self, ensemble: Ensemble) -> TrainedWeights:
-        """The mean of local models, however they were trained."""
-        public = ensemble.federation.public
-        return TrainedWeights(self, clipped(ensemble.models(self), self.clip), public, self.noise(public))
+    def clipped(self, V: Array, public: Public) -> Array:
+        """To R."""
+        return clipped(V, self.clip)
 
 
 @dataclass(frozen=True)

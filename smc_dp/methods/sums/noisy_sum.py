@@ -20,7 +20,7 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
 from smc_dp.methods.method import Method, SumBlocks, two_classes
 from smc_dp.methods.model import ReleasedModel
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.privacy.distributed import SharedNoise, calibrated, stated
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import NO_NOISE, nothing
@@ -31,9 +31,12 @@ from smc_dp.privacy.target import HIGHEST, NoiseName, Target
 class Summed(Method, Protocol):
     """A method whose value is a sum over the parties."""
 
-    adjacency: ClassVar[Adjacency]
-    secure_noises: ClassVar[tuple[NoiseName, ...]]
-    binary: ClassVar[bool]
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
+    binary: ClassVar[bool] = False
+    needs_two_classes: ClassVar[bool] = False
+    adjacency: ClassVar[Adjacency] = "replace"
+    sizes: ClassVar[RowCounts] = "hidden"
 
     def at_home(self, rows: Rows, public: Public) -> Any:
         """What a party makes of its rows before it knows the target, which has no say in it."""
@@ -144,7 +147,8 @@ class NoisySum(ABC, Generic[M]):
         if not self.noisy:
             return nothing(unit, adjacency, NO_NOISE)
         caveats = (*self.among.caveats(), up_to(self.announced), *self.caveats())
-        return stated(self.noise, self.target, unit, adjacency, self.among.adversary, caveats)
+        promised = stated(self.noise, self.target, unit, adjacency, self.among.adversary, caveats)
+        return self.among.stated(promised, len(self.sums))
 
     def check(self, n: int) -> None:
         """InputError for more rows than were announced."""

@@ -26,27 +26,18 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
-from smc_dp.methods.hamm2016.ensemble import (
-    Ensemble,
-    Learner,
-    auxiliary,
-    caveats,
-    counted,
-    ensemble,
-    own_votes,
-)
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, auxiliary, caveats, counted, own_votes
 from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS
-from smc_dp.methods.method import TRUSTED, Trust, check_modulus, check_target, released
+from smc_dp.methods.method import TRUSTED, Trained, TrainedParts, Trust, check_modulus
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, hidden_only
+from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
 from smc_dp.methods.sums.statistic import longest, model_of, sensitivity, statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.methods.training.classes import coordinates
 from smc_dp.privacy.output import GRID, proven, stated
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
-from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement
+from smc_dp.privacy.target import NoiseName, Target
 
 CAVEATS = (
     PUBLIC_ROWS,
@@ -55,7 +46,7 @@ CAVEATS = (
 
 
 @dataclass(frozen=True)
-class SoftStatistic:
+class SoftStatistic(Voting, Summed):
     """lam and lam_global in [2^-29, 1e6]: of local logistic models, and of the global model on whitened rows.
 
     lam_global is public and costs nothing: about 1 where noise is large (the whitened rows are about sqrt d long),
@@ -63,35 +54,19 @@ class SoftStatistic:
     learner: what parties train, see `ensemble.Learner`.
     """
 
-    lam: float = 1e-4
-    learner: Learner = None
     lam_global: float = 1.0
     gamma: float = 1e-3
     name: ClassVar[str] = "soft_ss"
-    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
-    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
-    binary: ClassVar[bool] = False
-    needs_two_classes: ClassVar[bool] = False
     on_public_rows: ClassVar[bool] = True
-    protects: ClassVar[Unit] = "party"
     adjacency: ClassVar[Adjacency] = "party"
-    sizes: ClassVar[RowCounts] = "hidden"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
-    lambda_multiplies: ClassVar[str] = "|V|²/2"
     colour: ClassVar[str] = "#9078fc"
 
     def __post_init__(self) -> None:
-        check_modulus(self.lam)
+        super().__post_init__()
         check_modulus(self.lam_global, "lam_global")
         if not isinstance(self.gamma, int | float) or not 1e-9 <= self.gamma <= 1:
             raise InputError("gamma.out_of_range", got=shown(self.gamma))
-
-    @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party, which decides every label."""
-        return one_party(cls(STRONG))
 
     def whitened(self, public: Public) -> tuple[Whitening, Array]:
         """How the public rows are whitened, and G: (N, d)."""
@@ -136,38 +111,20 @@ class SoftStatistic:
         W = whitening.weights(model_of(G, T, classes, self.lam_global))
         return LinearModel.from_coordinates(W, classes)
 
-    def train(self, federation: Federation) -> TrainedStatistic:
+    def train(self, federation: Federation) -> Trained:
         """Local classifiers, their votes, and the statistic."""
         auxiliary(federation, self)
-        return self.train_from(ensemble(federation, self.lam, self.learner))
+        return super().train(federation)
 
-    def train_from(self, ensemble: Ensemble) -> TrainedStatistic:
-        """The statistic from local classifiers, however they were trained."""
+    def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
+        """The statistic from local classifiers, however they were trained: N M T on the grid, p d integers."""
         public = ensemble.federation.public
         whitening, G = self.whitened(public)
-        total = tuple(statistic_in_integers(G, ensemble.counts))
-        return TrainedStatistic(replace(self, learner=ensemble.learner), whitening, G, total, public)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedStatistic:
-    """G: (N, d), public, whitened like this; total: N M T on the grid, p d integers, secret."""
-
-    method: SoftStatistic
-    whitening: Whitening
-    G: Array
-    total: Vector
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """The statistic with noise, and the model that it gives."""
-        check_target(target, self.method)
-        noisy = _noisy_sum(target, len(self.total), self._sensitivity)
-        return released(self.method, [self.total], self.public, target, rng, noisy)
-
-    @cached_property
-    def _sensitivity(self) -> Fraction:
-        return sensitivity(self.G, self.public.classes, self.whitening)
+        total, delta = tuple(statistic_in_integers(G, ensemble.counts)), sensitivity(G, public.classes, whitening)
+        method = replace(self, learner=ensemble.learner)
+        return TrainedParts(
+            method, public, total, lambda *_: [total], lambda target: _noisy_sum(target, len(total), delta)
+        )
 
 
 def _in_short(W: Array) -> Array:

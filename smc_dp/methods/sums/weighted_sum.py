@@ -10,14 +10,18 @@ number of rows n is then protected too: `wsum_ar` does not divide by it.
 Of three or more classes the models are softmax ones, and what moves S is bounded in the same way
 (`smc_dp.privacy.sensitivity`): two gradients of up to sqrt 2 in place of up to 1.
 
-In the clear here, by a protocol among parties who trust nobody in `secure_sum`.
+In the clear, and by a protocol that adds up among parties who trust nobody, with noise that they draw in shares: each
+enters its model times its number of rows, on the grid, and its own share of the noise. Under `replace` numbers of rows
+are constants that neighbours share, so the sum of those who took part may be one more coordinate, without noise; when a
+record is added or taken away it may not.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -26,28 +30,20 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector, added
-from smc_dp.methods.method import (
-    TRUSTED,
-    Trust,
-    announced_sizes,
-    check_modulus,
-    check_sizes,
-    released,
-)
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
 from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import hidden_only
-from smc_dp.methods.sums.secure_sum import OwnModel, SharedWeightedSum
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only, not_released
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.classes import coordinates
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, proven, stated
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.sensitivity import add_remove, replace_one
+from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, replace_one
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
-from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.privacy.target import Calibration, Target
 
 CAVEATS = (SIZES,)
 ANY_SIZE = (
@@ -57,41 +53,33 @@ ANY_SIZE = (
 )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnModel:
+    """What a party has at home whatever noise is wanted: its model w: (p d,), of so many rows."""
+
+    w: Array
+    rows: int
+
+
 @dataclass(frozen=True)
-class WeightedSum:
-    """Size-weighted sum of logistic or softmax models with regulariser lam |w|^2 (mu = 2 lam), lam in [2^-29, 1e6]."""
+class _BySize(Summed):
+    """The sum of logistic or softmax models times sizes, with regulariser lam |w|^2 (mu = 2 lam), lam in [2^-29, 1e6].
+
+    The models are w: (p d,), p as in `smc_dp.methods.training.classes`.
+    """
 
     lam: float = 1e-3
-    name: ClassVar[str] = "wsum"
-    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
-    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
-    binary: ClassVar[bool] = False
-    needs_two_classes: ClassVar[bool] = False
     protects: ClassVar[Unit] = "record"
-    adjacency: ClassVar[Adjacency] = "replace"
-    sizes: ClassVar[RowCounts] = "released"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = "|w|²"
-    colour: ClassVar[str] = "#b400d8"
 
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
-
-    @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the smaller party."""
-        return one_record(cls(STRONG))
+    @abstractmethod
+    def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
+        """Of the sum, in L2, where no party has more rows than this, the solver's tolerance included."""
 
     @property
     def sensitivity(self) -> Fraction:
         """Of the sum of models of two classes, in L2, whatever the sizes are."""
         return self.sensitivity_to(LARGEST_N)
-
-    def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
-        """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for so many rows."""
-        return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU, classes)
 
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
         """The same by a protocol that adds up."""
@@ -99,61 +87,74 @@ class WeightedSum:
 
     def at_home(self, rows: Rows, public: Public) -> OwnModel:
         """The party's model, which no target has a say in."""
-        return OwnModel.of(self, rows, public)
+        check_own_size(rows)
+        return OwnModel(train_all([(rows.X, rows.y)], public.classes, 2 * self.lam)[0].ravel(), len(rows))
 
-    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What was asked for, whatever the sizes are."""
-        return stated(_noise(self, public, target), target, "record", "replace", TRUSTED, CAVEATS)
+    def noise(self, public: Public, target: Target) -> Calibrated | None:
+        """Of the sum; None for no noise."""
+        if target.epsilon is None:
+            return None
+        sensitivity = self.sensitivity_to(LARGEST_N, public.classes)
+        return proven(target, coordinates(public.classes) * public.dimension, sensitivity)
 
     def functionality(self, public: Public, target: Target) -> Sum:
         """The sum over all rows, with noise."""
-        return _noisy_sum(self, public, target)
+        noise = self.noise(public, target)
+        return Sum(None if noise is None else noise.law)
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model times its number of rows, on the grid."""
-        return _part(self, rows, public)
+        """The party's model times its number of rows, on the grid, each product rounded once, exactly."""
+        trained = self.at_home(rows, public)
+        return tuple(GRID.encode(trained.w.tolist(), factor=trained.rows))
+
+    def train(self, federation: Federation) -> TrainedParts[Release]:
+        """Each party's model, w: (K, p d); a party with one class only is of use too."""
+        check_sizes(federation)
+        public, parties = federation.public, [(rows.X, rows.y) for rows in federation.parties]
+        w = train_all(parties, federation.classes, 2 * self.lam).reshape(len(parties), -1)
+        total = added([tuple(GRID.encode(v.tolist(), factor=len(y))) for v, (_, y) in zip(w, parties, strict=True)])
+        return TrainedParts(self, public, w, lambda *_: [total])
+
+
+@dataclass(frozen=True)
+class WeightedSum(_BySize):
+    """The mean over all rows: neighbours have another record."""
+
+    name: ClassVar[str] = "wsum"
+    sizes: ClassVar[RowCounts] = "released"
+    colour: ClassVar[str] = "#b400d8"
+
+    @classmethod
+    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+        """A record of the smaller party."""
+        return one_record(cls(STRONG))
+
+    def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
+        """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for so many rows."""
+        return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU, classes)
+
+    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
+        """What was asked for, whatever the sizes are."""
+        return stated(self.noise(public, target), target, "record", "replace", TRUSTED, CAVEATS)
 
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
         """The sum over the number of all rows."""
         privacy = self.statement(public, target)
         return Release(_model(value, sum(announced_sizes(public, self)), public), privacy)
 
-    def train(self, federation: Federation) -> TrainedSum:
-        """Each party's model; a party with one class only is of use too."""
-        return TrainedSum(self, _models_of(federation, self.lam), federation.public)
-
 
 @dataclass(frozen=True)
-class WeightedSumAddRemove:
+class WeightedSumAddRemove(_BySize):
     """`WeightedSum` for neighbours with one record more or less, which protects the number of rows as well."""
 
-    lam: float = 1e-3
     name: ClassVar[str] = "wsum_ar"
-    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
-    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
-    binary: ClassVar[bool] = False
-    needs_two_classes: ClassVar[bool] = False
-    protects: ClassVar[Unit] = "record"
     adjacency: ClassVar[Adjacency] = "addremove"
-    sizes: ClassVar[RowCounts] = "hidden"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
-    noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
-    lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#e478d8"
-
-    def __post_init__(self) -> None:
-        check_modulus(self.lam)
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
         """A record more of the only party."""
         return one_more(cls(STRONG))
-
-    @property
-    def sensitivity(self) -> Fraction:
-        """Of the sum of models of two classes, in L2, whatever the sizes are."""
-        return self.sensitivity_to(LARGEST_N)
 
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
         """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for so many rows."""
@@ -162,79 +163,62 @@ class WeightedSumAddRemove:
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
         """The same by a protocol that adds up; InputError for a number of rows that is to be released."""
         hidden_only(self, announced, "protects the number of rows")
-        return SharedWeightedSum(self, public, target, among, announced)
-
-    def at_home(self, rows: Rows, public: Public) -> OwnModel:
-        """The party's model, which no target has a say in."""
-        return OwnModel.of(self, rows, public)
+        return super().shared(public, target, among, announced)
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """What was asked for; nothing here looks at the sizes."""
-        return stated(_noise(self, public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
-
-    def functionality(self, public: Public, target: Target) -> Sum:
-        """The sum over all rows, with noise."""
-        return _noisy_sum(self, public, target)
-
-    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model times its number of rows, on the grid."""
-        return _part(self, rows, public)
+        return stated(self.noise(public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
 
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
         """The sum over a public constant."""
         return Release(_model(value, LARGEST_N, public), self.statement(public, target))
 
-    def train(self, federation: Federation) -> TrainedSum:
-        """Each party's model; a party with one class only is of use too."""
-        return TrainedSum(self, _models_of(federation, self.lam), federation.public)
 
+@dataclass(frozen=True)
+class SharedWeightedSum(NoisySum[_BySize]):
+    """The sum of models times numbers of rows among these parties, p d numbers; see `NoisySum`."""
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedSum:
-    """w: (K, p d), every party's model, p as in `smc_dp.methods.training.classes`."""
+    @property
+    def reach(self) -> SumReach:
+        """As the method proves, for the announced number of rows."""
+        mu, most = 2 * Fraction(self.method.lam), self.announced.most_rows
+        classes = self.public.classes
+        longest = Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu
+        numbers = coordinates(classes) * self.public.dimension
+        return SumReach(numbers, self.method.sensitivity_to(most, classes), longest * most)
 
-    method: WeightedSum | WeightedSumAddRemove
-    w: Array
-    public: Public
+    @property
+    def plain(self) -> int:
+        """The number of rows, where it is released."""
+        return 1 if self.announced.sizes == "released" else 0
 
-    def release(self, target: Target, rng: Stream) -> Release:
-        """Noise on the sum, then the division."""
-        return released(self.method, [self._total], self.public, target, rng)
+    def numbers_of(self, trained: OwnModel) -> Vector:
+        """The model times the number of rows, and that number where it is released."""
+        return (*self.grid.encode(trained.w.tolist(), factor=trained.rows), *[trained.rows][: self.plain])
 
-    @cached_property
-    def _total(self) -> Vector:
-        sizes = announced_sizes(self.public, self.method)
-        return added([_times(w, n) for w, n in zip(self.w, sizes, strict=True)])
+    def model(self, value: Vector) -> LinearModel:
+        """The sum over the number of rows of those who took part, or over a public constant."""
+        # A party that deviates may enter any number of rows, and a model is made of whatever comes.
+        divisor = max(1, value[-1]) if self.plain else self.among.parties * self.announced.most_rows
+        return _as_model(self.reals(value, divisor), self.public)
 
-
-def _noise(method: WeightedSum | WeightedSumAddRemove, public: Public, target: Target) -> Calibrated | None:
-    if target.epsilon is None:
-        return None
-    sensitivity = method.sensitivity_to(LARGEST_N, public.classes)
-    return proven(target, coordinates(public.classes) * public.dimension, sensitivity)
-
-
-def _models_of(federation: Federation, lam: float) -> Array:
-    check_sizes(federation)
-    parties = [(rows.X, rows.y) for rows in federation.parties]
-    return train_all(parties, federation.classes, 2 * lam).reshape(len(parties), -1)
-
-
-def _noisy_sum(method: WeightedSum | WeightedSumAddRemove, public: Public, target: Target) -> Sum:
-    noise = _noise(method, public, target)
-    return Sum(None if noise is None else noise.law)
-
-
-def _part(method: WeightedSum | WeightedSumAddRemove, rows: Rows, public: Public) -> Vector:
-    trained = method.at_home(rows, public)
-    return _times(trained.w, trained.rows)
-
-
-def _times(w: Array, n: int) -> Vector:
-    """n w on the grid, each product rounded once, exactly."""
-    return tuple(GRID.encode(w.tolist(), factor=n))
+    def caveats(self) -> Iterator[str]:
+        """Of numbers of rows, released or not."""
+        K = self.among.parties
+        if not self.plain:
+            yield not_released(self.among, self.announced)
+            return
+        yield (
+            "The number of rows of all who took part together is released exactly: numbers of rows are constants of "
+            "the neighbourhood, and not protected."
+        )
+        if self.among.colluders == K - 1:
+            yield f"With {K - 1} colluders the number of rows of the last party shows: the rest of the sum is theirs."
 
 
 def _model(total: Vector, divisor: int, public: Public) -> LinearModel:
-    V = np.array(GRID.decode(total, divisor)).reshape(-1, public.dimension)
-    return LinearModel.from_coordinates(V, public.classes)
+    return _as_model(GRID.decode(total, divisor), public)
+
+
+def _as_model(weights: list[float], public: Public) -> LinearModel:
+    return LinearModel.from_coordinates(np.array(weights).reshape(-1, public.dimension), public.classes)

@@ -39,8 +39,9 @@ class Entry:
     about to be made: `dataset` is a keyed digest, `run` the key of the release, a digest of its session and of a label
     (the session's id holds what its parties agreed on, and a nonce). `released`, `void`: how the reservation `refers`
     ended; `run` is then the digest of the release. `digest` is over all the rest, `previous`
-    being the digest of the entry before. `mu` came later than the others: where it is None, the digest is that of an
-    entry without such a column, and an entry that was written without one is read as having None.
+    being the digest of the entry before. `approval` is the digest of the own approval of a study, for a session between
+    sites. `mu` and `approval` came later than the others: where one is None, the digest is that of an entry without
+    such a column, and an entry that was written without one is read as having None.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Entry:
     previous: str = ""
     digest: str = ""
     mu: Fraction | None = None
+    approval: str | None = None
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Entry:
@@ -66,7 +68,7 @@ class Entry:
         number, state = values.get("number"), values.get("state")
         if type(number) is not int or not 1 <= number <= 10**9:
             raise InputError("ledger_entry.no_number", got=shown(number))
-        where, values = f"entry {number}", {"mu": None, **values}
+        where, values = f"entry {number}", {**dict.fromkeys(LATER), **values}
         reading.keys(where, values, {*COLUMNS})
         if state not in get_args(EntryState):
             raise InputError("ledger_entry.unknown_state", where=where, known=get_args(EntryState), got=shown(state))
@@ -99,7 +101,7 @@ class Entry:
 
     def computed(self) -> str:
         """The digest that the entry must carry."""
-        left_out = {"digest"} if self.mu is not None else {"digest", "mu"}
+        left_out = {"digest", *(name for name in LATER if getattr(self, name) is None)}
         values = [value for name, value in self.values().items() if name not in left_out]
         return hashlib.sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
@@ -110,13 +112,15 @@ class Entry:
 
 
 COLUMNS = tuple(field.name for field in fields(Entry))
+LATER = ("mu", "approval")
+"""Columns that ledgers of earlier versions do not have, in the order in which they came."""
 
 
 def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
     wanted = {"number", "state", "date", "previous", "digest", *_HOLDS[state]}
     for name in COLUMNS:
-        if name in ("rho", "mu") and state == "reserved":
-            continue  # there for kind zcdp alone, which the guarantee sees to
+        if name in ("rho", *LATER) and state == "reserved":
+            continue  # rho and mu are there for kind zcdp alone, which the guarantee sees to
         if (values[name] is not None) != (name in wanted):
             raise InputError(
                 "ledger_entry.field_not_of_state", where=where, name=name, state=state, got=shown(values[name])
@@ -124,7 +128,7 @@ def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
 
 
 def _check_texts(where: str, entry: Entry) -> None:
-    for name in ("dataset", "run", "previous", "digest"):
+    for name in ("dataset", "run", "previous", "digest", "approval"):
         value = getattr(entry, name)
         if value is not None and not (isinstance(value, str) and _HEX.fullmatch(value)):
             raise InputError("ledger_entry.no_digest", where=where, name=name, got=shown(value))

@@ -16,7 +16,7 @@ from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.storage import MAX_BYTES
 
-_FORMATS = ("smc-dp ledger 2", "smc-dp ledger 1")  # what is written, and what was before entries had a mu
+_FORMATS = tuple(f"smc-dp ledger {version}" for version in (3, 2, 1))  # what is written, and what was before
 
 
 def to_json(history: History) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import get_args
 
 from smc_dp.core.errors import InputError, check_one_of, shown
 from smc_dp.privacy.gaussian import in_reach
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit, round_up
+from smc_dp.privacy.target import epsilon_for
 
 _LARGEST = Fraction(10**100)
+_MOST_EXPONENT = 1000  # of e: no delta that is charged is so small that e^1000 of them are less than 1
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,30 @@ class Guarantee:
         if self.mu is not None and not in_reach(self.mu**2):
             raise InputError("guarantee.mu_out_of_range")
 
+    @property
+    def of_records(self) -> Guarantee | None:
+        """What the release guarantees where one record of a party is replaced; None where that is nothing.
+
+        To replace a record is to take one away and to add another, two steps of `addremove`. With the data sets D, E, F
+        in a row, P_D(S) <= e^epsilon P_E(S) + delta <= e^(2 epsilon) P_F(S) + (1 + e^epsilon) delta. So epsilon and
+        delta become 2 epsilon and (1 + e^epsilon) delta, mu becomes 2 mu (Dong, Roth and Su 2022) and rho 4 rho (Bun
+        and Steinke 2016), with the epsilon that follows from it at the same delta. What holds where all records of a
+        party are replaced holds where one of them is.
+        """
+        if self.unit == "party":
+            return replace(self, unit="record", adjacency="replace")
+        if self.adjacency == "replace":
+            return self
+        epsilon, delta, rho, mu = 2 * self.epsilon, self.delta, None, None
+        if self.rho is not None:
+            rho, mu = 4 * self.rho, None if self.mu is None or not in_reach(4 * self.mu**2) else 2 * self.mu
+            epsilon = epsilon_for(rho, delta)
+        elif delta:
+            delta *= 1 + _exponential(self.epsilon)
+        if delta >= 1 or max(epsilon, rho or 0) > _LARGEST:
+            return None
+        return Guarantee(self.kind, epsilon, delta, "record", "replace", rho, mu)
+
     @classmethod
     def of(cls, statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
         """The figures of a statement.
@@ -65,3 +92,10 @@ class Guarantee:
         mu = None if statement.mu is None else Fraction(statement.mu)
         exact = Fraction(statement.epsilon) if epsilon is None else epsilon
         return cls(statement.kind, exact, Fraction(statement.delta), statement.unit, statement.adjacency, rho, mu)
+
+
+def _exponential(epsilon: Fraction) -> Fraction:
+    """e^epsilon, rounded up; of an epsilon beyond 1000 that of 1000."""
+    up = Context(prec=50, rounding=ROUND_CEILING)
+    exact = min(epsilon, Fraction(_MOST_EXPONENT))
+    return Fraction(up.next_plus(up.exp(up.divide(exact.numerator, exact.denominator))))  # exp rounds to nearest

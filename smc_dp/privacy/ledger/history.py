@@ -19,7 +19,7 @@ from smc_dp.privacy.ledger.composition import Total
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.numbers import at_least, at_most, to_text
-from smc_dp.privacy.statement import Adjacency, Unit
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LEAST_DELTA
 
 MOST_DATA_SETS = 1000
@@ -46,7 +46,11 @@ class Limit(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What has a budget: all releases of a party whose guarantees are for one unit and adjacency, which never mix.
+    """What has a budget: `RECORDS` for all releases, `PARTIES` for those that protect all records of a party.
+
+    Every release costs single records something, so all count there, as what they guarantee where one is replaced
+    (`Guarantee.of_records`): whoever changes the adjacency or the unit has no second budget. A release that protects
+    parties counts in both. What a release that protects records costs a party has no figure, and is not in `PARTIES`.
 
     Whatever their data sets: whoever is in this year's table was most likely in last year's, and a table with one row
     more or other public bounds must not have the whole budget again. Guarantees add up all the same when the record
@@ -55,6 +59,9 @@ class Account(NamedTuple):
 
     unit: Unit
     adjacency: Adjacency
+
+
+RECORDS, PARTIES = Account("record", "replace"), Account("party", "party")
 
 
 @dataclass(frozen=True)
@@ -138,9 +145,8 @@ class History:
         void = {entry.refers for entry in self.entries if entry.state == "void"}
         found: dict[Account, list[Entry]] = {}
         for entry in self.entries:
-            if entry.state == "reserved":
-                charged = found.setdefault(account_of(entry.guarantee), [])
-                charged.extend([] if entry.number in void else [entry])
+            for account in counted(entry.guarantee) if entry.state == "reserved" else ():
+                found.setdefault(account, []).extend([] if entry.number in void else [entry])
         return found
 
     @property
@@ -157,7 +163,7 @@ class History:
     def standing(self, account: Account, *asked: Guarantee) -> Standing:
         """How the account stands, or would stand if `asked` were released too."""
         releases = [entry.guarantee for entry in self.charged.get(account, [])]
-        return Standing(self.limit, composition.total([*releases, *asked], self.limit.delta))
+        return Standing(self.limit, _total(account, (*releases, *asked), self.limit.delta))
 
     def by_data_set(self, account: Account) -> dict[str, Standing]:
         """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit.
@@ -170,7 +176,7 @@ class History:
         shown = dict(islice(found.items(), MOST_DATA_SETS))
         splits = max(1, min(composition.MOST_SPLITS, _SPLITS_OF_ALL // max(1, len(shown))))
         delta = self.limit.delta
-        return {name: Standing(self.limit, composition.total(g, delta, splits)) for name, g in shown.items()}
+        return {name: Standing(self.limit, _total(account, g, delta, splits)) for name, g in shown.items()}
 
     def unshown(self, account: Account) -> int:
         """How many data sets of the account `by_data_set` leaves out."""
@@ -178,17 +184,23 @@ class History:
 
     def check(self, guarantee: Guarantee) -> None:
         """OverBudgetError when a release with this guarantee would pass the limit."""
-        account = account_of(guarantee)
-        if not self.standing(account, guarantee).fits:
-            raise _over_budget(self.standing(account), guarantee)
+        for account, cost in counted(guarantee).items():
+            if not self.standing(account, guarantee).fits:
+                raise _over_budget(self.standing(account), cost or guarantee)
 
-    def reservation(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int | None:
+    def reservation(
+        self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, approval: str | None = None
+    ) -> int | None:
         """The number of the reservation that stands under this key, settled as released or not; None if there is none.
 
         InputError when anything else was reserved under the key, even if it came to nothing: a key means one release.
+        InputError too when something was reserved by this approval under another key: it approves of one session.
         """
         void = {entry.refers for entry in self.entries if entry.state == "void"}
         made = [entry for entry in self.entries if entry.state == "reserved" and entry.run == run]
+        for entry in self.entries:
+            if approval is not None and entry.approval == approval and entry.run != run:
+                raise InputError("ledger.approval_used", number=entry.number)
         for entry in made:
             fields = {
                 "data set": entry.dataset == dataset,
@@ -199,12 +211,14 @@ class History:
                 raise InputError("ledger.same_run_other_release", number=entry.number, what=other[0])
         return next((entry.number for entry in made if entry.number not in void), None)
 
-    def reserved(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str) -> Entry:
-        """The entry that reserves a release; OverBudgetError when its account would pass the limit."""
+    def reserved(
+        self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str, approval: str | None = None
+    ) -> Entry:
+        """The entry that reserves a release; OverBudgetError when one of its accounts would pass the limit."""
         self.check(guarantee)
         made = Entry(
             len(self.entries) + 1, "reserved", date, None, dataset, guarantee.unit, guarantee.adjacency, mechanism,
-            guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.rho, run, mu=guarantee.mu,
+            guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.rho, run, mu=guarantee.mu, approval=approval,
         )  # fmt: skip
         return Entry.read(made.after(self.head).values())
 
@@ -218,9 +232,23 @@ class History:
         return Entry.read(made.after(self.head).values())
 
 
-def account_of(guarantee: Guarantee) -> Account:
-    """What a release counts against."""
-    return Account(guarantee.unit, guarantee.adjacency)
+def counted(guarantee: Guarantee) -> Mapping[Account, Guarantee | None]:
+    """What a release counts as in each account that it is charged to; None for more than any limit."""
+    return {RECORDS: guarantee.of_records} | ({PARTIES: guarantee} if guarantee.unit == "party" else {})
+
+
+def _total(
+    account: Account, releases: Iterable[Guarantee], delta: Fraction, splits: int = composition.MOST_SPLITS
+) -> Total | None:
+    """What the releases come to in an account, as `composition.total`."""
+    found = [counted(release)[account] for release in releases]
+    known = [release for release in found if release is not None]
+    return composition.total(known, delta, splits) if len(known) == len(found) else None
+
+
+def account_of(release: Guarantee | PrivacyStatement) -> Account:
+    """The account that is shown for a release: that of what it protects."""
+    return PARTIES if release.unit == "party" else RECORDS
 
 
 def _check_chain(history: History) -> None:

@@ -91,17 +91,19 @@ class Ledger:
         with self._transaction("BEGIN") as (_, history):
             history.check(guarantee)
 
-    def reserve(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str) -> int:
+    def reserve(self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, approval: str | None = None) -> int:
         """Charge a release before it is made, and return the number of the entry, on disk by then.
 
-        `run`: the key of the release; see `run_key`. Asked again for what stands under the key, it charges
-        nothing and returns the number that it has: whoever crashed after the first time cannot know, and asks again.
-        What came to nothing has to be charged anew, by an entry of its own. Raises InputError when something else was
-        reserved under the key, OverBudgetError when the limit would be passed; nothing is written then.
+        `run`: the key of the release; see `run_key`. `approval`: the digest of the own approval by which it is made, if
+        there is one; it serves one key, whatever became of the release. Asked again for what stands under the key, it
+        charges nothing and returns the number that it has: whoever crashed after the first time cannot know, and asks
+        again. What came to nothing has to be charged anew, by an entry of its own. Raises InputError when something
+        else was reserved under the key, or by the approval, OverBudgetError when the limit would be passed; nothing is
+        written then.
         """
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
-            standing = history.reservation(dataset, mechanism, guarantee, run)
-            number = standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now()))
+            standing = history.reservation(dataset, mechanism, guarantee, run, approval)
+            number = standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now(), approval))
         epsilon, delta = float(guarantee.epsilon), float(guarantee.delta)
         what = "charged before" if standing else "charged"
         _LOG.info("ledger: entry %d %s: %s, epsilon %g, delta %g", number, what, mechanism, epsilon, delta)
@@ -158,7 +160,7 @@ def _now() -> str:
 def _write_new(path: Path, key: bytes, first: Entry) -> None:
     connection = storage.connected(path)
     try:
-        connection.executescript(f"BEGIN; {storage.SCHEMA} {storage.WITH_MU}")
+        connection.executescript(f"BEGIN; {storage.SCHEMA} {''.join(storage.ADDED)}")
         connection.execute("INSERT INTO secret VALUES (?)", (key,))
         connection.execute(_INSERT, tuple(first.values().values()))
         connection.execute("COMMIT")

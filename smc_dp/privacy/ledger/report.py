@@ -7,11 +7,15 @@ from fractions import Fraction
 
 from smc_dp.core.errors import plain_name
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, stated
-from smc_dp.privacy.ledger.history import Account, History, Standing
+from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
 from smc_dp.privacy.ledger.numbers import at_least, at_most
 
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
+_COUNTED = {
+    RECORDS: "every release, as what it guarantees where one record is replaced: one for a record more or less twice",
+    PARTIES: "releases that protect all records of a party; the account of records counts them too",
+}
 
 
 def budgets(standings: Mapping[str, Standing], account: Account) -> Iterator[Prose]:
@@ -19,10 +23,7 @@ def budgets(standings: Mapping[str, Standing], account: Account) -> Iterator[Pro
     for party, standing in standings.items():
         yield Prose(f"Budget of {plain_name(party)}: {sentence(standing)}")
     if standings:
-        yield Prose(
-            f"This counts unit {account.unit}, adjacency {account.adjacency}: releases that protect otherwise have "
-            "accounts of their own, each up to the limit, and what they cost here is not added."
-        )
+        yield Prose(f"This counts {_COUNTED[account]}.")
 
 
 def blocks(history: History) -> Iterator[PageBlock]:

@@ -7,10 +7,12 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, one_line
+from smc_dp.privacy.ledger.entry import LATER
 
 MAX_BYTES = 1 << 25  # some 40,000 entries
 _LONGEST_VALUE = 1 << 16
@@ -33,7 +35,8 @@ BEGIN SELECT RAISE(ABORT, 'the key is there'); END;
 CREATE TRIGGER no_other_key BEFORE UPDATE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 CREATE TRIGGER no_lost_key BEFORE DELETE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 """
-WITH_MU = "ALTER TABLE entries ADD COLUMN mu;"  # a new ledger has it at once, an older one before its next entry
+# A new ledger has these at once, an older one before its next entry.
+ADDED = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER)
 
 
 def opened(path: Path) -> sqlite3.Connection:
@@ -42,7 +45,7 @@ def opened(path: Path) -> sqlite3.Connection:
         _refuse_unusable(path)
         connection = connected(path)
         try:
-            if _form(connection) not in (_wanted_form(SCHEMA + WITH_MU), _wanted_form(SCHEMA)):
+            if _form(connection) not in map(_wanted_form, accumulate((SCHEMA, *ADDED))):
                 raise InputError("ledger.other_version")
         except BaseException:
             connection.close()
@@ -51,9 +54,11 @@ def opened(path: Path) -> sqlite3.Connection:
 
 
 def widened(connection: sqlite3.Connection) -> None:
-    """Within a transaction that writes, a ledger of before entries had a mu gets the column, empty."""
-    if not any(name == "mu" for _, name, *_ in connection.execute("PRAGMA table_info(entries)")):
-        connection.execute(WITH_MU)
+    """Within a transaction that writes, an older ledger gets the columns that it does not have, empty."""
+    there = {name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")}
+    for name, added in zip(LATER, ADDED, strict=True):
+        if name not in there:
+            connection.execute(added)
 
 
 def connected(path: Path) -> sqlite3.Connection:

@@ -7,12 +7,12 @@ and the form in which the program computes a method.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.core.documents import FaultCollector
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import refuse_all
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.methods.sums.among import RowCounts as RowCounts
 from smc_dp.run.protocols.curator import ComparisonName as ComparisonName
 from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
@@ -43,29 +43,13 @@ def terms_of(protocol: str) -> type[Any]:
     return TERMS[protocol]
 
 
-def preferred_of(protocols: Sequence[str], parties: int, named: Iterable[str] = ()) -> str:
-    """Of these protocols the one that a run takes with so many parties, if nobody names it.
-
-    That is the one for the largest crowds, of those that have all the settings that somebody named; if none has, the
-    first one.
-    """
-    suited = [name for name in protocols if set(named) <= set(setting_names(terms_of(name)))]
-    crowds = {name: terms_of(name).usual_from for name in suited or protocols}
-    return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name])
-
-
 def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
-    """The settings of this protocol that somebody named, all but those that are None, beside what the method prefers.
+    """The settings of this protocol that somebody named, beside what the method prefers.
 
     Raises an InputError with every setting of another protocol, by its name.
     """
-    kind = terms_of(protocol)
-    given = {name: value for name, value in named.items() if value is not None}
-    found = FaultCollector()
-    for name in given:
-        if name not in setting_names(kind):
-            with found.step():
-                raise InputError("protocol.no_such_setting", setting=name, method=method.name, protocol=protocol)
-    found.require()
-    made: Terms = kind(**{**kind.preferred(method), **given})
+    kind, about = terms_of(protocol), {"method": method.name, "protocol": protocol}
+    others = [name for name in named if name not in setting_names(kind)]
+    refuse_all(InputFault("protocol.no_such_setting", {"setting": name, **about}) for name in others)
+    made: Terms = kind(**{**kind.preferred(method), **named})
     return made

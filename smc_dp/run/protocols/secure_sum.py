@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from protocols.errors import LocalError
@@ -13,6 +14,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.at_home import check_secure, usual_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols.settings import Terms, check_classes, one_of, whole
@@ -24,6 +26,8 @@ OutputName: TypeAlias = Literal["curator", "shares"]
 class SumTerms(Terms):
     """t parties may collude with Charlie and deviate at will, D may vanish; `most_rows` caps each party's rows.
 
+    `semi_honest`: it is accepted that with more parties than can share masks all with all, of whom some may vanish, the
+    guarantee is against those who keep to the protocol.
     `left_out`: who was to take part and vanished from an earlier session before anybody paid.
     """
 
@@ -33,7 +37,9 @@ class SumTerms(Terms):
     sizes: RowCounts = "released"
     verifiable: bool = False
     output: OutputName = "curator"
+    semi_honest: bool = False
     left_out: tuple[str, ...] = ()
+    unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     can_lose_parties: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -47,6 +53,8 @@ class SumTerms(Terms):
             raise InputError("left_out.no_names", got=shown(self.left_out))
         if type(self.verifiable) is not bool:
             raise InputError("verifiable.not_a_truth_value", got=shown(self.verifiable))
+        if type(self.semi_honest) is not bool:
+            raise InputError("semi_honest.not_a_truth_value", got=shown(self.semi_honest))
         if self.output == "shares" and self.dropouts:
             raise InputError("output.shares_with_dropouts", got=self.dropouts)
         if self.output == "shares" and self.verifiable:
@@ -55,7 +63,7 @@ class SumTerms(Terms):
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
         """As `Terms`."""
-        return "ddg" if has_delta and "ddg" in method.secure_noises else super().noise(method, has_delta)
+        return usual_noise(method) if has_delta else super().noise(method, has_delta)
 
     @classmethod
     def preferred(cls, method: Any) -> Mapping[str, Any]:
@@ -69,7 +77,8 @@ class SumTerms(Terms):
 
     def as_dict(self) -> dict[str, Any]:
         """As `Terms`."""
-        return {**super().as_dict(), "left_out": list(self.left_out)}
+        said = {**super().as_dict(), "left_out": list(self.left_out)}
+        return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
 
     def follows(self, form: SecureForm) -> dict[str, Any]:
         """Return the ring."""
@@ -81,11 +90,7 @@ class SumTerms(Terms):
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuses noise that is not drawn in shares, and noise as printed."""
-        if target.calibration != "proven":
-            raise InputError("calibration.not_proven", name=method.name, got=target.calibration)
-        if target.noise not in method.secure_noises:
-            known = ", ".join(method.secure_noises)
-            raise InputError("noise.not_of_method", name=method.name, known=known, got=target.noise)
+        check_secure(method, target)
         super().check(protocol, method, target, test_keys=test_keys)
 
     def form(self, method: Any, public: Public, target: Target) -> SumForm:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
 from math import comb
@@ -11,17 +12,20 @@ from typing import Any
 
 import pytest
 from support.role_code import Patch, copied
+from support.sessions import Setup
 from support.sum_checks_circle import the_order_is_made_of_all_coins
 from support.sums import Ledger, made, outcome, parameters, simulated, wrong
 
 from protocols.arithmetic import permutation
 from protocols.arithmetic.rng import Stream
+from protocols.errors import PeerError
 from protocols.runtime import message as messages
 from protocols.runtime.message import Message
 from protocols.runtime.simulate import Letters
 from protocols.secure_sum import dealing, graph, ideal
 from protocols.secure_sum.messages import KINDS, MaskKeys
 from protocols.secure_sum.parameters import Parameters, stage, widths
+from tests.support.refusals import refused
 
 Bound = Callable[[int, int, int, int], graph.Neighbourhood]
 
@@ -215,3 +219,45 @@ def test_coins_and_shares_are_drawn_anew_by_everybody() -> None:
     dealt = [dealing.deal(CIRCLE, Stream.insecure_from_seed(j)) for j in range(2)]
     strings = {x for of in dealt for x in (of.coin, of.box, *of.b, *of.s)}
     assert len(strings) == 2 * (2 + 2 * CIRCLE.R)
+
+
+# What passes through Charlie.
+
+
+def altered_by(who: str, monkeypatch: pytest.MonkeyPatch) -> Setup:
+    """Six parties; what P1 deals to a neighbour is altered: above the encryption by Charlie, or under it by P1."""
+    setup = made(parameters(6, 1, 1, degree=4))
+    if who == "charlie":
+        passed_on = dealing.passed_on
+
+        def flipped(p: Parameters, near: Sequence[int], dealt: Sequence[Sequence[bytes]]) -> tuple[bytes, ...]:
+            first, *others = passed_on(p, near, dealt)
+            return (bytes([first[0] ^ 1, *first[1:]]), *others) if 0 in near[:1] else (first, *others)
+
+        monkeypatch.setattr(dealing, "passed_on", flipped)
+        return setup
+    covered, own = dealing.covered, dealing.deal(setup.session.parameters, setup.seeds["P1"].fork("greeting")).b
+
+    def otherwise(context: bytes, dealer: int, others: Any, dealt: dealing.Seeds) -> tuple[bytes, ...]:
+        if dealt.b != own:
+            return covered(context, dealer, others, dealt)
+        spoilt = tuple((replace(held[0], b=bytes(32)), *held[1:]) for held in dealt.shares)
+        return covered(context, dealer, others, replace(dealt, shares=spoilt))
+
+    monkeypatch.setattr(dealing, "covered", otherwise)
+    return setup
+
+
+def test_charlie_who_alters_a_share_on_its_way_gets_nobody_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could have been covered so by its dealer: the reader stops, names nobody, and has not paid."""
+    ledger = Ledger()
+    run = simulated(altered_by("charlie", monkeypatch), ledger)
+    (reader,) = (name for name, why in run.why.items() if "shares of P1 were altered" in why)
+    assert run.ends[reader] == "stopped"
+    assert (reader, "sum 0") not in ledger.charged
+
+
+def test_a_dealer_whose_share_is_not_what_it_greeted_with_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with refused("shares.not_as_committed", error=PeerError) as caught:
+        simulated(altered_by("P1", monkeypatch), Ledger())
+    assert caught.value.culprit == "P1"

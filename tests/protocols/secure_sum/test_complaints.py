@@ -13,7 +13,6 @@ from support.role_code import Code, Patch, copied
 from support.sums import Ledger, made, outcome, parameters, simulated, wrong
 
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.message import Message
 from protocols.secure_sum import dealing
 
 HONEST = role_code.honest()
@@ -196,7 +195,7 @@ def test_a_complaint_that_its_sender_did_not_sign_is_its_fault(other: dict[str, 
 # Charlie is malicious.
 
 
-def accuse(c: Coalition, by: dict[str, int], to: Iterable[str] = ALL[:4], change: Any = lambda m: m) -> Message:
+def accuse(c: Coalition, by: dict[str, int], to: Iterable[str] = ALL[:4], change: Any = lambda m: m) -> Any:
     """Charlie tells these parties that members accuse so, and what honest parties complained of."""
     m = c.code.messages
     ready = c.to_charlie("Ready") | {name: c.ready(name, c.roster(), accused) for name, accused in by.items()}

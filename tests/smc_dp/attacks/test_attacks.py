@@ -48,7 +48,7 @@ from smc_dp.data.federation import Public
 from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
-from smc_dp.methods.sums.statistic import statistic_in_integers
+from smc_dp.methods.sums.statistic import sensitivity, statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.pages.blocks import PageTable
 from smc_dp.privacy.output import GRID
@@ -398,10 +398,10 @@ def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share()
     assert Soft(lam).sensitivity(2, M) * 100 < moved(Vote(lam)) <= Vote(lam).sensitivity(2)
     X = for_one.federation.unlabelled
     assert X is not None
-    statistics = SoftStatistic(lam, lam_global=lam).train_from(for_one)
-    G = Whitening.of(X, statistics.method.gamma).rows(X)
+    whitening = Whitening.of(X, SoftStatistic().gamma)
+    G = whitening.rows(X)
     totals = [np.array(statistic_in_integers(G, parties.counts), dtype=float) for parties in (for_one, against)]
-    assert np.linalg.norm(totals[0] - totals[1]) / 2.0**GRID.fraction_bits <= float(statistics._sensitivity)
+    assert np.linalg.norm(totals[0] - totals[1]) / 2.0**GRID.fraction_bits <= float(sensitivity(G, 2, whitening))
 
 
 # The interface and the command.

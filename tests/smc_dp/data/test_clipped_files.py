@@ -12,7 +12,7 @@ from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.core.errors import RowsClippedWarning
 from smc_dp.data.bounds import Bounds, parse_bounds
-from smc_dp.data.preprocess import encoded
+from smc_dp.data.preprocess import examine
 from smc_dp.data.sources import own_files
 from smc_dp.data.tables import read_table
 from smc_dp.deploy.preflight import read_rows
@@ -73,15 +73,15 @@ def test_each_party_is_told_of_its_own_numbers(files: Path) -> None:
 
 def test_rows_longer_than_clip_are_counted_before_they_are_shortened(files: Path) -> None:
     table = read_table(files / "north.csv", "file")
-    assert encoded(table, bounds()).clipped == 0  # ages outside become 1, and sqrt 2 is below 1.5
+    assert examine(table, bounds()).clipped == 0  # ages outside become 1, and sqrt 2 is below 1.5
     short = bounds(**{"clip = 1.5": "clip = 1.2"})
-    assert encoded(table, short).clipped == 5
-    assert [(fault.column, fault.count) for fault in encoded(table, short).outside] == [("age", 5)]
+    assert examine(table, short).clipped == 5
+    assert [(fault.column, fault.count) for fault in examine(table, short).outside] == [("age", 5)]
     said = told(lambda: own_files([str(files / "north.csv"), str(files / "south.csv")], short))
     assert "5 of 40 rows are longer than clip 1.2 of [rows] and are shortened" in said[0]
     assert "no row is longer than sqrt(3) = 1.73" in said[0]
     exactly = parse_bounds('[columns]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\n[rows]\nclip = 1\n')
-    assert encoded(table, exactly).clipped == 0  # as long as the norm, and not longer
+    assert examine(table, exactly).clipped == 0  # as long as the norm, and not longer
 
 
 def test_a_site_is_told_of_its_own_rows(files: Path) -> None:

@@ -20,7 +20,7 @@ from smc_dp.data.bounds import Bounds, bounds_of, parse_bounds
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.file_form import FileForm
-from smc_dp.data.preprocess import encode, encoded, examine, labelled_rows, numbered
+from smc_dp.data.preprocess import encode, examine, labelled_rows, numbered
 from smc_dp.data.table import Table
 from smc_dp.data.tables import parse_csv
 from tests.support.refusals import refused
@@ -88,7 +88,7 @@ LEAVING = Bounds(
 
 
 def test_rows_that_are_left_out_are_gone_before_anything_else():
-    found = encoded(parse_csv(TABLE, "t"), LEAVING)
+    found = examine(parse_csv(TABLE, "t"), LEAVING)
     assert found.kept.tolist() == [0, 2, 3]
     rows = labelled_rows(parse_csv(TABLE, "t"), LEAVING, "out")
     np.testing.assert_array_equal(rows.X, found.X)
@@ -320,12 +320,12 @@ def tables(draw: st.DrawFn) -> tuple[Table, Bounds]:
 @given(tables())
 def test_any_row_of_any_columns_is_in_the_ball_and_depends_on_nothing_else(made):
     table, bounds = made
-    found = encoded(table, bounds)
+    found = examine(table, bounds)
     assert found.X.shape == (len(found.kept), bounds.dimension)
     for row in found.X.tolist():
         assert sum(Fraction(x) ** 2 for x in row) <= 1
     for i in range(table.rows):
-        alone = encoded(table.take(np.array([i]), "t"), bounds)
+        alone = examine(table.take(np.array([i]), "t"), bounds)
         (place,) = np.nonzero(found.kept == i)
         assert len(alone.kept) == len(place)  # and whether it is left out does too
         np.testing.assert_array_equal(alone.X, found.X[place])

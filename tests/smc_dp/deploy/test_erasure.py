@@ -16,7 +16,7 @@ from support.sites import LETTERS, PRR_MEAN, Sites, newton
 from protocols.secure_sum import steps
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import SiteStore, StateNumber
+from smc_dp.deploy.store import SiteStore, StateNumber, end_without_key
 
 SUM = newton(colluders=0, dropouts=1)
 STUDIES: Mapping[str, Mapping[str, Any]] = {
@@ -63,17 +63,25 @@ def back_too_late(run: Sites) -> None:
     run.begin("P1")
 
 
+def abandoned(run: Sites) -> None:
+    """P1's program is stopped, and its study given up, without its key."""
+    run.stop("P1")
+    folder = run.at["P1"].folder
+    end_without_key(folder / "state", folder / "counters", {"end": "abandoned"})
+    run.begin("P1")
+
+
 def refunded(run: Sites) -> None:
     """Charlie gives up the sum, for he can use nobody's input, and has that signed: `unusable`."""
 
 
 EXITS: Mapping[Callable[[Sites], None], set[str]] = {
     released: {"released"}, aborted: {"aborted"}, stopped: {"ended"}, timed_out: {"deadline"},
-    back_too_late: {"deadline"}, refunded: {"aborted", "ended"},
+    back_too_late: {"deadline"}, refunded: {"aborted", "ended"}, abandoned: {"abandoned"},
 }  # fmt: skip
 EVERYDAY = {
     ("sum", released), ("sum", refunded), ("verifiable", back_too_late), ("sum without drop-outs", stopped),
-    ("pathak2010", aborted), ("linear", timed_out),
+    ("pathak2010", aborted), ("pathak2010", abandoned), ("linear", timed_out),
 }  # fmt: skip
 IMPOSSIBLE = {("sum", stopped), ("verifiable", stopped)} | {
     (study, refunded) for study in ("sum without drop-outs", "pathak2010", "linear")
@@ -208,3 +216,15 @@ def own_numbers(run: Sites, name: str) -> Mapping[str, int]:
     here, mine = run.at[name], site.actor.inputs[1]
     contents = opened(here, here.folder / "state", sites.identity(name))
     return found_in(contents, {"n": {mine.n}, "w": set(mine.w), "eta": set(mine.eta)})
+
+
+@pytest.mark.parametrize("study", ["sum", "linear"])
+def test_whoever_waits_for_the_record_keeps_nothing_secret(study: str, fast_path: Path, secrets: Secrets) -> None:
+    run = under_way(study, fast_path, secrets)
+    run.run(until=lambda: bool(run.facts("P1").get("done")))
+    assert run.facts("P1")["end"] is None
+    assert left_at(run, "P1", secrets) == {}
+    run.begin("P1")  # and goes on from what it keeps
+    run.run()
+    assert sites.ends(run) == ["released"] * 4
+    run.close()

@@ -11,6 +11,7 @@ from support import sites
 from support.sites import Sites
 
 from smc_dp.core.errors import Fault
+from smc_dp.deploy.approval import RANDOM_BYTES, Approval
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
@@ -36,6 +37,26 @@ def test_a_session_that_was_charged_by_a_lost_state_is_not_answered_again(curato
         run.run()
     assert not [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")]
     run.close()
+
+
+def test_an_approval_does_not_serve_a_second_session(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P1 lost its state and the number of it, and kept its ledger and its approval; all others have approved anew."""
+    before = sites.approvals(curator_run.study)
+    again = {n: Approval.made(curator_run.study, n, sites.identity(n), bytes([7]) * RANDOM_BYTES) for n in before}
+    monkeypatch.setattr(sites, "approvals", lambda study: {**again, "P1": before["P1"]})
+    run = begun_anew(curator_run, fast_path)
+    with refused("ledger.approval_used", number=2):
+        run.run()
+    assert not [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")]
+    assert run.at["P1"].entries() == ["released"]
+    run.close()
+    monkeypatch.setattr(sites, "approvals", lambda study: again)
+    renewed = begun_anew(curator_run, fast_path / "renewed")
+    assert set(sites.ends(renewed.run())) == {"released"}
+    assert renewed.at["P1"].entries() == ["released"] * 2
+    renewed.close()
 
 
 def test_the_twin_that_believes_the_relay_answers_twice_for_one_price(

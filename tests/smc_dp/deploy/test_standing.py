@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,11 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.cli.main import main
 from smc_dp.core.errors import Fault
+from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.join import Part
 from smc_dp.deploy.site import reason
 from smc_dp.deploy.status import site_status
-from smc_dp.deploy.store import SiteStore, StoreError, standing
+from smc_dp.deploy.store import KeptState, SiteStore, StateNumber, StoreError, standing
 from tests.support.refusals import refused
 from tests.support.studies import IDENTITIES, study, text
 
@@ -59,6 +62,78 @@ def test_status_says_why_a_study_ended_by_its_code(tmp_path: Path, capsys: pytes
         site_status(other, tmp_path / "study.north.state")
 
 
+@pytest.fixture
+def halfway(tmp_path: Path) -> Path:
+    """A folder of north's, whose program has stopped in the middle of a session, as it is since the start of time."""
+    (tmp_path / "study.toml").write_text(text())
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=lambda: KeptState(1, b"secret"), facts={"session": "00", "stage": "sum0", "since": 0.0})
+    return tmp_path
+
+
+def opened(folder: Path) -> SiteStore:
+    purpose = {"study": study().digest, "participant": "north"}
+    return SiteStore(folder / "study.north.state", folder / "counters", purpose, IDENTITIES["north"])
+
+
+def told(folder: Path, capsys: pytest.CaptureFixture[str], *words: str, counters: str = "counters") -> dict[str, Any]:
+    """What a command says of this folder's study as JSON, or of what it refuses."""
+    state = ("--state", str(folder / "study.north.state"), "--counters", str(folder / counters))
+    code = main([*words, str(folder / "study.toml"), *state, "--json"])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return {"exit": code, **found}
+
+
+def is_erased(folder: Path) -> bool:
+    (path,) = (folder / "counters").iterdir()
+    with closing(opened(folder)) as store:
+        return store.newest() == KeptState(2, b"") and StateNumber.read(path) == StateNumber(2)
+
+
+def test_an_abandoned_study_is_erased_at_once_and_for_good(halfway: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = told(halfway, capsys, "study", "abandon")
+    assert (found["exit"], found["end"], found["code"]) == (0, "abandoned", "session.abandoned")
+    assert is_erased(halfway)
+    with closing(opened(halfway)) as store, refused("state.does_not_follow", error=StoreError):
+        store.commit(state=lambda: KeptState(3, b"more"))
+    assert told(halfway, capsys, "study", "abandon") == found
+
+
+def test_nothing_is_abandoned_beside_its_program_or_without_its_counters(
+    halfway: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(opened(halfway)) as store:
+        assert main(["study", "abandon", str(halfway / "study.toml"), "--counters", str(halfway / "counters")]) == 2
+        assert told(halfway, capsys, "status")["end"] is None
+        assert store.newest() == KeptState(1, b"secret")
+    assert main(["study", "abandon", str(halfway / "study.toml"), "--counters", str(halfway / "others")]) == 2
+    assert "old state" in capsys.readouterr().err
+    assert not is_erased(halfway)
+
+
+def test_status_erases_what_is_kept_of_a_session_that_passed(halfway: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(opened(halfway)) as store:
+        store.commit(facts={"since": time.time()})
+    assert told(halfway, capsys, "status")["end"] is None
+    assert not is_erased(halfway)
+    with closing(opened(halfway)) as store:
+        store.commit(facts={"since": 0.0})
+    found = told(halfway, capsys, "status")
+    assert (found["exit"], found["end"], found["code"]) == (0, "deadline", "session.back_too_late")
+    assert is_erased(halfway)
+
+
+@pytest.mark.parametrize("facts", [{"done": True}, {"session": ""}, {"lost": 1.0}])
+def test_who_is_done_has_no_session_yet_or_lost_the_relay_has_missed_nothing(
+    facts: dict[str, Any], halfway: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(opened(halfway)) as store:
+        store.commit(facts=facts)
+    assert told(halfway, capsys, "status")["end"] is None
+    assert not is_erased(halfway)
+
+
 def test_a_part_says_why_it_ended_by_its_code() -> None:
-    part = Part("north", "ab" * 32, "deadline", "no approvals of south", "approvals.deadline", False, Path("run"))
+    why = PrivateText("no approvals of south")
+    part = Part("north", "ab" * 32, "deadline", why, "approvals.deadline", False, Path("run"))
     assert (part.as_dict()["end"], part.as_dict()["code"]) == ("deadline", "approvals.deadline")

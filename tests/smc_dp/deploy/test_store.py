@@ -12,7 +12,7 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.deploy import store
-from smc_dp.deploy.store import KeptState, Seal, SiteStore, StoreError
+from smc_dp.deploy.store import KeptState, Seal, SiteStore, StateNumber, StoreError
 from tests.support.refusals import refused
 
 NORTH, SOUTH = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("north", "south"))
@@ -105,3 +105,63 @@ def test_a_passphrase_is_the_one_it_began_with_before_there_is_anything_to_open(
         with refused("state.does_not_open", error=StoreError):
             began(other)
     began("typed").close()
+
+
+def numbered(folder: Path) -> StateNumber:
+    """What stands in the folder of counters, where nothing else lies."""
+    (path,) = (folder / "counters").iterdir()
+    return StateNumber.read(path)
+
+
+def test_each_state_has_a_key_of_its_own(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        found = [numbered(tmp_path)]
+        for number in (1, 2, 3):
+            store.commit(state=kept(number))
+            found.append(numbered(tmp_path))
+    assert [one.key for one in found[1:]] == [one.following for one in found[:-1]]
+    assert len({one.following for one in found}) == len(found)
+    assert found[0].key == b""
+
+
+@pytest.mark.parametrize("end", ["released", "aborted", "deadline", "ended", "abandoned"])
+def test_an_end_erases_the_state_and_its_keys(end: str, tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+        store.commit(state=kept(2), facts={"end": end})
+        assert (store.newest(), numbered(tmp_path)) == (KeptState(2, b""), StateNumber(2))
+        store.commit(facts={"end": end})
+    with closing(opened(tmp_path)) as store:
+        assert (store.counter, store.facts()["end"]) == (2, end)
+
+
+def test_killed_in_the_middle_of_erasing_a_site_erases_when_it_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+        with monkeypatch.context() as killed:
+            killed.setattr(SiteStore, "_write", lambda self, number: None)
+            store.commit(facts={"end": "aborted"})
+    assert numbered(tmp_path).key
+    (tmp_path / "counters" / "north.00.partial").write_text("a key that was half written")
+    opened(tmp_path).close()
+    assert numbered(tmp_path) == StateNumber(2)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("1", "state.of_an_old_format"),
+        ("", "state.no_counter"),
+        ("1 - xx", "state.no_counter"),
+        ("a - -", "state.no_counter"),
+    ],
+)
+def test_a_number_without_keys_is_of_an_earlier_version_and_refused(text: str, code: str, tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=kept(1))
+    (path,) = (tmp_path / "counters").iterdir()
+    path.write_text(text)
+    with refused(code, error=StoreError):
+        opened(tmp_path)

@@ -70,7 +70,7 @@ MUTANTS = {
     "delta 1": ('"1e-5"', "1", "delta: wanted a number from 1e-100 to below 1"),
     "no delta": ('delta = "1e-5"', "", "target: delta: is missing, wanted one for noise ddg"),
     "an unknown noise": ('"ddg"', '"none"', "noise: wanted one of"),
-    "noise that is drawn in one place": ('"ddg"', '"knorm"', "noise: newton by a protocol has ddg"),
+    "noise that is drawn in one place": ('"ddg"', '"knorm"', "noise: newton by a secure sum has ddg"),
     "noise as printed": ('"proven"', '"paper"', "calibration|paper"),
     "an unknown protocol": ('"secure_sum"', '"sum"', "protocol: wanted one of secure_sum"),
     "more colluders than parties": ("colluders = 1", "colluders = 3", "colluders"),
@@ -219,7 +219,7 @@ def test_every_fault_is_said_at_once() -> None:
     [
         ([('"Readmission"', "1"), (SOUTH, NORTH)], {"text.not_one_line", "study.one_key_for_two"}),
         ([("[0, 120]", "0"), ("colluders = 1", "colluders = -1")], {"columns.wrong_kind", "setting.out_of_range"}),
-        ([('"12h"', '"soon"'), ('"ddg"', '"knorm"')], {"deadline.no_duration", "noise.not_of_method"}),
+        ([('"12h"', '"soon"'), ('"ddg"', '"knorm"')], {"deadline.no_duration", "noise.not_in_secure_sum"}),
         ([('"1/3"', "0"), ('"replace"', '"party"')], {"number.not_positive", "setting.not_one_of"}),
         ([('"1/3"', '"1e7"'), ("most_rows = 10000000", "")], {"epsilon.out_of_range", "document.missing"}),
         ([(party("south"), party("north")), ('"newton"', '"oldton"')], {"party.same_name", "setting.unknown_value"}),
@@ -482,3 +482,20 @@ def test_whatever_a_field_holds_is_read_or_refused_in_words(name: str) -> None:
         assert "pydantic" not in str(error)
         assert "wanted something else" not in str(error)
         assert all(str(fault).isprintable() for fault in getattr(error, "faults", ()))
+
+
+def test_with_many_parties_and_drop_outs_a_study_has_to_accept_that_all_follow_the_protocol() -> None:
+    """201 parties of whom one may drop out share masks with neighbours alone."""
+    keys = (Identity.generate(Stream.insecure_from_seed(1000 + j)).public.hex() for j in range(201))
+    many = [party(f"p{j}", key) for j, key in enumerate(keys)]
+    one, asked = studies.SUMS.replace("dropouts = 0", "dropouts = 1"), "\nsemi_honest = true"
+    with pytest.raises(UnfitError) as caught:
+        study(text(protocol=one, parties="".join(many)))
+    assert [(fault.code, fault.fields) for fault in caught.value.faults] == [
+        ("study.semi_honest_only", {"parties": 201})
+    ]
+    agreed = study(text(protocol=one + asked, parties="".join(many)))
+    assert "who keep to the protocol" in agreed.agreement().statement.adversary
+    assert agreed.agreement().parameters["semi_honest"] is True
+    few = study(text(protocol=one.replace("colluders = 1", "colluders = 0")))  # three parties need not say so
+    assert "semi_honest" not in few.agreement().parameters

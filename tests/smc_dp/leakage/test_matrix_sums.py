@@ -12,9 +12,9 @@ from broken import sum_matrix_twins as twins
 
 from protocols import secure_sum
 from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.session import Program
 from protocols.secure_sum import asked, complaints, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Held
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import SUM, Cell, Matrix, Row, matrix
@@ -150,9 +150,11 @@ CIRCLE = asked.profiles(asked.sample(6))[-1]
 IN_ORDER = tuple(f"P{j}" for j in range(1, 7))
 
 
-def around(chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...]) -> Matrix:
+def around(
+    chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...], program: Program = SUMS.program
+) -> Matrix:
     model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), vanishing=lambda p: leaving)
-    return matrix(replace(SUMS, model=model), 6, chosen=chosen)
+    return matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
 
 
 def neighbours_of(j: int, members: Sequence[str]) -> int:
@@ -184,19 +186,11 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
 
 
 def test_shares_that_are_not_covered_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin: what neighbours send each other through Charlie lies open to him."""
-    monkeypatch.setattr(dealing, "covered", lambda context, dealer, agreed, dealt: bare(dealt))
-    monkeypatch.setattr(dealing, "uncovered", lambda context, dealer, holder, agreed, shares: unbare(shares))
-    (row,) = around((("charlie",),), ()).rows
+    """The twin: what neighbours send each other through Charlie is encrypted under a key that he has."""
+    for place, attribute, instead in twins.PUBLIC_COVER:
+        monkeypatch.setattr(place, attribute, instead)
+    (row,) = around((("charlie",),), (), twins.PROGRAM).rows
     assert read_alone(row) == set(range(1, 7))
-
-
-def bare(dealt: dealing.Seeds) -> tuple[bytes, ...]:
-    return tuple(share for held in dealt.shares for of_sum in held for share in (of_sum.b, of_sum.s))
-
-
-def unbare(shares: Sequence[bytes]) -> tuple[Held, ...]:
-    return tuple(Held(b, s) for b, s in zip(shares[::2], shares[1::2], strict=True))
 
 
 @pytest.mark.slow

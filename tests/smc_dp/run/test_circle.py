@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.among import Among
-from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.methods.sums.among import UNLEAKED, Among
+from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import with_assumptions
 
 ACTIVE = ("at will", "only that nothing else shows", "who deviates is fixed")
@@ -53,3 +55,33 @@ def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
     for dropouts in (299, 300, 400):
         with pytest.raises(InputError, match="dropouts: for 300 parties of whom 1 may collude wanted at most 280, got"):
             Among(300, 1, dropouts).check()
+
+
+@pytest.mark.parametrize(("kind", "delta"), [("approx", 1e-15), ("zcdp", 1e-15), ("pure", 0.0)])
+def test_delta_has_the_probability_that_the_circle_does_not_do_in_it(kind: GuaranteeKind, delta: float) -> None:
+    rho = 1e-4 if kind == "zcdp" else None
+    plain = PrivacyStatement(kind, 1.0, delta, "record", "replace", "anybody", (), rho)
+    for sums in (1, 8):
+        failure = parameters(300, 30, 15, (1,) * sums).failure
+        assert failure > 2.0**-45
+        found = Among(300, 30, 15).stated(plain, sums)
+        assert found.kind == ("approx" if kind == "pure" else kind)
+        assert found.delta >= Fraction(delta) + failure
+        assert found.delta <= float(Fraction(delta) + failure) * (1 + 2**-50)
+        assert (found.epsilon, found.rho) == (1.0, rho)
+    for K, t, D in ((200, 30, 15), (300, 30, 0), (300, 1, 5)):  # no circle, or one that cannot fail
+        assert Among(K, t, D).stated(plain, 1) is plain
+
+
+def test_what_a_run_says_has_it_in_it() -> None:
+    data = hospitals((1,) * 201, 2)
+    circle = sum_agreement(data, seeded=False, dropouts=5, colluders=30)
+    p = circle.program_parameters("")
+    assert p.failure > 0
+    target = circle.target
+    assert circle.statement.delta >= Fraction(target.delta or 0) + p.failure
+
+
+def test_a_state_that_leaks_during_the_session_is_said_to_count() -> None:
+    assert UNLEAKED in Among(5, 1, 1).caveats()
+    assert UNLEAKED in Among(5, 1, 0).caveats()

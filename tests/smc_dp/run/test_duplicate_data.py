@@ -214,6 +214,53 @@ def test_data_sets_that_are_dealt_and_rows_in_memory_are_known_too() -> None:
     run_protocol(federation, target=0.25, bounds=wide, ledgers=books)
 
 
+def divided(path: Path, **renamed: str) -> Path:
+    """Both parties' rows in one table, and a column that says whose each is."""
+    held = {name: table(n, seed) for name, n, seed in (("north", 40, 1), ("south", 30, 2))}
+    rows = [[*row, renamed.get(name, name)] for name, cells in held.items() for row in cells[1:]]
+    return write(path, [[*held["north"][0], "hospital"], *rows])
+
+
+def run_divided(path: Path) -> int:
+    return run(str(path), more=("--parties-by", "hospital"), epsilon="0.25")
+
+
+def test_renaming_the_values_of_the_dividing_column_makes_no_new_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_divided(divided(Path("all.csv"))) == 0
+    assert run_divided(divided(Path("all.csv"))) == 0  # the same ledgers again
+    for renamed in ({"north": "n"}, {"south": "7"}, {"north": "south", "south": "north"}):
+        capsys.readouterr()
+        assert run_divided(divided(Path("renamed.csv"), **renamed)) == 2
+        assert "is charged for the same rows already" in capsys.readouterr().err
+    assert spent() == {"north.ledger": 2, "south.ledger": 2}
+    assert run("x=north.csv", "south.csv") == 2  # nor does a file of its own, without the column
+
+
+@pytest.mark.parametrize("name", ["north", "south", "7", "N.1"])
+def test_a_data_set_that_was_charged_with_the_dividing_column_is_still_charged(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Charged by the version before, in whose digest of a table the column stood: it said what the party is called."""
+    with monkeypatch.context() as before:
+        before.setattr(sources, "_grouped", lambda parties, column: without_its_mark(grouped(parties, column)))
+        assert run_divided(divided(Path("all.csv"), north=name, south="b")) == 0
+    charged = spent()
+    capsys.readouterr()
+    for renamed in ({"north": "x", "south": "b"}, {"north": "b", "south": name}):
+        assert run_divided(divided(Path("renamed.csv"), **renamed)) == 2
+        assert "is charged for the same rows already" in capsys.readouterr().err
+    assert spent() == charged
+    assert run_divided(divided(Path("all.csv"), north=name, south="b")) == 0
+    assert set(spent().values()) == {2}
+
+
+grouped = sources._grouped
+
+
+def without_its_mark(tables: dict[str, Table]) -> dict[str, Table]:
+    return {name: replace(held, divided_by=None) for name, held in tables.items()}
+
+
 def test_of_two_runs_at_once_one_sees_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """What `check` has passed is looked at again once the charge is on disk, and then nobody keeps it."""
     books = Ledgers(Path("books"), Limit(Fraction(1), Fraction(0)))

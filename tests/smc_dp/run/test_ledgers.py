@@ -342,10 +342,16 @@ def test_paper_calibration_is_charged_what_it_really_guarantees(
     assert charged[0].epsilon == Fraction(report.privacy.epsilon or 0)
 
 
-def test_adjacencies_and_units_keep_their_own_books(tmp_path: Path, books: Ledgers) -> None:
-    for unit, adjacency in (("record", "replace"), ("record", "addremove"), ("party", "party")):
-        statement = PrivacyStatement("pure", 1.0, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
+def test_adjacencies_and_units_have_one_budget(tmp_path: Path, books: Ledgers) -> None:
+    for spent, unit, adjacency in (
+        (0.5, "record", "replace"),
+        (0.125, "record", "addremove"),
+        (0.25, "party", "party"),
+    ):
+        statement = PrivacyStatement("pure", spent, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
         books.reserve(ROWS, "m", price(statement), secrets.token_hex(32))
+    for unit, adjacency in (("record", "replace"), ("record", "addremove"), ("party", "party")):
+        statement = PrivacyStatement("pure", 0.01, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
         with pytest.raises(OverBudgetError):
             books.reserve(ROWS, "m", price(statement), secrets.token_hex(32))
 
@@ -393,7 +399,7 @@ def test_the_options_of_run(
     assert main(["run", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
     said = capsys.readouterr().out
     assert "Budget of hospital-3: 0.7 spent of epsilon 1; 0.3 left (exact sum)" in said
-    assert "This counts unit record, adjacency replace: releases that protect otherwise have accounts" in said
+    assert "This counts every release, as what it guarantees where one record is replaced" in said
     assert main(["run", "--epsilon", "0.7", "--parties", "4", "--ledgers", "books"]) == 2  # other rows, the same book
     assert "error: party hospital-1: ledger" in capsys.readouterr().err
     assert main(["run", "--epsilon", "0.7", "--ledgers", "books"]) == 2

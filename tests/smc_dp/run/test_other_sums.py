@@ -62,9 +62,8 @@ def sum_of(parts: list[Any]) -> tuple[int, ...]:
     return tuple(map(sum, zip(*(vector for part in parts for vector in (part.numbers, part.noise)), strict=True)))
 
 
-def test_a_guarantee_for_a_party_is_charged_to_an_account_of_its_own(tmp_path: Path) -> None:
-    """Never to that of records, for which another release has been charged in the same ledger."""
-    books = Ledgers(tmp_path / "books", Limit(Fraction(1), Fraction(1, 10**5)))
+def test_a_guarantee_for_a_party_is_charged_to_its_account_and_to_that_of_records(tmp_path: Path) -> None:
+    books = Ledgers(tmp_path / "books", Limit(Fraction(6, 5), Fraction(1, 10**5)))
     for name, method in (("of a record", "wsum"), ("of a party", ClippedAverage(0.1))):
         target = Target(Fraction("0.75"), noise="ddg")
         report = run_protocol(PLAIN.federation, method=method, target=target, out=tmp_path / name, ledgers=books)

@@ -150,7 +150,8 @@ def unsaid() -> set[str]:
 
 def test_every_setting_has_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unsaid() == set()
-    assert "Law of the noise knorm noise" in shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)).text
+    page = shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False))
+    assert "Distribution of the noise knorm noise" in page.text
     monkeypatch.setattr(
         run_pages, "PARAMETER_TITLES", {k: v for k, v in run_pages.PARAMETER_TITLES.items() if k != "colluders"}
     )

@@ -440,7 +440,7 @@ def test_from_python_a_method_is_enough(tmp_path: Path) -> None:
     for wrong, why in (
         ({"key_bits": 3072}, "key_bits: does not go with method wsum"),
         ({"insecure_test_keys": True}, "insecure_test_keys: secure_sum has no keys"),
-        ({"method": WeightedSum(0.1), "target": Target(1)}, "noise: wsum by a protocol has vg, ddg, self, got knorm"),
+        ({"method": WeightedSum(0.1), "target": Target(1)}, "noise: wsum by a secure sum has vg, ddg, self, got knorm"),
     ):
         with pytest.raises(InputError, match=why):
             run_protocol(federation, **{"method": "wsum", "out": tmp_path / "no", **wrong})

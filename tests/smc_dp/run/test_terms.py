@@ -22,7 +22,7 @@ from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import Agreement, check
+from smc_dp.run.agreement import Agreement, SettledRun
 from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settled
 from tests.support.refusals import refused
 
@@ -128,7 +128,7 @@ def test_what_is_refused_of_a_crowd_is_what_the_protocol_refuses_and_the_advice_
     ({"output": "shares", "verifiable": True}, "output: anybody adds up shares as they are"),
     ({"output": "shares", "colluders": 0, "dropouts": 1}, "output: shares are for `dropouts` 0, got 1"),
     ({"verifiable": 1}, "verifiable: wanted true or false, got 1"),
-    ({"target": Target(Fraction(1))}, "noise: wsum by a protocol has vg, ddg, self, got knorm"),
+    ({"target": Target(Fraction(1))}, "noise: wsum by a secure sum has vg, ddg, self, got knorm"),
     ({"target": Target(None, noise="ddg")}, "epsilon: wanted a finite number"),
     ({"method": WeightedSumAddRemove(0.1), "sizes": "released"}, "sizes: wsum_ar protects the number of rows"),
     ({"comparison": "tournament"}, "comparison: does not go with method wsum, whose protocol is secure_sum"),
@@ -140,14 +140,12 @@ def test_what_cannot_be_agreed_on_is_refused_by_its_name(settings: dict[str, Any
 
 
 def test_settings_are_those_of_the_protocol_and_of_the_method() -> None:
-    assert settled("secure_sum", WeightedSumAddRemove(), {"sizes": None, "dropouts": 2}) == SumTerms(
-        1, 2, sizes="hidden"
-    )
+    assert settled("secure_sum", WeightedSumAddRemove(), {"dropouts": 2}) == SumTerms(1, 2, sizes="hidden")
     assert settled("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
     with pytest.raises(InputError, match="dropouts: does not go with method prr_mean, whose protocol is pathak2010"):
         settled("pathak2010", PathakMean(), {"dropouts": 0})
     with pytest.raises(InputError, match="terms: wanted those of secure_sum, got CuratorTerms"):
-        check(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms(), test_keys=False)
+        SettledRun(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms()).check(test_keys=False)
     with pytest.raises(InputError, match="insecure_test_keys: secure_sum has no keys that could be too short"):
         replace(sum_agreement(CASE), marks=("insecure seed", "insecure test keys"))
 

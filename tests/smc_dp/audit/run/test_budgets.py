@@ -156,13 +156,14 @@ def test_the_command_says_it_on_the_page_and_in_json(charged: Folders, ledgers: 
     written = target.read_text(encoding="utf-8").replace("<wbr>", "")  # where a long word may be broken
     assert "north-0, north-1, north-2: before 0.8366" in written  # said once for all that stand alike
     assert first["head"] in written
-    assert "others have accounts of their own and are not added" in written
+    assert "The account of records counts every release" in written
 
 
 def test_whose_account_it_is_stands_beside_the_figures(audited: AuditedRun, ledgers: Path) -> None:
-    """What other releases of the same rows cost may stand in another: nothing spent here is not nothing spent."""
+    """That of records, whatever the adjacency, and that of parties for what protects all records of one."""
     found = by_party(ledgers, audited)["north-0"]
     assert found.charged is not None
     assert "spent in the account (record, replace)" in budget_report.sentence(found)
-    other = replace(found.charged, guarantee=replace(found.charged.guarantee, adjacency="addremove"))
-    assert "spent in the account (record, addremove)" in budget_report.sentence(replace(found, charged=other))
+    for unit, adjacency, account in (("record", "addremove", "record, replace"), ("party", "party", "party, party")):
+        other = replace(found.charged, guarantee=replace(found.charged.guarantee, unit=unit, adjacency=adjacency))
+        assert f"spent in the account ({account})" in budget_report.sentence(replace(found, charged=other))

@@ -110,7 +110,7 @@ def test_trials_are_those_of_the_methods_themselves(tmp_path):
     pool = load_pool("breast_cancer")
     for repeat in (0, 1):
         federation, test = deal_pool(pool, SETTING.deal, task.PUBLIC_SEED + repeat)
-        models = find("wsum")().train(federation).w
+        models = find("wsum")().train(federation).known
         w = federation.sizes @ models / federation.sizes.sum()
         expected = float(np.mean((test.X @ w > 0) == test.y))
         found = [t for t in grid.trials if t.epsilon == math.inf and t.repeat == 2 * repeat]

@@ -18,7 +18,7 @@ from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, pl
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point
 from smc_dp.methods.functionality import SumWithShares
-from smc_dp.methods.sums import at_home, secure_sum
+from smc_dp.methods.sums import at_home, weighted_sum
 from smc_dp.methods.sums.among import Among
 from smc_dp.pages.html import html
 from tests.support.refusals import refused
@@ -58,9 +58,9 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
 def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """And no target has a say in what is trained: five models for three epsilons; the twin trains anew for each."""
     pool, summed, trained = load_pool("breast_cancer"), list[Any](), list[Any]()
-    ideal, train_all = at_home.ideal, secure_sum.train_all
+    ideal, train_all = at_home.ideal, weighted_sum.train_all
     monkeypatch.setattr(at_home, "ideal", lambda f, parts, rng: summed.append((f, parts)) or ideal(f, parts, rng))
-    monkeypatch.setattr(secure_sum, "train_all", lambda *given: trained.append(given) or train_all(*given))
+    monkeypatch.setattr(weighted_sum, "train_all", lambda *given: trained.append(given) or train_all(*given))
     cells = {cell.entry.shown_trust: cell for cell in PLAN.cells()}
     together = task.work(pool, [cells["secure"]], 7)[0]
     assert (len(summed), len(trained)) == (2 + 2 + 1, 5)

@@ -166,7 +166,7 @@ def test_printed_noise_has_the_printed_scales_and_not_that_of_one_coefficient(mo
     d, target = 3, Target(Fraction(1), "paper", "laplace")
     trained = Ofaa(rounds=400).train(Federation((rows(20, d, 1),), 2))
     trained.release(target, stream(1))
-    (clean_b, clean_M) = quadratic(np.array(trained.plain[0]) / 2.0**UNIT_BITS, d + 1)
+    (clean_b, clean_M) = quadratic(np.array(trained.known[0][0]) / 2.0**UNIT_BITS, d + 1)
     first = np.concatenate([b - clean_b for b, _ in caught])
     second = np.concatenate([np.diag(M - clean_M) for _, M in caught])
     for noise, scale, twin in ((first, 13.5, 3.0), (second, 6.75, 1.5)):  # twins: 6 max |coefficient| = 6/2 and 6/4
@@ -327,6 +327,6 @@ def test_the_printed_noise_is_drawn_from_the_stream_degree_by_degree():
     rng = stream(7)
     first, second = printed_scales(1, Fraction(1))
     noise = DiscreteLaplace(2, first).sample(rng) + DiscreteLaplace(3, second).sample(rng)
-    theta = minimiser(*quadratic((np.array(trained.plain[0]) + noise) / 2.0**UNIT_BITS, 2))
+    theta = minimiser(*quadratic((np.array(trained.known[0][0]) + noise) / 2.0**UNIT_BITS, 2))
     released = trained.release(Target(Fraction(1), **LAPLACE), stream(7))
     assert released.uploads[0, 0].tolist() == (np.zeros(2) if theta is None else theta).tolist()

@@ -336,7 +336,7 @@ def test_sensitivity_in_l1_holds_for_pairs_of_data_sets_and_the_one_in_l2_does_n
         for sign in (1, -1):
             other, y, flipped = X.copy(), np.array(labels), np.array(labels)
             other[0], flipped[0] = sign * X[0], 1
-            a, b = (method.train(Federation((Rows(Z, t),), 2)).w[0] for Z, t in ((X, y), (other, flipped)))
+            a, b = (method.train(Federation((Rows(Z, t),), 2)).known[0] for Z, t in ((X, y), (other, flipped)))
             worst = max(worst, float(np.abs(a - b).sum()))
     assert bound / 2 < worst <= bound
     assert worst > bound / sqrt(4)
@@ -364,7 +364,7 @@ def test_without_a_regulariser_one_record_does_move_the_parameters_without_bound
     moved = []
     for lam in (1e-2, 1e-4, 1e-6):
         trained = [
-            ParamLaplace(lam).train(Federation((Rows(X, np.array(y)),), 2)).w for y in ([0, 0, 1, 1], [1, 0, 1, 1])
+            ParamLaplace(lam).train(Federation((Rows(X, np.array(y)),), 2)).known for y in ([0, 0, 1, 1], [1, 0, 1, 1])
         ]
         moved.append(float(np.linalg.norm(trained[0] - trained[1])))
     assert moved[1] > 2 * moved[0]

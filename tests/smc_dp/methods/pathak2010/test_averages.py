@@ -199,11 +199,11 @@ def loss_seen(method: Method, target: Target, changed: int, noise_lam: float = 1
 
     before, after = trained(0), trained(1)
     if isinstance(method, PathakMean):
-        moved, n, parties = GRID.encode(before.w.sum(axis=0) - after.w.sum(axis=0))[0], min(sizes), len(sizes)
+        moved, n, parties = GRID.encode(before.known.sum(axis=0) - after.known.sum(axis=0))[0], min(sizes), len(sizes)
     elif isinstance(method, Central):
-        moved, n, parties = GRID.encode(before.w - after.w)[0], sum(sizes), 1
+        moved, n, parties = GRID.encode(before.known - after.known)[0], sum(sizes), 1
     else:
-        moved, n, parties = GRID.encode(before.w[changed] - after.w[changed])[0], sizes[changed], 1
+        moved, n, parties = GRID.encode(before.known[changed] - after.known[changed])[0], sizes[changed], 1
     calibrated = noise_of(target, n, 1, noise_lam, parties)
     assert calibrated is not None
     assert isinstance(calibrated.law, KNorm | DiscreteLaplace)

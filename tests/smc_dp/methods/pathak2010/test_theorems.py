@@ -43,7 +43,7 @@ def objective_of(parties: list[Rows], lam: float) -> tuple[RegularisedLogistic, 
 def mean_and_best(parties: list[Rows], lam: float) -> tuple[Array, Array]:
     """The mean of all parties' models, and w* of all records."""
     objective, X, y = objective_of(parties, lam)
-    return PathakMean(lam).train(Federation(tuple(parties), 2)).w.mean(axis=0), minimise(objective, X, y).weights
+    return PathakMean(lam).train(Federation(tuple(parties), 2)).known.mean(axis=0), minimise(objective, X, y).weights
 
 
 def distance(parties: list[Rows], lam: float) -> float:

@@ -13,8 +13,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.secure_sum import SharedWeightedSum
-from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.gaussian import variance_for
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_norm

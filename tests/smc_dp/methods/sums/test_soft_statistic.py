@@ -234,7 +234,7 @@ def test_noise_of_the_statistic_has_the_gamma_length() -> None:
 
     exact = statistic(Target(None))
     lengths = [float(np.linalg.norm(statistic(Target(epsilon)) - exact)) for _ in range(150)]
-    scale = float(sensitivity(trained.G, 3) / epsilon) / (600 * 200)
+    scale = float(sensitivity(trained.method.whitened(trained.public)[1], 3) / epsilon) / (600 * 200)
     assert scipy.stats.kstest(lengths, scipy.stats.gamma(8, scale=scale).cdf).pvalue > 1e-6
     # twins: half the noise, and a length of one dimension
     assert scipy.stats.kstest(lengths, scipy.stats.gamma(8, scale=scale / 2).cdf).pvalue < 1e-12

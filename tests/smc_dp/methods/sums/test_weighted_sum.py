@@ -123,7 +123,7 @@ def sum_of(method: Method, parties: list[Rows]) -> Array:
     """The sum as integers, from a release without noise."""
     divisor = sum(map(len, parties)) if isinstance(method, WeightedSum) else LARGEST_N
     trained = method.train(Federation(tuple(parties), 2))
-    parts = [GRID.encode(w.tolist(), factor=n) for w, n in zip(trained.w, map(len, parties), strict=True)]
+    parts = [GRID.encode(w.tolist(), factor=n) for w, n in zip(trained.known, map(len, parties), strict=True)]
     total = np.array([float(sum(column)) for column in zip(*parts, strict=True)])
     model = trained.release(Target(None), seeded()).model
     np.testing.assert_allclose((model.W[1] - model.W[0]) * divisor * 2.0**40, total, rtol=1e-9, atol=10)
@@ -280,5 +280,5 @@ def test_no_neighbours_of_three_classes_are_further_apart_than_is_charged(lam: f
 
 
 def trained_alone(data: Rows, lam: float) -> Array:
-    found: Array = WeightedSum(lam).train(Federation((data,), 3)).w[0]
+    found: Array = WeightedSum(lam).train(Federation((data,), 3)).known[0]
     return found
