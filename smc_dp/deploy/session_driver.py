@@ -247,7 +247,7 @@ class Participation:
         refusals = [parcel for parcel in fresh if parcel.lane == "refusal"]
         fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self._limits.may_be_kept(parcel)]
         self._note_look(parcels, fruitful=self._was_away and any(p.lane in ("approval", "mail") for p in fresh))
-        if fresh:
+        if fresh or self._store.facts().get("waiting") != missing:
             self._store.commit(fresh, facts={"waiting": missing})
         if parcels:
             self._reached(partial(self._carrier.taken, parcels))
