@@ -25,7 +25,6 @@ from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
 from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
 from smc_dp.deploy.session_driver import Member, Participation
 from smc_dp.deploy.site import charge_in
-from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
@@ -34,6 +33,7 @@ from smc_dp.run import identities
 from smc_dp.run.local_evaluation import OwnComparison, on_own_rows
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.status_message import Notice
 
 _NATS = ("nats", "tls")
 

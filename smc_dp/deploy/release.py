@@ -120,7 +120,8 @@ def released_from(found: Recorded, site: Site, member: Member, approvals: Sequen
     agreement, study = member.agreement, member.study.content
     told = {site.name: site.actor.result} if site.actor.done else {}
     seen = replace(found, told=told, statements=tuple(site.actor.heard))
-    record = record_of(site.session, found.envelopes.values(), found.marks, approvals, agreement.marks)
+    sent, missed = found.envelopes.values(), found.marks
+    record = record_of(site.session, sent, missed, approvals, agreement.marks, notices=found.notices)
     gone = sorted({absent.sender for _, absent in found.marks})
     try:
         value = value_in(site, seen.said)

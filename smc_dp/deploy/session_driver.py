@@ -59,12 +59,12 @@ from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
 from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
-from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite, SiteCoins
+from smc_dp.run.status_message import Notice
 
 _LOG = logging.getLogger(__name__)
 PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself

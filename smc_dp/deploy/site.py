@@ -29,10 +29,10 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputFault
 from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.store import KeptState, Store
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite, KeptActor, OwnActor, SiteCoins
+from smc_dp.run.status_message import Code, Notice
 
 
 class Site:

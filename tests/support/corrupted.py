@@ -13,7 +13,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.deploy.frame import Lane, Parcel
 from smc_dp.deploy.session_driver import PARTY_PATIENCE
 from smc_dp.deploy.site import Site
-from smc_dp.deploy.status_message import NOTHING_SENT, Code, Notice
+from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from support import sites
 from support.sites import GREETINGS, LETTERS, Sites
 

@@ -97,7 +97,8 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
     if not callable(learner) and not hasattr(learner, "fit"):
         raise InputError("learner.no_classifier", party=name, got=shown(learner))
     if (y == y[0]).all():
-        return _constant(int(y[0]))
+        label = int(y[0])
+        return lambda rows: np.full(len(rows), label)
     predictor: Any
     try:
         if hasattr(learner, "fit"):
@@ -113,10 +114,6 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
         raise InputError("learner.no_predictor", party=name, got=shown(predictor))
     checked: Predictor = predictor
     return checked
-
-
-def _constant(label: int) -> Predictor:
-    return lambda X: np.full(len(X), label)
 
 
 def _own_clone(learner: Classifier) -> Any:

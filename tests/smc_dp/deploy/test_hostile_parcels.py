@@ -13,8 +13,8 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import Lane, Parcel
 from smc_dp.deploy.site import Site
-from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.store import StoreError
+from smc_dp.run.status_message import Code, Notice
 from tests.support.refusals import refused
 
 _LAST_WORDS: tuple[Code, ...] = ("done", "aborted")

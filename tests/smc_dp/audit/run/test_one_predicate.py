@@ -173,3 +173,24 @@ def test_a_study_cannot_be_turned_into_a_simulation(tmp_path: Path) -> None:
 
 def without(head: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in head.items() if key != name}
+
+
+FALSE = (P1, Absent(P2, "Shares", "setup"))
+
+
+def test_an_absence_that_nobody_signed_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = deployed(DATA, summed())
+    honest = made.notices
+    monkeypatch.setattr(Deployed, "notices", property(lambda self: honest))
+    folders = replace(made, marks=[FALSE]).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {"absence.not_signed"}
+    assert failed(audited(folders))["absences"] == "absence.not_signed"
+
+
+def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:
+    """P1 signs that it went on without shares that it read: the honest curator's transcript passes all the same."""
+    folders = replace(deployed(DATA, summed()), marks=[FALSE]).write(tmp_path, views=False)
+    found = audited(folders)
+    assert failed(found) == {}
+    assert (found["absences"].code, found["absences"].fault.fields["names"]) == ("absences.refuted", [P1])
+    assert checked(folders.run).unaudited is None
