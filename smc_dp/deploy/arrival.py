@@ -21,9 +21,10 @@ from protocols.runtime.conversation import Conversation
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, START, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError, InputFault
-from smc_dp.deploy import approval, record, status_message
+from smc_dp.deploy import approval, record
 from smc_dp.deploy.frame import MOST_BYTES, Parcel
 from smc_dp.deploy.study import JointStudy
+from smc_dp.run import status_message
 
 MOST_NOTICES = 16  # of one participant: it has two to send, and the others are left out
 _AROUND = 1 << 12  # bytes of a frame, and of the header of an envelope or of a part of a record, at most
