@@ -37,9 +37,7 @@ LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]
 
 
 def fit_all(
-    learners: LocalLearner | Sequence[LocalLearner],
-    parties: Sequence[tuple[Array, IntArray]],
-    names: Sequence[str],
+    learners: LocalLearner | Sequence[LocalLearner], parties: Sequence[tuple[Array, IntArray]], names: Sequence[str]
 ) -> tuple[Predictor, ...]:
     """One predictor for each party: one learner for all, or several of mixed kinds, which the parties take in turn.
 
