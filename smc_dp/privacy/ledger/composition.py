@@ -6,6 +6,21 @@ Sums of epsilon and delta are exact, and hold even if the epsilon of a release w
 2016; by orders of Renyi, Canonne, Kamath and Steinke 2020). Where all Gaussian releases state a mu, their mu^2 add up
 to that of one Gaussian, whose curve is exact (`smc_dp.privacy.gaussian`). Each of those holds for releases whose
 figures were decided beforehand, and so does the smallest of them.
+
+Whoever decides on figures in view of earlier answers needs more: a filter, one account that is fixed before the first
+answer. A limit of epsilon and delta is kept however figures are chosen where an account only ever has
+
+* pure releases, and the limit has no delta: they add exactly, and no loss exceeds the sum;
+* approximate releases: the sums of epsilon and of delta are a filter (Rogers et al. 2016);
+* Gaussian releases with a mu: the smallest bound is the curve, and mu^2 is a filter (Smith and Thakurta 2022). Proof.
+  A pair of laws that keeps the curve of mu is a function of a Gaussian of mean 0 or mu and variance 1 (Blackwell), so
+  also of the increment of a Brownian motion, with drift 0 or 1, over a time of mu^2. The next mu and function are
+  chosen from what is known, so its increment begins where the last one ended; all answers together are a function of
+  the path up to the time of the limit, and the end of the path is sufficient for the drift.
+
+Of mixed accounts this is not claimed: the smallest of several filters is none. Somebody who spends what is left on pure
+releases where Gaussian answers went one way, and on Gaussian ones where they went the other, passes delta: a test
+shows by how much in one case. What such mixtures come to is proved for figures that were decided beforehand.
 """
 
 from __future__ import annotations
@@ -50,6 +65,15 @@ def total(releases: Iterable[Guarantee], delta: Fraction, splits: int = MOST_SPL
     if len({(release.unit, release.adjacency) for release in found}) > 1:
         raise ValueError("guarantees for different units or adjacencies have no sum")
     return min(_bounds(found, delta, splits), key=lambda bound: bound.epsilon, default=None)
+
+
+def kept_however_chosen(releases: Iterable[Guarantee], delta: Fraction) -> bool:
+    """Whether an account of such releases keeps a limit of this delta also for figures chosen in view of answers."""
+    found = tuple(releases)
+    kinds = {release.kind for release in found}
+    if kinds == {"zcdp"}:
+        return all(release.mu is not None for release in found)
+    return kinds <= {"approx"} or (kinds == {"pure"} and delta == 0)
 
 
 def _bounds(releases: Sequence[Guarantee], delta: Fraction, splits: int) -> Iterator[Total]:

@@ -165,6 +165,11 @@ class History:
         releases = [entry.guarantee for entry in self.charged.get(account, [])]
         return Standing(self.limit, _total(account, (*releases, *asked), self.limit.delta))
 
+    def kept_however_chosen(self, account: Account) -> bool:
+        """Whether the limit of the account holds also where figures were chosen in view of earlier releases."""
+        found = [counted(entry.guarantee)[account] for entry in self.charged.get(account, [])]
+        return composition.kept_however_chosen([g for g in found if g is not None], self.limit.delta)
+
     def by_data_set(self, account: Account) -> dict[str, Standing]:
         """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit.
 
