@@ -37,7 +37,7 @@ from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.output import GRID
-from smc_dp.privacy.pathak2010 import noise_for
+from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -372,10 +372,9 @@ def deviation(law: DiscreteLaplace) -> float:
 
 def of_models(parties: int, dimension: int = 1, calibration: Calibration = "paper") -> DiscreteLaplace:
     """Our noise for a sum of this many models at their parameters."""
-    law = noise_for(
-        N_1, parties=parties, dimension=dimension, epsilon=Fraction(1, 2), lam=Fraction(1, 100), noise="laplace",
-        calibration=calibration, grid=GRID, tau=PUBLIC_TAU,
-    )  # fmt: skip
+    law = SmallestNoise(
+        parties, dimension, Fraction(1, 2), Fraction(1, 100), calibration, "laplace", GRID, PUBLIC_TAU
+    ).law(N_1)
     if not isinstance(law, DiscreteLaplace):
         raise TypeError(f"wanted coordinate-wise noise, got {law.name}")
     return law

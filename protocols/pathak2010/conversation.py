@@ -26,16 +26,7 @@ from protocols.pathak2010.messages import (
     Slot,
 )
 from protocols.pathak2010.parameters import Parameters
-from protocols.runtime.conversation import (
-    ENCRYPTION,
-    MASK_BYTE,
-    POWER,
-    Conversation,
-    Flow,
-    Operations,
-    Published,
-    Turn,
-)
+from protocols.runtime.conversation import ENCRYPTION, MASK_BYTE, POWER, Conversation, Flow, Operations, Published, Turn
 
 CHARLIE = (CURATOR_NAME,)
 SETUP, STAGE1, STAGE2, STAGE3 = STAGES = ("setup", "stage1", "stage2", "stage3")

@@ -8,7 +8,8 @@ A line holds `n`, `from`, `to`, `kind`, `stage`, `number` (on that link), `round
 letter `missing` of `from`, having `read` so many of that kind in the stage; with `to` "public", what `from` owed
 everybody never came, its last signature among it. Line 0, of kind `Session` and size 0, holds
 the version of the format, the protocol, its version and parameters, the identities and the nonce; and, where those who
-took part agreed on a document before, how each of them approved of it.
+took part agreed on a document before, how each of them approved of it, and what each signed at its end of whom it went
+on without.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ Line = dict[str, Any]
 class Transcript:
     """The wire record of one session, made by a driver's one `post` function.
 
-    `file` takes the lines, and is read again from where it stands now; without one they stay in memory. `approvals` go
-    into line 0 as they are; without them nothing of the kind stands there.
+    `file` takes the lines, and is read again from where it stands now; without one they stay in memory. `approvals` and
+    `notices` go into line 0 as they are; without them nothing of the kind stands there.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Transcript:
         topology: str = "mesh",
         file: IO[bytes] | None = None,
         approvals: Sequence[Mapping[str, str]] | None = None,
+        notices: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
         self._session, self._topology = session, topology
         self._file = BytesIO() if file is None else file
@@ -64,6 +66,7 @@ class Transcript:
             "topology": topology,
             "insecure": list(marks),
             **({} if approvals is None else {"approvals": [dict(approval) for approval in approvals]}),
+            **({} if notices is None else {"notices": [dict(notice) for notice in notices]}),
         }
         self._append(head, hashlib.sha256(canonical({**head, "n": 0, "prev": self._prev.hex()})).digest())
 

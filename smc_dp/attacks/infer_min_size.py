@@ -29,7 +29,7 @@ from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.distributed.laws import GammaShares
 from smc_dp.privacy.output import proven
-from smc_dp.privacy.pathak2010 import noise_for
+from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.target import Target
 
 FEWEST, MOST = 100, 1000  # the smallest party has between so many rows, uniform on a logarithmic scale
@@ -59,7 +59,7 @@ def _attacked(program: Program) -> Variant:
         one_row = copies * DIMENSION * float(law.scale)
         return _is_near(estimated(play(program, secrets, key_bits, rng).lifted, one_row), n)
 
-    code = (as_printed.stage2_party, noise_for) if printed else ()
+    code = (as_printed.stage2_party, SmallestNoise.law) if printed else ()
     return Variant(*form_of(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
 
 

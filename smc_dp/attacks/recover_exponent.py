@@ -23,7 +23,7 @@ from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Varia
 from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.pathak2010 import noise_for
+from smc_dp.privacy.pathak2010 import SmallestNoise
 
 SIZES = (300, 200, 100)
 RING_BITS = 64
@@ -76,10 +76,7 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
 
 def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
     """What a party of n rows draws in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
-    return noise_for(
-        n, parties=1, dimension=1, epsilon=Fraction(1, 2), lam=Fraction(1),
-        calibration="paper", noise="knorm", grid=GRID, tau=PUBLIC_TAU,
-    ).sample(rng)  # fmt: skip
+    return SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", GRID, PUBLIC_TAU).law(n).sample(rng)
 
 
 def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Selected]) -> Variant:

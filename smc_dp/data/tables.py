@@ -96,13 +96,8 @@ def _placed(source: str) -> Iterator[None]:
         raise error.within(source) from None
 
 
-def form_file(path: Path) -> Path:
-    """Where a data file's form may stand: beside it, its whole name and `.toml`."""
-    return path.with_name(f"{path.name}.toml")
-
-
 def _form(path: Path, source: str, said: FileForm | None) -> FileForm:
-    beside = form_file(path) if path.name else path
+    beside = path.with_name(f"{path.name}.toml") if path.name else path
     if not path.name or not os.path.lexists(beside):
         return replace(PLAIN, place=str(beside)) if said is None else said
     found = replace(read_document(FormDocument, beside, "file").file.form, place=str(beside))

@@ -19,9 +19,9 @@ from smc_dp.deploy.release import (
 )
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
-from smc_dp.deploy.status_message import Notice
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite
+from smc_dp.run.status_message import Notice
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,9 +63,13 @@ class KeeperBusiness:
         others = [(name, notice.marks) for name, notice in notices.items() if name != site.name]
         known = (*site.marks, *(mark for name, marks in others for mark in told(site.session, name, marks)))
         marks = (*known, *owed(site.session, kept, known, done))
+        mine, key = [p.body for p in site.store.outgoing() if p.lane == "notice"], self.member.signer.public
+        own = [Notice.read(body, site.study, site.name, key) for body in mine]
+        said = {**notices, **{notice.sender: notice for notice in own}}
         return record_of(
-            site.session, kept, marks, as_documents(self.member.study, approvals), self.member.agreement.marks
-        )
+            site.session, kept, marks, as_documents(self.member.study, approvals), self.member.agreement.marks,
+            notices=[said[name].as_dict() for name in site.session.names if name in said],
+        )  # fmt: skip
 
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
         """Charlie has no budget."""

@@ -17,6 +17,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.arrival import longest_parcel
 from smc_dp.deploy.curator_site import KeeperBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
 from smc_dp.deploy.party_site import PartyBusiness
@@ -24,7 +25,6 @@ from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
 from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
 from smc_dp.deploy.session_driver import Member, Participation
 from smc_dp.deploy.site import charge_in
-from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
@@ -33,6 +33,7 @@ from smc_dp.run import identities
 from smc_dp.run.local_evaluation import OwnComparison, on_own_rows
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.status_message import Notice
 
 _NATS = ("nats", "tls")
 
@@ -53,7 +54,8 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     from smc_dp.deploy.nats.carrier import NatsCarrier
     from smc_dp.deploy.nats.subjects import RelayPlaces
 
-    return NatsCarrier(RelayPlaces(study.digest, study.names), study.relay, name, credentials)
+    places, most = RelayPlaces(study.digest, study.names), longest_parcel(study)
+    return NatsCarrier(places, study.relay, name, credentials, most_bytes=most)
 
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]

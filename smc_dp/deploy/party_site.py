@@ -22,12 +22,12 @@ from smc_dp.deploy.release import (
 )
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
-from smc_dp.deploy.status_message import Notice
 from smc_dp.run.budget_charge import GivenUp, OpenCharge
 from smc_dp.run.party import OwnPart
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import OwnLedger
 from smc_dp.run.site_process import AtSite
+from smc_dp.run.status_message import Notice
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.channel import GREETING
@@ -25,6 +25,8 @@ from smc_dp.run.transcript_header import read_head
 
 MOST_BYTES = 1 << 28
 """Of a record: what an audit reads."""
+PIECE_BYTES = 1 << 19
+"""Of a part of a record on its way."""
 
 
 class Record:
@@ -134,13 +136,15 @@ def record_of(
     approvals: Sequence[Mapping[str, str]] | None,
     insecure: tuple[str, ...] = (),
     file: IO[bytes] | None = None,
+    notices: Sequence[Mapping[str, Any]] | None = None,
 ) -> Transcript:
     """The record: the same bytes whoever makes it, and however the mail came. Raises what `merge` raises.
 
-    `approvals`: those of all as documents, in the order of the session; None for a session without a study. `insecure`:
-    what makes the run insecure. Without a `file` the record stays in memory.
+    `approvals`: those of all as documents, in the order of the session, and `notices`: the last of each who gave one;
+    None for a session without a study. `insecure`: what makes the run insecure. Without a `file` the record stays in
+    memory.
     """
-    made = Transcript(session, insecure, file=file, approvals=approvals)
+    made = Transcript(session, insecure, file=file, approvals=approvals, notices=notices)
     for entry in merge(session, envelopes, marks):
         if isinstance(entry, Envelope):
             made.post(entry)
@@ -177,7 +181,7 @@ def check_record(
     """
     found = read(content, session)
     try:
-        made = record_of(session, found.envelopes.values(), found.marks, approvals, insecure)
+        made = record_of(session, found.envelopes.values(), found.marks, approvals, insecure, notices=found.notices)
     except ProtocolError as error:
         raise InputError(error.fault.within("record")) from None
     if b"".join(made.chunks()) != content:

@@ -40,7 +40,7 @@ from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise, m
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import NO_NOISE, nothing
+from smc_dp.privacy.output import NO_NOISE, nothing, of_the_paper
 from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -120,9 +120,7 @@ class AverageMethod(Method):
             listed = ", ".join(f"{public.name(j)} {figure(round_up(e))}" for j, e in enumerate(each))
             caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
         if target.calibration == "paper":
-            nominal = figure(float(target.epsilon))
-            true = f"its nominal epsilon is {nominal}, what it is proved to give is at most {figure(worst)}"
-            caveats += (f"The noise is the paper's: {true}. {EXTRA}",)
+            caveats += (f"{of_the_paper(target.epsilon, worst)}. {EXTRA}",)
         return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
 
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -29,8 +30,28 @@ class ReleasedModel(Protocol):
         ...
 
 
+class ScoringModel(ABC):
+    """A model that chooses the class with the largest score, the first of equals."""
+
+    @abstractmethod
+    def scores(self, X: Array) -> Array:
+        """One score for each row and class: (n, C)."""
+
+    def predict(self, X: Array) -> npt.NDArray[np.int64]:
+        """Class numbers: (n,)."""
+        return np.asarray(self.scores(X).argmax(axis=1), dtype=np.int64)
+
+    def accuracy(self, test: Rows) -> float:
+        """The fraction of rows that are classified correctly."""
+        return float(np.mean(self.predict(test.X) == test.y))
+
+    def auc(self, test: Rows) -> float:
+        """The area under the ROC curve, one class against the others averaged; nan where it is not defined."""
+        return area_under_curve(self.scores(test.X), test.y)
+
+
 @dataclass(frozen=True, eq=False)
-class LinearModel:
+class LinearModel(ScoringModel):
     """Scores W x, W: (C, d); the class with the largest score, the first of equals."""
 
     W: Array
@@ -44,18 +65,6 @@ class LinearModel:
         """One score for each row and class: (n, C)."""
         scores: Array = X @ self.W.T
         return scores
-
-    def predict(self, X: Array) -> npt.NDArray[np.int64]:
-        """Class numbers: (n,)."""
-        return np.asarray(self.scores(X).argmax(axis=1), dtype=np.int64)
-
-    def accuracy(self, test: Rows) -> float:
-        """The fraction of rows that are classified correctly."""
-        return float(np.mean(self.predict(test.X) == test.y))
-
-    def auc(self, test: Rows) -> float:
-        """The area under the ROC curve, one class against the others averaged; nan where it is not defined."""
-        return area_under_curve(self.scores(test.X), test.y)
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,20 +69,6 @@ def _of_sums(run: PublicNumbers) -> float:
     return distributed.signal(run.rows, run.mu, run.dimension, run.classes, H, K)
 
 
-def _of_ofaa(run: PublicNumbers) -> float:
-    """As of sums, of which five would do as well: noise is in all coefficients, and eigenvalues are lifted for it."""
-    return _of_sums(run) / 5
-
-
-def _of_wsum(run: PublicNumbers) -> float:
-    """The longest model against noise of G/(2 lam n mu) in each number of the mean."""
-    return _of_models(run, float(replace_one(run.rows, 2 * run.lam, 0.0, run.classes)))
-
-
-def _of_wsum_ar(run: PublicNumbers) -> float:
-    return _of_models(run, float(add_remove(2 * run.lam, 0.0, run.classes)) / run.rows)
-
-
 def _of_models(run: PublicNumbers, moved: float) -> float:
     longest, numbers = largest_softmax_norm(run.classes, 2 * run.lam), run.dimension * (run.classes - 1)
     return 8 * longest / (moved / run.mu * sqrt(numbers)) * run.counted
@@ -95,11 +81,6 @@ def _of_prr_mean(run: PublicNumbers) -> float:
     return 8 * float(found.W) / (scale * run.dimension)
 
 
-def _of_ofpa(run: PublicNumbers) -> float:
-    """Each party's own noise, as long as d of its scales, on the gradient of its own rows."""
-    return run.rows * float(run.target.wanted) / (run.dimension * sqrt(run.among.parties))
-
-
 def _of_parties(run: PublicNumbers) -> float:
     """As of sums, with a party in place of a record."""
     K = run.among.parties
@@ -110,11 +91,14 @@ _OF: MappingProxyType[str, Callable[[PublicNumbers], float]] = MappingProxyType(
     {
         "newton": _of_sums,
         "gd": _of_sums,
-        "ofaa": _of_ofaa,
-        "wsum": _of_wsum,
-        "wsum_ar": _of_wsum_ar,
+        # as of sums, of which five would do as well: noise is in all coefficients, and eigenvalues are lifted for it
+        "ofaa": lambda run: _of_sums(run) / 5,
+        # the longest model against noise of G/(2 lam n mu) in each number of the mean
+        "wsum": lambda run: _of_models(run, float(replace_one(run.rows, 2 * run.lam, 0.0, run.classes))),
+        "wsum_ar": lambda run: _of_models(run, float(add_remove(2 * run.lam, 0.0, run.classes)) / run.rows),
         "prr_mean": _of_prr_mean,
-        "ofpa": _of_ofpa,
+        # each party's own noise, as long as d of its scales, on the gradient of its own rows
+        "ofpa": lambda run: run.rows * float(run.target.wanted) / (run.dimension * sqrt(run.among.parties)),
         "avg_clip": _of_parties,
         "soft_ss": _of_parties,
     }

@@ -104,7 +104,9 @@ def proven(
     check_figures(epsilon, n, modulus, curvature, dimension, tau)
     first = epsilon * (1 - SHARE_OF_OUTPUT)
     total, jacobian = strengthened(first, n, modulus, curvature)
-    return _perturbation(epsilon, n, modulus, total, first - jacobian, jacobian, dimension, tau)
+    noise = KNorm(dimension, APART / (first - jacobian))
+    output, moved = on_solution(epsilon, n, total, dimension, tau, Fraction(1, 2))
+    return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 
 def paper(
@@ -123,23 +125,9 @@ def paper(
     if left <= 0:
         total, left = _float_above(curvature / (n * _expm1_below(epsilon / 4))), epsilon / 2
     jacobian = _log1p_above(curvature / (n * Fraction(total)))
-    return _perturbation(epsilon, n, modulus, total, left, jacobian, dimension, tau)
-
-
-def _perturbation(
-    epsilon: Fraction,
-    n: int,
-    modulus: float,
-    total: float,
-    for_b: Fraction,
-    jacobian: Fraction,
-    dimension: int,
-    tau: float,
-) -> ObjectivePerturbation:
-    """From the part of epsilon that b has."""
+    noise = KNorm(dimension, APART / left)
     output, moved = on_solution(epsilon, n, total, dimension, tau, Fraction(1, 2))
-    extra = Fraction(total) - Fraction(modulus)
-    return ObjectivePerturbation(n, modulus, extra, KNorm(dimension, APART / for_b), jacobian, output, moved)
+    return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 
 def strengthened(first: Fraction, n: int, modulus: float, curvature: Fraction) -> tuple[float, Fraction]:

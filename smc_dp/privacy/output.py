@@ -70,9 +70,14 @@ def printed(target: Target, dimension: int, delta: Fraction, scale: Fraction) ->
 
 def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream, divisor: int = 1) -> Array:
     """Integers on the grid plus noise if any, as floats over the divisor: (dimension,)."""
-    if noise is not None:
-        integers = [w + e for w, e in zip(integers, noise.law.sample(rng), strict=True)]
-    return np.array(GRID.decode(integers, divisor))
+    return np.array(GRID.decode(with_noise(integers, noise, rng), divisor))
+
+
+def with_noise(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> tuple[int, ...]:
+    """Integers on the grid plus noise if any."""
+    if noise is None:
+        return tuple(integers)
+    return tuple(w + e for w, e in zip(integers, noise.law.sample(rng), strict=True))
 
 
 def on_grid(values: Array) -> list[int]:
@@ -97,11 +102,14 @@ def stated(
         return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
     true = round_up(noise.law.epsilon(noise.sensitivity))
     if target.calibration == "paper":
-        caveats += (
-            f"The noise is the paper's: its nominal epsilon is {short_figure(float(target.wanted))}, what it is "
-            f"proved to give is at most {short_figure(true)}.",
-        )
+        caveats += (f"{of_the_paper(target.wanted, true)}.",)
     return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
+
+
+def of_the_paper(nominal: Fraction, true: float) -> str:
+    """The caveat of noise as printed, without its full stop."""
+    shown, proved = short_figure(float(nominal)), short_figure(true)
+    return f"The noise is the paper's: its nominal epsilon is {shown}, what it is proved to give is at most {proved}"
 
 
 def implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:

@@ -8,14 +8,15 @@ with n, so noise made for the smallest n covers every record.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from smc_dp.privacy.grid import Grid, ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
+from smc_dp.privacy.output import of_the_paper
 from smc_dp.privacy.sensitivity import replace_one
-from smc_dp.privacy.statement import PrivacyStatement, round_up, short_figure
+from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Calibration as Calibration
 
 PureNoiseName = Literal["knorm", "laplace"]
@@ -68,64 +69,78 @@ LARGEST_N = 10**7
 """The most records that a party may have: a public figure that the true epsilon of the paper's noise depends on."""
 
 
-def noise_for(
-    n: int,
-    *,
-    parties: int,
-    dimension: int,
-    epsilon: Fraction,
-    lam: Fraction,
-    calibration: Calibration,
-    noise: PureNoiseName,
-    grid: Grid,
-    tau: float,
-) -> KNorm | DiscreteLaplace:
-    """The noise of the sum of all parties' weights, in grid units, that a party with n records draws.
+@dataclass(frozen=True)
+class SmallestNoise:
+    """The noise that the smallest party draws for the sum of all parties' weights, in grid units.
 
-    `proven`: scale D(n)/epsilon, D(n) being the sensitivity on the grid in the norm of the noise. `paper`:
-    the printed scale 2/(n epsilon lam) of the mean, hence parties times that for the sum, whichever the
+    `proven`: scale D(n)/epsilon for n records, D(n) being the sensitivity on the grid in the norm of the noise.
+    `paper`: the printed scale 2/(n epsilon lam) of the mean, hence parties times that for the sum, whichever the
     noise. lam: exact; a solver working with float(lam) must count the difference into tau. tau: the public
     cap on the gradient norm of every party's solution. ValueError: a parameter out of range.
     """
-    _check(parties, epsilon, lam, calibration, noise)
-    if not 1 <= n <= LARGEST_N:
-        raise ValueError(f"the number of records n is from 1 to {LARGEST_N}, got {n}")
-    if calibration == "paper":
-        scale = _printed_scale_of_one_record(parties, epsilon, lam, grid) / n
-    else:
-        scale = _sensitivity(n, dimension, lam, noise, grid, tau) / epsilon
-    return _MECHANISM[noise](dimension, scale)
 
+    parties: int
+    dimension: int
+    epsilon: Fraction
+    lam: Fraction
+    calibration: Calibration
+    noise: PureNoiseName
+    grid: Grid
+    tau: float
 
-def guarantee(
-    *,
-    parties: int,
-    dimension: int,
-    epsilon: Fraction,
-    lam: Fraction,
-    calibration: Calibration,
-    noise: PureNoiseName,
-    grid: Grid,
-    tau: float,
-    largest_n: int = LARGEST_N,
-) -> PrivacyStatement:
-    """The true guarantee of the release, whatever the sizes of the data sets in [1, largest_n].
+    def __post_init__(self) -> None:
+        for name in ("parties", "epsilon", "lam"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} is positive, got {getattr(self, name)}")
+        if self.calibration not in ("proven", "paper"):
+            raise ValueError(f"calibration is 'proven' or 'paper', got {self.calibration!r}")
+        if self.noise not in _MECHANISM:
+            raise ValueError(f"noise is 'knorm' or 'laplace', got {self.noise!r}")
 
-    `proven`: epsilon. `paper`: a bound on D(n)/scale(n) over all n, which may be far below or above the
-    nominal epsilon. ValueError: a parameter out of range.
-    """
-    _check(parties, epsilon, lam, calibration, noise)
-    if largest_n < 1:
-        raise ValueError(f"largest_n is at least 1, got {largest_n}")
-    true: Fraction = epsilon
-    caveats: tuple[str, ...] = (*_REMOVED, _OF_TWO if parties == 2 else _OF_MORE, *_LIMITS)
-    if calibration == "paper":
-        true = _true_epsilon_of_paper(parties, dimension, epsilon, lam, noise, grid, tau, largest_n)
-        caveats += (
-            f"The noise is the paper's: its nominal epsilon is {short_figure(float(epsilon))}, what it is proved to "
-            f"give is at most {short_figure(round_up(true))}, for data sets of at most {largest_n} records.",
-        )
-    return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
+    def law(self, n: int) -> KNorm | DiscreteLaplace:
+        """What a party with n records draws; ValueError for n out of range."""
+        if not 1 <= n <= LARGEST_N:
+            raise ValueError(f"the number of records n is from 1 to {LARGEST_N}, got {n}")
+        if self.calibration == "paper":
+            return _MECHANISM[self.noise](self.dimension, self._printed_scale_of_one_record / n)
+        delta = replace_one(n, 2 * self.lam, self.tau)
+        sensitivity = self.grid.l2_sensitivity if self.noise == "knorm" else self.grid.l1_sensitivity
+        return _MECHANISM[self.noise](self.dimension, Fraction(sensitivity(delta, self.dimension)) / self.epsilon)
+
+    def guarantee(self, largest_n: int = LARGEST_N) -> PrivacyStatement:
+        """State what the release guarantees, whatever the sizes of the data sets in [1, largest_n].
+
+        `proven`: epsilon. `paper`: a bound on D(n)/scale(n) over all n, which may be far below or above the
+        nominal epsilon. ValueError: largest_n below 1.
+        """
+        if largest_n < 1:
+            raise ValueError(f"largest_n is at least 1, got {largest_n}")
+        true: Fraction = self.epsilon
+        caveats: tuple[str, ...] = (*_REMOVED, _OF_TWO if self.parties == 2 else _OF_MORE, *_LIMITS)
+        if self.calibration == "paper":
+            true = self._true_epsilon_of_paper(largest_n)
+            said = of_the_paper(self.epsilon, round_up(true))
+            caveats += (f"{said}, for data sets of at most {largest_n} records.",)
+        return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
+
+    @property
+    def _printed_scale_of_one_record(self) -> Fraction:
+        return self.parties * 2 / (self.epsilon * self.lam) * (1 << self.grid.fraction_bits)
+
+    def _true_epsilon_of_paper(self, largest_n: int) -> Fraction:
+        """A bound on D(n)/scale(n) for all n up to largest_n.
+
+        scale(n) = scale(1)/n and D(n) < r 2^f (G/(mu n) + 2 tau/mu) + 1 + c, with (r, c) = (1, ceil sqrt d) in
+        L2 and (sqrt d, d) in L1. The quotient of the right-hand side grows with n, so its value at largest_n
+        bounds them all.
+        """
+        d = self.dimension
+        if self.noise == "knorm":
+            root, rounding = Fraction(1), ceil_sqrt(d)
+        else:
+            root, rounding = Fraction(ceil_sqrt(d << (2 * _ROOT_BITS)), 1 << _ROOT_BITS), d
+        moved = root * (1 << self.grid.fraction_bits) * replace_one(largest_n, 2 * self.lam, self.tau) + 1 + rounding
+        return largest_n * moved / self._printed_scale_of_one_record
 
 
 def by_linear_path(stated: PrivacyStatement) -> PrivacyStatement:
@@ -133,51 +148,3 @@ def by_linear_path(stated: PrivacyStatement) -> PrivacyStatement:
     instead = {_ONE_KEY: _BOTH_HUBS, _REMOVED[0]: (_REMOVED[0].replace(_SELECTS_NONE, ". "),)}
     caveats = tuple(sentence for told in stated.caveats for sentence in instead.get(told, (told,)))
     return replace(stated, adversary=_LINEAR_ADVERSARY, caveats=caveats)
-
-
-def _sensitivity(n: int, dimension: int, lam: Fraction, noise: str, grid: Grid, tau: float) -> Fraction:
-    delta = replace_one(n, 2 * lam, tau)
-    if noise == "knorm":
-        return Fraction(grid.l2_sensitivity(delta, dimension))
-    return Fraction(grid.l1_sensitivity(delta, dimension))
-
-
-def _printed_scale_of_one_record(parties: int, epsilon: Fraction, lam: Fraction, grid: Grid) -> Fraction:
-    return parties * 2 / (epsilon * lam) * (1 << grid.fraction_bits)
-
-
-def _true_epsilon_of_paper(
-    parties: int,
-    dimension: int,
-    epsilon: Fraction,
-    lam: Fraction,
-    noise: str,
-    grid: Grid,
-    tau: float,
-    largest_n: int,
-) -> Fraction:
-    """A bound on D(n)/scale(n) for all n up to largest_n.
-
-    scale(n) = scale(1)/n and D(n) < r 2^f (G/(mu n) + 2 tau/mu) + 1 + c, with (r, c) = (1, ceil sqrt d) in
-    L2 and (sqrt d, d) in L1. The quotient of the right-hand side grows with n, so its value at largest_n
-    bounds them all.
-    """
-    if noise == "knorm":
-        root, rounding = Fraction(1), ceil_sqrt(dimension)
-    else:
-        root, rounding = Fraction(ceil_sqrt(dimension << (2 * _ROOT_BITS)), 1 << _ROOT_BITS), dimension
-    moved = root * (1 << grid.fraction_bits) * replace_one(largest_n, 2 * lam, tau) + 1 + rounding
-    return largest_n * moved / _printed_scale_of_one_record(parties, epsilon, lam, grid)
-
-
-def _check(parties: int, epsilon: Fraction, lam: Fraction, calibration: str, noise: str) -> None:
-    if parties < 1:
-        raise ValueError(f"the number of parties is at least 1, got {parties}")
-    if epsilon <= 0:
-        raise ValueError(f"epsilon is positive, got {epsilon}")
-    if lam <= 0:
-        raise ValueError(f"lam is positive, got {lam}")
-    if calibration not in ("proven", "paper"):
-        raise ValueError(f"calibration is 'proven' or 'paper', got {calibration!r}")
-    if noise not in _MECHANISM:
-        raise ValueError(f"noise is 'knorm' or 'laplace', got {noise!r}")

@@ -7,7 +7,7 @@ identities asks. Each rule returns what is wrong, or None; `refuted` asks them a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -20,13 +20,16 @@ from protocols.runtime import message as messages
 from protocols.runtime.claims import Needed
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, first_greetings, is_signed, signed_payload
 from protocols.runtime.mailbox import Absent
-from protocols.runtime.session import Session
+from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.statement import SignedStatement, statement
-from smc_dp.core.errors import FieldValue, InputFault, shown
+from smc_dp.core import reading
+from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 from smc_dp.run import approvals
 from smc_dp.run.documents import SIMULATED, SharesFile
 from smc_dp.run.protocols import by_protocol, openings
 from smc_dp.run.release import PublishedRelease
+from smc_dp.run.status_message import Notice
+from smc_dp.run.transcript_header import APPROVALS, NOTICES
 
 _SHOWN = 100  # characters of a name
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
@@ -58,6 +61,11 @@ class Recorded:
     absences: Mapping[int, tuple[str, Absent]]
     told: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     statements: Sequence[SignedStatement] = field(default=(), repr=False)
+
+    @property
+    def notices(self) -> Any:
+        """What line 0 has as the last notices of participants; None where there is nothing."""
+        return self.head.get(NOTICES)
 
     @property
     def marks(self) -> tuple[tuple[str, Absent], ...]:
@@ -98,6 +106,7 @@ def refuted(
         partial(word_fault, recorded),
         partial(privacy_fault, found),
         partial(approvals_fault, study, found, recorded),
+        partial(absences_fault, recorded),
     )
     yield from (wrong for rule in rules if (wrong := rule()) is not None)
 
@@ -148,8 +157,11 @@ def weights_fault(found: PublishedRelease, recorded: Recorded) -> Refuted | None
 
 def shares_fault(shares: SharesFile, recorded: Recorded) -> Refuted | None:
     """Whether shares.json states the shares that all participants published."""
+    gone = {absent.sender for _, absent in recorded.marks}
     for name in recorded.session.names:
         line, envelope = recorded.published.get(name, (None, None))
+        if envelope is None and name in gone and name not in shares.shares:
+            continue
         if envelope is None:
             return Refuted(InputFault("transcript.share_missing", {"name": name}))
         try:
@@ -195,6 +207,41 @@ def needs(recorded: Recorded) -> Iterator[Needed]:
     checkable, p = openings.checkable_of(recorded.session), recorded.session.parameters
     if checkable is not None and recorded.published:
         yield from checkable.needs(p, recorded.said)
+
+
+def absences_fault(recorded: Recorded) -> Refuted | None:
+    """Whether each absence in the transcript of a study was signed by whoever went on; so a false one is its signer's.
+
+    What somebody owed everybody has no such reader: it follows from what others signed. A simulation has no notices.
+    """
+    try:
+        signed = _marks(recorded)
+    except InputError as error:
+        return Refuted(error.fault, 0)
+    if signed is None:
+        return None
+    for n, (reader, absent) in recorded.absences.items():
+        if reader != PUBLIC_NAME and absent not in signed.get(reader, ()):
+            fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
+            return Refuted(InputFault("absence.not_signed", fields), n)
+    return None
+
+
+def _marks(recorded: Recorded) -> Mapping[str, Collection[Absent]] | None:
+    """Read without what each went on, as its notice on line 0 says; None in a simulation, which has no notices."""
+    head, session = recorded.head, recorded.session
+    if APPROVALS not in head:
+        if NOTICES in head:
+            raise InputError("notice.in_a_simulation")
+        return None
+    study, found = approvals.approved_study(head, session), dict[str, Collection[Absent]]()
+    for stated in reading.items(NOTICES, head.get(NOTICES)):
+        document = reading.mapping(NOTICES, stated)
+        name = reading.text(f"{NOTICES}: sender", document.get("sender"))
+        if name not in session.identities or name in found or document.get("session") != session.id.hex():
+            raise InputError("notice.of_another_session", name=shown(name))
+        found[name] = Notice.of(document, study, name, session.identities[name]).marks
+    return found
 
 
 def word_fault(recorded: Recorded) -> Refuted | None:
@@ -275,7 +322,10 @@ def privacy_fault(found: PublishedRelease) -> Refuted | None:
 
 def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: Recorded) -> Refuted | None:
     """Whether everybody approved of the study beside a release, or there is neither."""
-    fault = approvals.fault(study, found.agreement, recorded.head, recorded.session)
+    try:
+        fault = approvals.fault(study, found.agreement, recorded.head, recorded.session)
+    except InputError as error:
+        fault = error.fault
     return None if fault is None else Refuted(fault, 0)
 
 

@@ -20,6 +20,8 @@ from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 
 APPROVALS = "approvals"
 """Where line 0 has them, if those who took part approved of a study."""
+NOTICES = "notices"
+"""Where it has what they signed at their end: without whom each of them went on."""
 _SHOWN = 300  # characters of what the protocol says of its parameters
 _KEYS = {
     *("n", "from", "to", "kind", "size", "prev", "digest", "format"),
@@ -42,7 +44,7 @@ def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session
 
     Whether its id is the one that line 0 states is not looked at.
     """
-    reading.keys(where, head, _KEYS, {APPROVALS})
+    reading.keys(where, head, _KEYS, {APPROVALS, NOTICES})
     parameters = reading.mapping(f"{where}: parameters", head["parameters"])
     protocol = _protocol(where, head["protocol"], head["version"])
     refuse_beyond(where, parameters, protocol.limits)

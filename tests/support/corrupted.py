@@ -13,7 +13,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.deploy.frame import Lane, Parcel
 from smc_dp.deploy.session_driver import PARTY_PATIENCE
 from smc_dp.deploy.site import Site
-from smc_dp.deploy.status_message import NOTHING_SENT, Code, Notice
+from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from support import sites
 from support.sites import GREETINGS, LETTERS, Sites
 
@@ -35,6 +35,8 @@ class Corrupted:
         self.session: Session = self.site.session
         self._notices = 0
         run.away.add(name)
+        for parcel in run.stores[name].outgoing(unsent=True):
+            run.relay.put(parcel)
 
     def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
         """Send the next message of a link."""

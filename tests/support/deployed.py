@@ -31,6 +31,7 @@ from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of
 from smc_dp.run.approvals import RANDOM_BYTES, joint_nonce, to_sign
 from smc_dp.run.party import OwnPart
 from smc_dp.run.protocols import by_protocol
+from smc_dp.run.status_message import Notice
 from support.audited import Folders, long_term
 
 Change: TypeAlias = Callable[[Any], Any]
@@ -103,7 +104,24 @@ class Deployed:
 
     @property
     def record(self) -> Transcript:
-        return record_of(self.session, self.envelopes, self.marks, self.approvals, self.agreement.marks)
+        return record_of(
+            self.session, self.envelopes, self.marks, self.approvals, self.agreement.marks, notices=self.notices
+        )
+
+    @property
+    def notices(self) -> list[dict[str, Any]] | None:
+        """What each who did not vanish signs at its end; nothing in a session without approvals."""
+        if self.approvals is None:
+            return None
+        study, at = hashlib.sha256(self.study).hexdigest(), self.session.id
+        marks = {name: self.log(name).marks for name in self.signing}
+        made = (Notice.made(study, at, n, "done", bytes(32), self.identities[n], marks[n]) for n in self.signing)
+        return [notice.as_dict() for notice in made]
+
+    @property
+    def signing(self) -> list[str]:
+        """Who signs a notice."""
+        return [name for name in self.session.names if name in self.simulated]
 
     @property
     def content(self) -> bytes:

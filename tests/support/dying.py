@@ -16,10 +16,10 @@ from smc_dp.deploy.frame import Carrier, Lane, Parcel
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Business
 from smc_dp.deploy.site import Site
-from smc_dp.deploy.status_message import Notice
 from smc_dp.deploy.store import KeptState, SiteStore
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import AtSite
+from smc_dp.run.status_message import Notice
 
 BEFORE, COMMITTED, SENT, NOTED, TAKEN = "before its commit", "committed", "sent", "noted as sent", "taken"
 PUT, KEPT = "before it is put", "put"

@@ -15,8 +15,8 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Carrier, Lane, Parcel
 from smc_dp.deploy.release import as_parcels, from_parcels
-from smc_dp.deploy.status_message import Code, Notice
 from smc_dp.deploy.study import JointStudy
+from smc_dp.run.status_message import Code, Notice
 from support import sites
 
 Change = Callable[[Parcel], Iterable[Parcel]]

@@ -1,18 +1,35 @@
-"""Which kind of code book a file is, told by what it begins with; a file of rows is none, and is not read."""
+"""Which kind of code book a file is, told by what it begins with; a file of rows is none, and is not read.
+
+The schema of a Parquet file is one: names and types, and nothing that was computed of rows. Its description of itself
+also has the least and the greatest value of columns, which are private rows' own. They are not looked at: what is asked
+for is the schema alone, and what the description says beside it is dropped with it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO, Any
 
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError
-from smc_dp.data.dictionaries.data_dictionary import CodeBook
-from smc_dp.data.dictionaries.parquet_schema import parquet_book
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.dictionaries.data_dictionary import (
+    BookEntry,
+    CodeBook,
+    ColumnSaid,
+    DateSaid,
+    LeftOut,
+    LevelSaid,
+    LevelsSaid,
+    NumberSaid,
+)
 from smc_dp.data.dictionaries.redcap import redcap_book, separator_of_dictionary
+from smc_dp.data.parquet_cells import opened
 
 _MOST_BYTES = 1 << 24  # of a code book, which is text
 _FIRST = 1 << 16  # bytes that the first line of a dictionary fits into
 _PARQUET = b"PAR1"
+_SCHEMA = "the schema of a Parquet file"
+_INDEX = "__index_level_"  # what pandas calls an index without a name
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 _WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schema; else write the bounds by hand"
 
@@ -31,10 +48,36 @@ def read_codebook(path: Path) -> CodeBook:
     if separator is None:
         raise InputError("codebook.unknown", wanted=_WANTED).within(source)
     try:
-        return redcap_book(_whole(path, source).decode("utf-8"), separator, path.name)
+        whole = reading.read_file(path, _MOST_BYTES, where=source, links=True).removeprefix(_MARK)
+        return redcap_book(whole.decode("utf-8"), separator, path.name)
     except UnicodeDecodeError:
         raise InputError("codebook.not_utf8").within(source) from None
 
 
-def _whole(path: Path, source: str) -> bytes:
-    return reading.read_file(path, _MOST_BYTES, where=source, links=True).removeprefix(_MARK)
+def parquet_book(file: IO[bytes], source: str) -> CodeBook:
+    """The code book in the schema of an open file; raises InputError."""
+    try:
+        with opened(file) as found:
+            fields = [(field.name, field.type, field.nullable) for field in found.schema_arrow]
+    except InputError as error:
+        raise error.within(source) from None
+    entries = [BookEntry(name, _said(name, kind), may_be_empty=nullable) for name, kind, nullable in fields]
+    return CodeBook(source, _SCHEMA, tuple(entries))
+
+
+def _said(name: str, kind: Any) -> ColumnSaid:
+    from pyarrow import types
+
+    if name.startswith(_INDEX):
+        return LeftOut("the rows' own names")
+    if types.is_boolean(kind):
+        return LevelsSaid((LevelSaid("false"), LevelSaid("true")))
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return NumberSaid(whole=types.is_integer(kind))
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return DateSaid()
+    if types.is_dictionary(kind):
+        return LevelsSaid(lacks="a dictionary, of which no value was read")
+    if types.is_string(kind) or types.is_large_string(kind):
+        return LevelsSaid()
+    return LeftOut(f"its type is {shown(str(kind))}")

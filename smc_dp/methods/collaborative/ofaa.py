@@ -8,12 +8,13 @@ added up, the sum is perturbed, and whatever is done with it afterwards, in howe
 the matrix positive definite is such an afterwards: `project` lifts every eigenvalue to 4 standard deviations of the
 noise at least; `trim` adds that much to all and drops those still not positive (Zhang, Zhang, Xiao, Yang and Winslett
 2012, section 6), which keeps eigenvalues that are positive by a hair, and large errors with them. By a secure sum the
-one noise is nobody's: `secure`.
+one noise is nobody's: the parties add up their coefficients and shares of one noise; every round minimises the same
+sum, so there is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -40,20 +41,12 @@ from smc_dp.methods.collaborative.rounds import (
     scaled,
     with_one,
 )
-from smc_dp.methods.collaborative.secure import SharedPolynomial
 from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
-from smc_dp.methods.method import (
-    TRUSTED,
-    TrainedParts,
-    Trust,
-    check_own_size,
-    check_sizes,
-    two_classes,
-)
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_sizes, two_classes
 from smc_dp.methods.neighbours import NeighbourPair, only_record
 from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.noisy_sum import Summed, hidden_only
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
@@ -64,10 +57,11 @@ from smc_dp.privacy.functional import (
     quadratic,
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import NO_NOISE, Calibrated, Law, gaussian, nothing, stated
+from smc_dp.privacy.output import NO_NOISE, Calibrated, Law, gaussian, nothing, stated, with_noise
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
+_LONGEST_RECORD = Fraction(531, 1000)
 _RIDGE = 4.0  # standard deviations of a coefficient's noise
 
 
@@ -171,8 +165,7 @@ class Ofaa(Summed):
 
     def sent(self, c: Vector, public: Public, target: Target, rng: Stream) -> Vector:
         """The coefficients of a party as they leave it: with its own noise where nobody is trusted."""
-        noise = self._noise(public, target) if self.trust == "local" else None
-        return c if noise is None else added([c, noise.law.sample(rng)])
+        return with_noise(c, self._noise(public, target) if self.trust == "local" else None, rng)
 
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         """Every party's coefficients, for rows (x, 1) as printed and for rows (x, 1)/sqrt 2 of the unit ball."""
@@ -199,6 +192,38 @@ class Ofaa(Summed):
         if self.reading == "truncated":
             return descend(b, M, start, self.epochs), lowest is not None
         return (start, False) if lowest is None else (lowest, True)
+
+
+@dataclass(frozen=True)
+class SharedPolynomial(NoisySum[Ofaa]):
+    """The sum of all parties' coefficients, p numbers, for rows (x, 1)/sqrt 2; see `NoisySum`.
+
+    One record replaced moves it by at most 1 in L2 (`functional.L2_SENSITIVITY`), exactly, in whichever party and
+    however many rows there are: what a record adds is a vector of integers, multiples of 2^-41, and nothing is rounded
+    after. No record adds more than sqrt(9/32) < .531: |x~|^2/4 + |x~|^4/32 at most, which is the F of that proof for a
+    second row of zeros. Rows of more than the announced number would not wrap round either, but are refused.
+    """
+
+    @property
+    def reach(self) -> SumReach:
+        """1, whatever the rows."""
+        moved = Fraction(L2_SENSITIVITY, 1 << UNIT_BITS)
+        return SumReach(count(self.public.dimension + 1), moved, self.announced.most_rows * _LONGEST_RECORD, UNIT_BITS)
+
+    def numbers_of(self, trained: Vector) -> Vector:
+        """The coefficients of the party's rows, on this grid."""
+        finer = self.grid.fraction_bits - UNIT_BITS
+        return (*(value << finer for value in trained), 1)
+
+    def model(self, value: Vector) -> BiasedModel:
+        """The minimiser, repaired for the noise of all parties that took part, which is more than that of H."""
+        square = self.noise.law.mean_square(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
+        deviation = sqrt(square) if self.noisy else 0.0
+        return self.method.minimiser_of(np.array(self.reals(value)), self.public.dimension + 1, deviation)
+
+    def caveats(self) -> Iterator[str]:
+        """Of the sizes, which are not released either."""
+        yield SIZES
 
 
 def plain(rows: Rows) -> Vector:

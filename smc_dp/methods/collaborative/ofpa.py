@@ -15,14 +15,16 @@ removes it.
 The form with a proof (`proven`) is objective perturbation as `smc_dp.privacy.objective_perturbation` has it: rows
 (x, 1)/sqrt 2, a regulariser, noise on all d + 1 coordinates, the Jacobian and the solver's tolerance paid for, and
 epsilon/T for each of T rounds. The server's average is no secret. One round is best. By a secure sum nobody sees a
-single model or number of rows: `secure`.
+single model or number of rows: each party's model has all its noise before it leaves, as in the form where every upload
+is seen. The sum adds none: it hides whose model is which, and all numbers of rows but their sum, which no noise would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -36,6 +38,7 @@ from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
     Answer,
+    BiasedModel,
     RoundsRelease,
     Upload,
     check_rounds,
@@ -46,16 +49,27 @@ from smc_dp.methods.collaborative.rounds import (
     scaled,
     with_one,
 )
-from smc_dp.methods.collaborative.secure import SharedPerturbedModels
-from smc_dp.methods.functionality import EachPublishes, Rounds
-from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, check_sizes, two_classes
+from smc_dp.methods.functionality import Addend, EachPublishes, Rounds, SumWithShares, Vector
+from smc_dp.methods.method import (
+    Method,
+    SumBlocks,
+    TrainedParts,
+    Trust,
+    check_own_size,
+    check_sizes,
+    check_target,
+    two_classes,
+)
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.among import COMPUTATIONAL, UNLEAKED, Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.noisy_sum import check_rows, not_released, up_to
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy import objective_perturbation
+from smc_dp.privacy.distributed import ring_bits
+from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
 from smc_dp.privacy.output import GRID, NO_NOISE, nothing
@@ -63,6 +77,7 @@ from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LOWEST, Calibration, NoiseName, Target
 
 Reading = Literal["exact", "truncated"]
+_LARGEST_WEIGHT = 1 << 22
 
 _WHY: dict[Reading, str] = {
     "exact": "The bias has no noise: whoever knows all records of a party but one computes the label of the last from "
@@ -191,6 +206,100 @@ class Ofpa(Method):
             return for_plain_rows(noise.release(solution, rng)), True
 
         return answer
+
+
+@dataclass(frozen=True)
+class SharedPerturbedModels:
+    """The sum of models times numbers of rows, each model with noise of its own party's; see `SumForm`.
+
+    What a party enters is made of its perturbed model, which is epsilon-private alone (`objective_perturbation`), and
+    of its number of rows, which neighbours share: post-processing, and so is every sum with what others enter. So
+    nobody else's noise counts, and nobody's coalition or disappearance takes any of it away. Entries beyond 2^22 are
+    cut off, so that no sum wraps round.
+    """
+
+    method: Method
+    public: Public
+    target: Target
+    among: Among
+    announced: AnnouncedRows
+    smallest_sets_noise: ClassVar[bool] = False
+    noise: ClassVar[None] = None
+    """The sum has none."""
+
+    def __post_init__(self) -> None:
+        two_classes(self.public, self.method)
+        check_target(self.target, self.method)
+
+    @property
+    def grid(self) -> Grid:
+        """That of all releases, in a ring for the largest sum."""
+        largest = self.among.parties * self.announced.most_rows * _LARGEST_WEIGHT << GRID.fraction_bits
+        return Grid(GRID.fraction_bits, ring_bits(largest))
+
+    @property
+    def sums(self) -> tuple[SumBlocks]:
+        """One: d + 1 weights, and the number of rows where it is released; the sum adds noise to neither."""
+        weights = (self.public.dimension + 1, "none")
+        return ((weights, (1, "none")),) if self.announced.sizes == "released" else ((weights,),)
+
+    @property
+    def length(self) -> int:
+        """Of all blocks together."""
+        return sum(length for length, _ in self.sums[0])
+
+    @property
+    def functionality(self) -> SumWithShares:
+        """The one sum."""
+        return SumWithShares(self.length)
+
+    @cached_property
+    def statement(self) -> PrivacyStatement:
+        """With the noise of each party for itself."""
+        stated = self.method.statement(self.public, self.target)
+        if stated.kind == "none":
+            return stated
+        in_shares = (COMPUTATIONAL, UNLEAKED)  # here each party's own noise is there before
+        of_all = (caveat for caveat in self.among.caveats() if caveat not in in_shares)
+        return replace(stated, adversary=self.among.everybody_else, caveats=(*of_all, *self._of_sizes()))
+
+    def check(self, n: int) -> None:
+        """InputError for more rows than were announced."""
+        check_rows(n, self.announced)
+
+    def part(self, rows: Rows, rng: Stream) -> Addend:
+        """The perturbed model times the number of rows, and that number where it is released."""
+        self.check(len(rows))
+        theta, _ = self.method.part(rows, self.public, self.target, rng)(())
+        return self.entered(theta, len(rows))
+
+    def entered(self, theta: Array, n: int) -> Addend:
+        """The same for a perturbed model (w, alpha) of n rows."""
+        weights = self.grid.encode(np.clip(theta, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).tolist(), factor=n)
+        size = [n] if self.announced.sizes == "released" else []
+        return Addend((*weights, *size), (0,) * self.length)
+
+    def model(self, value: Vector) -> BiasedModel:
+        """The average over the rows of those who took part, or the sum over a public constant."""
+        # A party that deviates may enter any number of rows, and a model is made of whatever comes.
+        released = self.announced.sizes == "released"
+        divisor = max(1, value[-1]) if released else self.among.parties * self.announced.most_rows
+        return BiasedModel(np.array(self.grid.decode(value[: self.public.dimension + 1], divisor)))
+
+    def _of_sizes(self) -> Iterator[str]:
+        K, t = self.among.parties, self.among.colluders
+        yield (
+            f"What the sum hides from {'Charlie and ' if self.among.by_curator else ''}{t} of {K} parties besides, "
+            "single models and numbers of rows, no epsilon speaks of, and it is hidden computationally."
+        )
+        yield SIZES
+        yield up_to(self.announced)
+        if self.announced.sizes == "hidden":
+            yield not_released(self.among, self.announced)
+            return
+        yield "The number of rows of all who took part together is released exactly."
+        if t == K - 1:
+            yield f"With {t} colluders the model and the number of rows of the last party show."
 
 
 def without_regulariser(method: Ofpa) -> NeighbourPair:

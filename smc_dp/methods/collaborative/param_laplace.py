@@ -19,13 +19,13 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.rounds import SERVER, RoundsRelease, for_plain_rows, made_of, scaled
-from smc_dp.methods.functionality import EachPublishes, Vector, added
+from smc_dp.methods.functionality import EachPublishes, Vector
 from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes, two_classes
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.pathak2010.models import SIZES
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
-from smc_dp.privacy.output import GRID, Calibrated, on_grid, proven, stated
+from smc_dp.privacy.output import GRID, Calibrated, on_grid, proven, stated, with_noise
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -79,8 +79,7 @@ class ParamLaplace(Method):
 
     def noisy(self, w: Array, n: int, target: Target, rng: Stream) -> Vector:
         """A model of n rows as it may leave its owner."""
-        noise = self.noise(target, n, len(w))
-        return tuple(on_grid(w)) if noise is None else added([on_grid(w), noise.law.sample(rng)])
+        return with_noise(on_grid(w), self.noise(target, n, len(w)), rng)
 
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> RoundsRelease:
         """The server's average of the uploads."""

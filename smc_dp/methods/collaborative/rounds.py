@@ -13,15 +13,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from smc_dp.core.arrays import Array, with_bias
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.federation import Public, Rows
+from smc_dp.data.federation import Public
 from smc_dp.methods.method import Method, announced_sizes
-from smc_dp.methods.model import LinearModel, Release, area_under_curve
+from smc_dp.methods.model import LinearModel, Release, ScoringModel
+from smc_dp.privacy.output import of_the_paper
 from smc_dp.privacy.statement import PrivacyStatement, round_up
-from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Target
 
 SERVER = "anyone who sees every upload of every round, the server included: each party adds its own noise"
@@ -34,7 +33,7 @@ Answer: TypeAlias = Callable[[Sequence[Sequence[Upload]]], Upload]
 
 
 @dataclass(frozen=True, eq=False)
-class BiasedModel:
+class BiasedModel(ScoringModel):
     """Class 1 where w.x + alpha > 0, which is a probability above 1/2; theta = (w, alpha): (d+1,)."""
 
     theta: Array
@@ -53,18 +52,6 @@ class BiasedModel:
     def scores(self, X: Array) -> Array:
         """One score for each row and class: (n, 2)."""
         return self.linear.scores(with_one(X))
-
-    def predict(self, X: Array) -> npt.NDArray[np.int64]:
-        """Class numbers: (n,)."""
-        return self.linear.predict(with_one(X))
-
-    def accuracy(self, test: Rows) -> float:
-        """The fraction of rows that are classified correctly."""
-        return float(np.mean(self.predict(test.X) == test.y))
-
-    def auc(self, test: Rows) -> float:
-        """The area under the ROC curve; nan where it is not defined."""
-        return area_under_curve(self.scores(test.X), test.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +109,7 @@ def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, 
     """The statement of pure epsilon for one record replaced."""
     true = round_up(epsilon)
     if target.calibration == "paper":
-        nominal = figure(float(target.wanted))
-        caveats += (
-            f"The noise is the paper's: its nominal epsilon is {nominal}, what it is proved to give is "
-            f"at most {figure(true)}.",
-        )
+        caveats += (f"{of_the_paper(target.wanted, true)}.",)
     return PrivacyStatement("pure", true, 0.0, "record", "replace", adversary, caveats)
 
 

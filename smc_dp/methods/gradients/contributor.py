@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Protocol
 
 from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError
 from smc_dp.methods.functionality import Addend, Vector
-from smc_dp.methods.gradients.descent import Descent
+from smc_dp.methods.gradients.descent import Descent, Steps
 from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import SharedRounds
-
-
-class Steps(Protocol):
-    """What a method makes of the sums."""
-
-    def begun(self) -> Descent:
-        """Before the first sum."""
-        ...
-
-    def after(self, descent: Descent, value: Vector) -> Descent:
-        """After one sum more."""
-        ...
 
 
 def noise_of(r: int) -> str:

@@ -114,5 +114,9 @@ class NewtonSteps:
         return lambda direction: direction @ inverse
 
 
+Steps: TypeAlias = PlainSteps | NewtonSteps
+"""What a method makes of the sums."""
+
+
 def _origin(classes: int, dimension: int) -> Array:
     return np.zeros((1 if classes == 2 else classes, dimension))

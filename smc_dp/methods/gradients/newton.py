@@ -22,7 +22,7 @@ from typing import ClassVar
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import NewtonSteps
-from smc_dp.methods.gradients.trusted import FromSums
+from smc_dp.methods.gradients.form import FromSums
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.training.integer_readings import Units
 from smc_dp.methods.training.integer_rows import RowBounds

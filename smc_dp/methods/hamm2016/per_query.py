@@ -20,7 +20,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public, Rows
-from smc_dp.methods.functionality import EachPublishes, Trusted, Vector, added
+from smc_dp.methods.functionality import EachPublishes, Trusted, Vector
 from smc_dp.methods.hamm2016.ensemble import (
     Classifiers,
     Ensemble,
@@ -41,7 +41,7 @@ from smc_dp.methods.training.classes import coordinates
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated
+from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated, with_noise
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, Target
@@ -83,7 +83,7 @@ class ReleaseAll(OfParties):
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
         """The party's model on the grid, with its own noise."""
         V = self.clipped(train_all([(rows.X, rows.y)], public.classes, self.lam), public.classes)
-        return _noisy(on_grid(V), self.noise(public, target), rng)
+        return with_noise(on_grid(V), self.noise(public, target), rng)
 
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
         """All of them, as a committee."""
@@ -102,7 +102,7 @@ class ReleaseAll(OfParties):
 
         def parts(target: Target, rng: Stream) -> list[Vector]:
             noise = self.noise(public, target)
-            return [_noisy(on_grid(v), noise, rng) for v in V]
+            return [with_noise(on_grid(v), noise, rng) for v in V]
 
         return TrainedParts(self, public, V, parts)
 
@@ -217,8 +217,8 @@ class Service:
         if len(X) > self.left:
             raise InputError("queries.too_many", most=self.left, got=len(X))
         self.left -= len(X)
-        counts = self.votes(X)
-        return np.array([np.argmax(perturb(_units(votes), self.noise, self.rng)) for votes in counts], dtype=np.int64)
+        counts = [[int(v) << GRID.fraction_bits for v in votes] for votes in self.votes(X)]
+        return np.array([np.argmax(perturb(votes, self.noise, self.rng)) for votes in counts], dtype=np.int64)
 
     def _check(self, X: Array) -> None:
         if X.ndim != 2 or X.shape[1] != self.dimension:
@@ -238,11 +238,3 @@ class Service:
     def auc(self, test: Rows) -> float:
         """Nan: answers are classes, without scores, and none is spent."""
         return float("nan")
-
-
-def _noisy(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> Vector:
-    return tuple(integers) if noise is None else added([integers, noise.law.sample(rng)])
-
-
-def _units(votes: npt.NDArray[np.int64]) -> list[int]:
-    return [int(v) << GRID.fraction_bits for v in votes]

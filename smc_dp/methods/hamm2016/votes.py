@@ -56,9 +56,9 @@ class _GlobalModel(Voting):
     def noise(self, public: Public) -> WeightNoise:
         """Of the global model."""
 
-    @abstractmethod
     def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
-        """The global model (1, p, d) of so many votes (N, C)."""
+        """The global model (1, p, d) of so many votes (N, C), here of their shares."""
+        return certified(auxiliary(public, self), counts / public.parties, self.lam)[np.newaxis]
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -145,10 +145,6 @@ class Soft(_GlobalModel):
         nominal = _twice_or_root_two(classes) / (M * Fraction(self.lam))
         return WeightNoise(classes, self.lam, self.sensitivity(classes, M), nominal)
 
-    def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
-        """The global model of the shares of the votes."""
-        return certified(auxiliary(public, self), counts / public.parties, self.lam)[np.newaxis]
-
 
 @dataclass(frozen=True)
 class SoftAuxiliary(_GlobalModel):
@@ -183,10 +179,6 @@ class SoftAuxiliary(_GlobalModel):
         classes, M, N = public.classes, public.parties, len(auxiliary(public, self))
         nominal = _twice_or_root_two(classes) / (M * Fraction(self.lam)) * Fraction(N + M - 1, N)
         return WeightNoise(classes, self.lam, self.sensitivity(classes, M, N), nominal)
-
-    def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
-        """The global model of the shares of the votes."""
-        return certified(auxiliary(public, self), counts / public.parties, self.lam)[np.newaxis]
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.functionality import EachPublishes, Trusted, Vector, added
+from smc_dp.methods.functionality import EachPublishes, Trusted, Vector
 from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, two_classes
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
 from smc_dp.methods.pathak2010.models import SIZES, binary, model_of, models_of, noise_of
-from smc_dp.privacy.output import GRID, on_grid, perturb, stated
+from smc_dp.privacy.output import GRID, on_grid, perturb, stated, with_noise
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -121,8 +121,7 @@ class Local(Method):
 
     def noisy(self, weights: Sequence[int], n: int, target: Target, rng: Stream) -> Vector:
         """A model of n rows as it may leave its owner."""
-        noise = noise_of(target, n, len(weights), self.lam)
-        return tuple(weights) if noise is None else added([weights, noise.law.sample(rng)])
+        return with_noise(weights, noise_of(target, n, len(weights), self.lam), rng)
 
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
         """The mean of the published models."""

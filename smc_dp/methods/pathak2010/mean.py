@@ -23,7 +23,7 @@ from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_record
 from smc_dp.methods.pathak2010.models import binary, model_of, models_of, noise_of
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, Law, nothing, on_grid, stated
-from smc_dp.privacy.pathak2010 import LARGEST_N, guarantee
+from smc_dp.privacy.pathak2010 import LARGEST_N, SmallestNoise
 from smc_dp.privacy.sensitivity import largest_norm
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -106,10 +106,10 @@ class PathakMean(Method):
         if trust == "secure" and target.epsilon is not None:
             if target.noise not in ("knorm", "laplace"):
                 raise InputError("noise.not_of_curator_protocol", method=self.name, got=target.noise)
-            return guarantee(
-                parties=public.parties, dimension=public.dimension, epsilon=target.epsilon, lam=Fraction(self.lam),
-                calibration=target.calibration, noise=target.noise, grid=GRID, tau=PUBLIC_TAU,
-            )  # fmt: skip
+            lam, calibration = Fraction(self.lam), target.calibration
+            return SmallestNoise(
+                public.parties, public.dimension, target.epsilon, lam, calibration, target.noise, GRID, PUBLIC_TAU
+            ).guarantee()
         noise = self.noise(target, min(public.sizes or (LARGEST_N,)), public)
         return stated(noise, target, "record", "replace", COMPUTED, IN_ONE_PLACE)
 

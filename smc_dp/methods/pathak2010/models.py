@@ -18,7 +18,7 @@ from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.output import GRID, Calibrated, proven
-from smc_dp.privacy.pathak2010 import noise_for
+from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
 
@@ -45,11 +45,10 @@ def noise_of(target: Target, n: int, dimension: int, lam: float, parties: int = 
     calibrated = proven(target, dimension, delta)
     if target.noise not in ("knorm", "laplace"):
         return calibrated
-    law = noise_for(
-        n, parties=parties, dimension=dimension, epsilon=target.epsilon, lam=Fraction(lam),
-        calibration=target.calibration, noise=target.noise, grid=GRID, tau=PUBLIC_TAU,
-    )  # fmt: skip
-    return Calibrated(law, calibrated.sensitivity)
+    of_smallest = SmallestNoise(
+        parties, dimension, target.epsilon, Fraction(lam), target.calibration, target.noise, GRID, PUBLIC_TAU
+    )
+    return Calibrated(of_smallest.law(n), calibrated.sensitivity)
 
 
 def binary(w: Array) -> LinearModel:

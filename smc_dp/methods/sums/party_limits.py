@@ -22,7 +22,9 @@ def check_crowd(K: int, t: int, D: int) -> None:
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if in_a_circle(K, D):
-        _check_circle(K, t, D)
+        if graph.least(K, t, D, 1) is None:
+            most = graph.most_dropouts(K, t, 1)
+            raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
     elif most_dropouts(K, t) < D:
         _refuse(K, t, D)
 
@@ -41,12 +43,6 @@ def circle_failure(K: int, t: int, D: int, sums: int) -> Fraction:
     """
     found = graph.least(K, t, D, sums) if in_a_circle(K, D) else None
     return Fraction(0) if found is None else found.failure
-
-
-def _check_circle(K: int, t: int, D: int) -> None:
-    if graph.least(K, t, D, 1) is None:
-        most = graph.most_dropouts(K, t, 1)
-        raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
 
 
 def _refuse(K: int, t: int, D: int) -> NoReturn:

@@ -64,7 +64,10 @@ def checked(history: History) -> Iterator[Prose]:
 
 def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
-    return f"unit {account.unit}, adjacency {account.adjacency}: {sentence(history.standing(account))}"
+    said = f"unit {account.unit}, adjacency {account.adjacency}: {sentence(history.standing(account))}"
+    if not history.kept_however_chosen(account):
+        said += ", if no figure was chosen in view of an earlier release: approximate ones are mixed with others"
+    return said
 
 
 def sentence(standing: Standing) -> str:

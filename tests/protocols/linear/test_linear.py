@@ -191,7 +191,40 @@ def test_where_box_keys_differ_everybody_stops_and_nobody_is_named(monkeypatch: 
     assert "P2 and this party have different box keys of Charlie's: he told them so, or one says so" in run.why["P1"]
 
 
+@pytest.mark.parametrize("place", [0, 15, 31])
+def test_every_byte_of_a_box_digest_counts(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(message: Submit) -> Submit:
+        box = bytearray(message.box)
+        box[place] ^= 1
+        return replace(message, box=bytes(box))
+
+    monkeypatch.setattr(Endpoint, "send", _posting(other, Submit))
+    run = linear((8, 3, 4)).simulate()
+    assert (run.ends["P1"], run.published) == ("stopped", {})
+
+
 # Publication.
+
+
+def test_go_and_commitments_are_bound_to_each_of_their_arguments() -> None:
+    session, everybody, commitments = bytes(32), ("P1", "P2"), (bytes([1]) * 32, bytes([2]) * 32)
+    said = {
+        publication.digest(session, everybody, commitments),
+        publication.digest(bytes([1]) * 32, everybody, commitments),
+        publication.digest(session, ("P1", "P3"), commitments),
+        publication.digest(session, everybody[::-1], commitments),
+        publication.digest(session, everybody, commitments[::-1]),
+    }
+    assert len(said) == 5
+    share = PublishedShare((1, 2), bytes(16), bytes(32))
+    made = {
+        publication._committed(session, "P1", share),
+        publication._committed(bytes([1]) * 32, "P1", share),
+        publication._committed(session, "P2", share),
+        publication._committed(session, "P1", replace(share, y=(2, 1))),
+        publication._committed(session, "P1", replace(share, opening=bytes([1]) * 16)),
+    }
+    assert len(made) == 5
 
 
 async def _another_share(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:

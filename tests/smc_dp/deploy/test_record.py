@@ -192,7 +192,9 @@ def checked(made: Deployed, content: bytes, name: str = P1, **changed: Any) -> R
 @pytest.mark.parametrize("which", ["made", "gone"])
 def test_every_site_finds_its_own_session_in_the_record(which: str, request: pytest.FixtureRequest) -> None:
     made = request.getfixturevalue(which)
-    shuffled = record_of(made.session, made.envelopes[::-1], made.marks[::-1], made.approvals, made.agreement.marks)
+    mixed, marks = made.envelopes[::-1], made.marks[::-1]
+    said, insecure = made.approvals, made.agreement.marks
+    shuffled = record_of(made.session, mixed, marks, said, insecure, notices=made.notices)
     assert b"".join(shuffled.chunks()) == made.content
     for name in made.simulated:
         found = checked(made, made.content, name)

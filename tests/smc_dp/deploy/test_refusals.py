@@ -9,7 +9,7 @@ from support.sites import Sites
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.status_message import Notice
+from smc_dp.run.status_message import Notice
 
 
 def test_a_refusal_is_heard_before_there_is_a_session(fast_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from protocols.crypto.identity import Identity
 from protocols.runtime.mailbox import Absent
 from smc_dp.core.errors import InputError
-from smc_dp.deploy.status_message import Notice
+from smc_dp.run.status_message import Notice
 from tests.support.refusals import refused
 
 OWN, STRANGER = Identity(bytes(31) + b"\x01"), Identity(bytes(31) + b"\x02")

@@ -6,8 +6,13 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import pytest
+
+from protocols.arithmetic.rng import Stream
 from smc_dp import (
     AveragingClassifier,
     CollaborativeClassifier,
@@ -16,9 +21,12 @@ from smc_dp import (
     SecureSumClassifier,
     methods,
 )
+from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.method import Method
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
@@ -75,3 +83,18 @@ def test_a_method_without_a_home_is_noticed() -> None:
     assert homeless(METHODS, FAMILIES[1:], IN_NO_FAMILY) == sorted(AveragingClassifier.methods)
     assert homeless(METHODS, (*FAMILIES, EnsembleClassifier), IN_NO_FAMILY) == sorted(EnsembleClassifier.methods)
     assert homeless(METHODS, FAMILIES, [*IN_NO_FAMILY, "wsum"]) == ["wsum"]
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.lambda_multiplies])
+def test_a_method_with_a_lambda_refuses_one_for_which_no_minimiser_is_certified(name: str) -> None:
+    wanted: Any = METHODS[name]
+    with refused("lambda.out_of_printed_range" if name == "prr_mean" else "lambda.out_of_range", name="lambda"):
+        wanted(lam=-1.0)
+
+
+@pytest.mark.parametrize("name", ["local", "param_laplace", "release_all"])
+def test_noise_that_is_wanted_is_in_what_leaves_a_party(name: str) -> None:
+    rows, target = Rows(np.eye(2), np.array([0, 1])), Target(Fraction(1), noise="laplace")
+    public, method = Public(1, 2, 2, (2,)), METHODS[name]()
+    parts = [method.part(rows, public, wanted, Stream.from_system()) for wanted in (Target(None), target, target)]
+    assert len({tuple(part) for part in parts}) == 3

@@ -46,6 +46,7 @@ PUBLICATION: tuple[Check, ...] = (
     _check("release", "Are the released weights the sum of the shares?", publication.release),
     _check("openings", "Can anybody make again what was published?", publication.openings),
     _check("members", "Has each member of a published sum its input in the record?", publication.members),
+    _check("absences", "Did everybody sign whom it went on without?", publication.absences, "much"),
     _check("agreed", "Did everybody agree on what the release states?", publication.agreement),
     _check("cost", "Is the stated cost that of the record?", publication.cost, "much"),
 )

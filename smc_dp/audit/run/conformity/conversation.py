@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.errors import StallError
@@ -22,6 +22,7 @@ from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.run.transcript_header import APPROVALS
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,15 @@ class Given:
     evidence: Evidence
     schedule: Schedule
     lines: Mapping[str, Sequence[int]]
+
+    @classmethod
+    def of(cls, evidence: Evidence, schedule: Schedule) -> Given:
+        """The record of this evidence."""
+        lines: dict[str, array[int]] = defaultdict(lambda: array("Q"))
+        for n, envelope in evidence.envelopes.items():
+            if envelope.sender in evidence.session.names:
+                lines[envelope.sender].append(n)
+        return cls(evidence, schedule, lines)
 
     def sent(self, name: str) -> Iterator[tuple[int, Envelope]]:
         """What this participant sent, with its lines."""
@@ -51,39 +61,54 @@ def beside_schedule(check: Callable[[Given], CheckOutcome]) -> Callable[[Evidenc
         schedule = scheduled(evidence)
         if isinstance(schedule, CheckOutcome):
             return schedule
-        lines: dict[str, array[int]] = defaultdict(lambda: array("Q"))
-        for n, envelope in evidence.envelopes.items():
-            if envelope.sender in evidence.session.names:
-                lines[envelope.sender].append(n)
-        return check(Given(evidence, schedule, lines))
+        return check(Given.of(evidence, schedule))
 
     return run
 
 
 def scheduled(evidence: Evidence) -> Schedule | CheckOutcome:
-    """The schedule of this record, with its own absences; or what is to be said where there is none."""
-    absences = _absences(evidence)
+    """The schedule of this record, with its own absences; or what is to be said where there is none.
+
+    Absences that a party signed, and that its own messages refute, are left out.
+    """
+    found = _learnt(evidence, refuted_readers(evidence))
+    if isinstance(found, CheckOutcome) or not (found.free and _absences(evidence, ()).marks):
+        return found
+    return not_possible("toy_run.headers_differ", kinds=tuple(found.free))
+
+
+def refuted_readers(evidence: Evidence) -> tuple[str, ...]:
+    """Which parties signed absences without which the conversation is that of its schedule, and with them it is not."""
+    readers = [name for name in evidence.session.parties if evidence.recorded.absent_to(name)]
+    if not readers or APPROVALS not in evidence.head:
+        return ()
+    tries: list[tuple[str, ...]] = [(), *((name,) for name in readers), tuple(readers)]
+    return next((some for some in tries if _fits(evidence, some)), ())
+
+
+def _fits(evidence: Evidence, refuted: Collection[str]) -> bool:
+    schedule = _learnt(evidence, refuted)
+    return isinstance(schedule, Schedule) and _first_disorder(Given.of(evidence, schedule)) is None
+
+
+def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOutcome:
     try:
+        absences = _absences(evidence, refuted)
         found = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
     except StallError as error:
         return failed(error.fault.within("with those who were absent as the record says"))
-    if found is None:
-        return failed("transcript.too_short", count=len(evidence.lines))
-    if absences.marks and found.free:
-        return not_possible("toy_run.headers_differ", kinds=tuple(found.free))
-    return found
+    return failed("transcript.too_short", count=len(evidence.lines)) if found is None else found
 
 
-def _absences(evidence: Evidence) -> Absences:
+def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     """Who went on without what: as the record says, and as given views show of letters that their readers doubted."""
     doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
-    counts = Counter(e.sender for e in evidence.envelopes.values())
-    sent = frozenset((name, counts[name]) for name in gone(evidence))
-    marks = frozenset(evidence.absences.values()) | doubted
+    told = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
+    counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in told}
+    marks = frozenset(told | doubted)
     out = frozenset(evidence.recorded.published) if marks else frozenset()
-    detour = evidence.protocol.model.detour
-    took_it = detour is not None and any(e.kind == detour.shown_by.__name__ for e in evidence.envelopes.values())
-    return Absences(marks, sent, out, took_it)
+    sent = frozenset((name, counts[name]) for name in away)
+    return Absences(marks, sent, out, evidence.took_detour)
 
 
 def order(given: Given) -> CheckOutcome:
@@ -91,7 +116,8 @@ def order(given: Given) -> CheckOutcome:
 
     Headers alone name nobody: who was told something else may be right to send something else.
     """
-    for n, disorder in sorted(_disorders(given), key=lambda found: found[0]):
+    if found := _first_disorder(given):
+        n, disorder = found
         return failed(disorder, line=n, culprit=deviates(given.evidence, n))
     return passed("order.holds", count=len(given.evidence.envelopes))
 
@@ -148,7 +174,7 @@ def completeness(given: Given) -> CheckOutcome:
 
 def _unmet(given: Given) -> CheckOutcome | None:
     """The first letter that somebody is said to have gone on without, though its role did not ask for it."""
-    silent = {PUBLIC_NAME, *gone(given.evidence)}
+    silent = {PUBLIC_NAME, *gone(given.evidence), *refuted_readers(given.evidence)}
     for n, (reader, absent) in given.evidence.absences.items():
         if reader not in silent and (reader, absent) not in given.schedule.met:
             return failed(
@@ -180,6 +206,10 @@ def headers(given: Given) -> CheckOutcome:
         if (count := len(given.lines.get(name, ()))) != len(sends):
             return failed("headers.other_number", got=count, name=name, wanted=len(sends))
     return passed("headers.hold", headers=len(given.evidence.envelopes), runs=schedule.runs)
+
+
+def _first_disorder(given: Given) -> tuple[int, Fault] | None:
+    return min(_disorders(given), key=lambda found: found[0], default=None)
 
 
 def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:

@@ -13,7 +13,7 @@ from protocols.runtime.network import LINKS, Traffic, traffic
 from protocols.runtime.role_stepper import KEYS
 from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
-from smc_dp.audit.run.conformity.conversation import scheduled
+from smc_dp.audit.run.conformity.conversation import refuted_readers, scheduled
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
@@ -22,6 +22,7 @@ from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import opens
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 from smc_dp.run.release_consistency import (
+    absences_fault,
     agreement_fault,
     approvals_fault,
     members_fault,
@@ -103,6 +104,23 @@ def approvals(evidence: Evidence) -> CheckOutcome:
         return refuting(evidence, wrong)
     count = len(evidence.session.names)
     return passed("approvals.hold", count=count, study=hashlib.sha256(study or b"").hexdigest())
+
+
+def absences(evidence: Evidence) -> CheckOutcome:
+    """Whoever is said to have gone on without a message signed that; what its own messages refute is its own word.
+
+    Where they do, the conversation is held against its schedule without that word, so nobody else is blamed for it.
+    """
+    if APPROVALS not in evidence.head:
+        return nothing_to_ask("absences.simulation")
+    if approvals_fault(evidence.study, evidence.opened, evidence.recorded):
+        return not_possible("absences.not_approved")
+    if wrong := absences_fault(evidence.recorded):
+        return refuting(evidence, wrong)
+    refuted = sorted(refuted_readers(evidence))
+    if refuted:
+        return passed("absences.refuted", count=len(evidence.absences), names=refuted)
+    return passed("absences.hold", count=len(evidence.absences))
 
 
 def openings(evidence: Evidence) -> CheckOutcome:

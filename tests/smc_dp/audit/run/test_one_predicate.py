@@ -13,6 +13,7 @@ from support import forgeries as f
 from support.audited import Folders, agreement, hospitals, sum_agreement
 from support.deployed import Deployed, deployed
 from support.mutants import OF_THE_RUN
+from support.small_model import Model
 
 from protocols.crypto import commitment
 from protocols.curator import CURATOR_NAME
@@ -173,3 +174,60 @@ def test_a_study_cannot_be_turned_into_a_simulation(tmp_path: Path) -> None:
 
 def without(head: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in head.items() if key != name}
+
+
+FALSE = (P1, Absent(P2, "Shares", "setup"))
+
+
+def test_an_absence_that_nobody_signed_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = deployed(DATA, summed())
+    honest = made.notices
+    monkeypatch.setattr(Deployed, "notices", property(lambda self: honest))
+    folders = replace(made, marks=[FALSE]).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {"absence.not_signed"}
+    assert failed(audited(folders))["absences"] == "absence.not_signed"
+
+
+def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:
+    """P1 signs that it went on without shares that it read: the honest curator's transcript passes all the same."""
+    folders = replace(deployed(DATA, summed()), marks=[FALSE]).write(tmp_path, views=False)
+    found = audited(folders)
+    assert failed(found) == {}
+    assert (found["absences"].code, found["absences"].fault.fields["names"]) == ("absences.refuted", [P1])
+    assert checked(folders.run).unaudited is None
+
+
+def at_sites(made: Deployed) -> set[str]:
+    """The codes with which the parties' sites refuse the transcript, before anybody settles."""
+    model = Model(made)
+    return {model.at_site(name, made.content).code for name in made.session.parties}
+
+
+def test_no_site_settles_a_sum_that_its_opening_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    announcing(monkeypatch, moved)
+    assert at_sites(deployed(DATA, summed(verifiable=True))) == {"sum.other_value"}
+
+
+def test_no_site_settles_another_sum_than_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody_holds(monkeypatch)
+    publishing_others(monkeypatch, values=lambda values: (moved(values[0]),))
+    assert at_sites(deployed(DATA, summed())) == {"sum.not_as_signed"}
+
+
+def test_no_site_settles_a_sum_whose_member_was_taken_out() -> None:
+    made = deployed(DATA, summed())
+    model, changed = Model(made), without_a_member(made)
+    codes = {name: model.at_site(name, changed.content).code for name in made.session.parties}
+    assert codes[P2] == "member.absent", "whose messages they are, too"
+    assert set(codes.values()) == {"member.absent"}
+
+
+def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the roles were told decides, and no statement: the commitments came sealed."""
+    nobody_holds(monkeypatch)
+    model = Model(deployed(DATA, agreement(DATA, seeded=False, key_bits=256)))
+    result = model.seen[P1].result
+    other = replace(result, commitments=(result.commitments[1], *result.commitments[1:]))
+    model.seen[P1] = replace(model.seen[P1], result=other)
+    assert model.at_site(P1, model.made.content).code == "word.broken"
+    assert model.at_site(P2, model.made.content).code == ""

@@ -25,7 +25,7 @@ from smc_dp.methods.registry import METHODS, find
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID
-from smc_dp.privacy.pathak2010 import guarantee
+from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -245,10 +245,10 @@ def of_the_protocol(words: str) -> list[str]:
 
 
 def test_the_mean_in_the_clear_is_stated_without_the_protocol() -> None:
-    protocol = guarantee(
+    protocol = SmallestNoise(
         parties=3, dimension=3, epsilon=Fraction(1, 2), lam=Fraction(LAM), calibration="proven", noise="knorm",
         grid=GRID, tau=PUBLIC_TAU,
-    )  # fmt: skip
+    ).guarantee()  # fmt: skip
     found = stated(PathakMean(LAM), Target(Fraction(1, 2)))
     assert (found.kind, found.epsilon, found.unit, found.adjacency) == ("pure", 0.5, "record", "replace")
     assert of_the_protocol(found.plain_words()) == []
@@ -267,10 +267,10 @@ def test_printed_noise_is_stated_with_its_true_epsilon(noise: NoiseName) -> None
         assert found.kind == "pure"
         assert found.epsilon == pytest.approx(root * G / (4 * parties) / 2, rel=1e-5)
         assert "nominal epsilon is 0.5," in found.plain_words()
-    bound = guarantee(
+    bound = SmallestNoise(
         parties=3, dimension=3, epsilon=Fraction(1, 2), lam=Fraction(LAM), calibration=PAPER, noise=noise,
         grid=GRID, tau=PUBLIC_TAU,
-    ).epsilon  # fmt: skip
+    ).guarantee().epsilon  # fmt: skip
     of_these_sizes = stated(PathakMean(LAM), target).epsilon
     assert bound is not None
     assert of_these_sizes is not None

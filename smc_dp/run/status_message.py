@@ -5,6 +5,7 @@ A text could hold a cell of somebody's rows, as messages of errors do; a code ca
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from types import MappingProxyType
@@ -67,7 +68,12 @@ class Notice:
         """The notice; InputError unless it is this sender's, of this study, and signed by this identity."""
         if len(content) > MOST_BYTES:
             raise InputError("notice.too_long", most=MOST_BYTES, got=len(content))
-        document = reading.parse_object(content, "notice")
+        return cls.of(reading.parse_object(content, "notice"), study, sender, identity)
+
+    @classmethod
+    def of(cls, stated: Mapping[str, Any], study: str, sender: str, identity: bytes) -> Notice:
+        """The same of a JSON object."""
+        document = dict(stated)
         reading.keys("notice", document, {field.name for field in fields(cls)})
         marks = tuple(_mark(mark) for mark in reading.items("notice marks", document.pop("marks")))
         sent = tuple(_count(pair) for pair in reading.items("notice sent", document.pop("sent")))
@@ -85,7 +91,12 @@ class Notice:
 
     def encode(self) -> bytes:
         """Canonical JSON."""
-        return canonical_text(asdict(self))
+        return canonical_text(self.as_dict())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON, as a transcript has it."""
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return found
 
     def _to_sign(self) -> bytes:
         """An array of seven, where an envelope's header is one of eight and a statement one of five."""

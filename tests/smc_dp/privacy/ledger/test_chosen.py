@@ -1,0 +1,193 @@
+"""Figures that are chosen in view of earlier answers: the limit is kept, and by the smallest of all bounds it is not.
+
+What is computed is delta itself, the mean of (1 - e^(epsilon - Z))_+ over the privacy loss Z of the whole, by sums over
+a grid of losses; whoever chooses takes, for each loss so far, what comes to most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from smc_dp.privacy.gaussian import epsilon_of
+from smc_dp.privacy.ledger import report
+from smc_dp.privacy.ledger.composition import (
+    _PURE_AS_CURVE,
+    CHOSEN,
+    CURVE,
+    MOST_SPLITS,
+    Total,
+    _bounds,
+    kept_however_chosen,
+    total,
+)
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import RECORDS
+from smc_dp.privacy.ledger.ledger import Ledger
+
+DELTA = Fraction(1, 10**3)
+FIRST, MORE = Fraction(1, 2), Fraction(1, 2)  # mu of the first release and of what may follow
+Array = NDArray[np.float64]
+LOSSES = np.linspace(-8, 8, 20_001)
+
+
+def gauss(mu: Fraction) -> Guarantee:
+    epsilon = epsilon_of(mu**2, DELTA)
+    assert epsilon is not None
+    return Guarantee("zcdp", epsilon, DELTA, "record", "replace", mu**2 / 2, mu)
+
+
+def after(mu: float, threshold: Any) -> Array:
+    """delta of Gaussian noise of this mu at a threshold; with mu 0 nothing is released."""
+    threshold = np.asarray(threshold, dtype=float)
+    if mu == 0:
+        nothing: Array = np.maximum(0.0, 1 - np.exp(threshold))
+        return nothing
+    far, near = -threshold / mu - mu / 2, -threshold / mu + mu / 2
+    found: Array = norm.cdf(near) - np.exp(threshold + norm.logcdf(far))
+    return found
+
+
+def after_coin(epsilon: float, threshold: Array) -> Array:
+    """delta of a coin that lies with odds e^epsilon, which is the worst pure release."""
+    lies = 1 / (1 + math.exp(epsilon))
+    found: Array = (1 - lies) * after(0, threshold - epsilon) + lies * after(0, threshold + epsilon)
+    return found
+
+
+def averaged(values: Array) -> float:
+    """The mean over the loss of the first release."""
+    mu = float(FIRST)
+    weights = norm.pdf(LOSSES, mu**2 / 2, mu)
+    return float((weights * values).sum() / weights.sum())
+
+
+def limit() -> float:
+    found = total([gauss(FIRST), gauss(MORE)], DELTA)
+    assert found is not None
+    assert found.how == CURVE
+    return float(found.epsilon)
+
+
+def test_gaussian_releases_of_any_size_chosen_from_the_loss_so_far_keep_delta() -> None:
+    """None more, one of what is left, or one of half of that: at every loss that which comes to most."""
+    epsilon, left = limit(), float(MORE)
+    chosen = np.max([after(mu, epsilon - LOSSES) for mu in (0.0, left / 2, left / math.sqrt(2), left)], axis=0)
+    assert averaged(after(left, epsilon - LOSSES)) == pytest.approx(float(DELTA), rel=1e-3)
+    assert averaged(chosen) <= float(DELTA) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("steps", [2, 5])
+def test_pure_releases_that_are_chosen_keep_their_sum(steps: int) -> None:
+    """At most their sum is lost at any answer, whichever comes after which."""
+    sizes = [Fraction(1, 10 * n) for n in range(1, steps + 1)]
+    found = total([Guarantee("pure", e, Fraction(0), "record", "replace") for e in sizes], Fraction(0))
+    assert found is not None
+    worst = after_coin(float(sizes[0]), np.array([float(found.epsilon - sum(sizes[1:], Fraction(0)))]))
+    assert worst[0] <= 1e-12
+
+
+def largest_pure(bound: Callable[[list[Guarantee]], Total | None]) -> float:
+    """The largest pure release that a limit leaves where one more Gaussian release would fill it, to four digits."""
+    epsilon, rest = limit(), Fraction(0)
+    for step in (Fraction(1, 10**n) for n in range(1, 5)):
+        while (found := bound([gauss(FIRST), pure(rest + step)])) and float(found.epsilon) <= epsilon:
+            rest += step
+    return float(rest)
+
+
+def chosen_mixture(rest: float) -> float:
+    """delta of whoever spends what the limit leaves as a pure release or as a Gaussian one, whichever comes to more."""
+    threshold, left = limit() - LOSSES, float(MORE)
+    ways = after(0, threshold), after(left / 2, threshold), after(left, threshold), after_coin(rest, threshold)
+    return averaged(np.max(ways, axis=0))
+
+
+def test_a_mixture_that_is_chosen_from_the_loss_so_far_keeps_delta() -> None:
+    rest = largest_pure(lambda releases: total(releases, DELTA))
+    assert rest > 0.05
+    assert chosen_mixture(rest) <= float(DELTA) * (1 + 1e-6)
+
+
+def test_pure_releases_before_the_first_gaussian_one_add_as_they_are() -> None:
+    """Whatever they answered, delta of the rest is that of what is left of epsilon."""
+    found, alone = (total([*before, gauss(FIRST), gauss(MORE)], DELTA) for before in ([pure(FIRST), pure(MORE)], []))
+    assert found is not None
+    assert alone is not None
+    assert found.epsilon == FIRST + MORE + alone.epsilon
+    later = total([gauss(FIRST), pure(FIRST), pure(MORE), gauss(MORE)], DELTA)
+    assert later is not None
+    assert (later.how, later.epsilon > found.epsilon) == (CHOSEN, True)
+
+
+def test_a_gaussian_release_that_came_to_nothing_changes_no_order(tmp_path: Path) -> None:
+    """Else a pure release that was asked for after it would count as one before it, once its answer is known."""
+    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
+        number = ledger.reserve("0" * 64, "m", gauss(FIRST), "1" * 64)
+        for key, release in (("2", pure(FIRST)), ("3", gauss(MORE))):
+            ledger.reserve("0" * 64, "m", release, key * 64)
+        ledger.settle(number, "void")
+        spent = ledger.spent(RECORDS).total
+    assert spent is not None
+    wanted = total([gauss(MORE), pure(FIRST)], DELTA)
+    assert wanted is not None
+    assert spent.epsilon == wanted.epsilon != FIRST + (epsilon_of(MORE**2, DELTA) or 0)
+
+
+def test_the_twin_the_smallest_bound_alone_is_no_filter() -> None:
+    """Each of the two ways keeps delta, and the choice between them does not."""
+    rest = largest_pure(lambda releases: min(_bounds(releases, DELTA, MOST_SPLITS), key=lambda found: found.epsilon))
+    assert averaged(after_coin(rest, limit() - LOSSES)) <= float(DELTA) * (1 + 1e-3)
+    assert float(DELTA) * 1.02 < chosen_mixture(rest) < 2 * float(DELTA)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0])
+def test_a_pure_release_is_below_the_curve_of_what_it_counts_as(epsilon: float) -> None:
+    mu, thresholds = math.sqrt(float(_PURE_AS_CURVE)) * epsilon, np.linspace(-epsilon, epsilon, 101)
+    assert np.all(after_coin(epsilon, thresholds) <= after(mu, thresholds) + 1e-12)
+    if epsilon < 0.5:  # near 0 no less than (pi/2)^(1/2) epsilon will do
+        assert after_coin(epsilon, np.zeros(1)) > after(0.98 * mu, np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("releases", "kept"),
+    [
+        ([], True),
+        ([gauss(FIRST), gauss(MORE)], True),
+        ([gauss(FIRST), replace(gauss(MORE), mu=None)], False),
+        ([Guarantee("approx", FIRST, DELTA / 2, "record", "replace")] * 2, True),
+        ([gauss(FIRST), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], True),
+        ([gauss(FIRST), Guarantee("approx", FIRST, DELTA / 2, "record", "replace")], False),
+        (
+            [
+                Guarantee("approx", FIRST, DELTA, "record", "replace"),
+                Guarantee("pure", FIRST, Fraction(0), "record", "replace"),
+            ],
+            False,
+        ),
+    ],
+)
+def test_of_which_accounts_it_is_claimed(releases: list[Guarantee], kept: bool) -> None:
+    assert kept_however_chosen(releases) == kept
+
+
+def test_an_account_of_which_it_is_not_claimed_says_so(tmp_path: Path) -> None:
+    small = Guarantee("approx", FIRST, DELTA / 100, "record", "replace")
+    with Ledger.create(tmp_path / "x", Fraction(9), DELTA) as ledger:
+        for number, (release, said) in enumerate(((gauss(FIRST), False), (pure(FIRST), False), (small, True))):
+            ledger.reserve(f"{number:064x}", "m", release, f"{number:064x}")
+            lines = [block.text for block in report.checked(ledger.history())]
+            assert any("chosen in view of an earlier release" in line for line in lines) == said
+
+
+def pure(epsilon: Fraction) -> Guarantee:
+    return Guarantee("pure", max(epsilon, Fraction(1, 10**9)), Fraction(0), "record", "replace")

@@ -1,0 +1,207 @@
+"""One small session of a study, everything that one participant can lie about in it, and what everybody makes of that.
+
+A lie is one message that its sender really makes otherwise, one notice, or one change that Charlie makes to the
+transcript. Verdicts are those of the program: each site's, each consumer's, and an audit's beside given views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+from protocols.curator import CURATOR_NAME
+from protocols.errors import ProtocolError
+from protocols.runtime import simulate as engine
+from protocols.runtime.actor import Actor
+from protocols.runtime.envelope import STAGE_END, signed_payload
+from protocols.runtime.mailbox import Absent
+from protocols.runtime.message import Message
+from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.view import recompute
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.report import audit_evidence
+from smc_dp.core.errors import InputError
+from smc_dp.data.sources import Prepared
+from smc_dp.deploy.record import check_record
+from smc_dp.deploy.release import MadeRelease, released_from
+from smc_dp.run.release_consistency import refuted
+from smc_dp.run.verify_release import checked
+from support.audited import Folders, hospitals, sum_agreement
+from support.deployed import Deployed, deployed
+from support.mutants import OF_THE_RUN
+
+SIZES = {3: (12, 8, 20), 4: (12, 8, 20, 9)}
+
+
+class Lie(NamedTuple):
+    """What Charlie hands out or a liar said: who lied, in which way, and what is then in the transcript."""
+
+    liar: str
+    what: str
+    made: Deployed
+
+
+def honest(parties: int) -> Deployed:
+    """A session in which everybody keeps to the protocol."""
+    return session(hospitals(SIZES[parties], 1))
+
+
+def session(data: Prepared) -> Deployed:
+    """A sum in which one party may vanish."""
+    return deployed(data, sum_agreement(data, seeded=False, colluders=0, dropouts=1))
+
+
+def count_of(made: Deployed, name: str) -> int:
+    """How many messages of its own making this participant sends: ends of stages hold nothing."""
+    return sum(e.sender == name and e.kind not in ("Hello", STAGE_END) for e in made.envelopes)
+
+
+def with_message(parties: int, liar: str, number: int, patch: pytest.MonkeyPatch) -> Deployed | None:
+    """A session in which this message of the liar is another; None where the others stop, and nothing is released."""
+    encoded, sent = Actor._encoded, [0]
+
+    def lie(self: Actor, message: Message) -> bytes:
+        payload = encoded(self, message)
+        if self.name != liar:
+            return payload
+        sent[0] += 1
+        at = -1 if number % 2 else len(payload) // 2
+        bad = bytearray(payload)
+        bad[at] ^= 1
+        return bytes(bad) if sent[0] == number + 1 else payload
+
+    with patch.context() as lying:
+        lying.setattr(Actor, "_encoded", lie)
+        lying.setattr(engine, "hold_to_their_word", lambda *_: None)  # separate sites find out for themselves
+        try:
+            return honest(parties)
+        except (ProtocolError, InputError, AssertionError, KeyError):
+            return None
+
+
+def false_notices(made: Deployed, liar: str) -> Iterator[Lie]:
+    """Each absence that this participant can claim of what it has read."""
+    for e in made.envelopes:
+        if e.to == liar:
+            mark = (liar, Absent(e.sender, e.kind, e.stage, 0))
+            yield Lie(liar, f"did not get {e.kind} of {e.sender}", replace(made, marks=[*made.marks, mark]))
+
+
+def false_transcripts(made: Deployed) -> Iterator[Lie]:
+    """Each message taken out by Charlie with all that follows it, with and without an absence that he signs; another
+    sum, another list and an absence that nobody signed.
+    """
+    for e in made.envelopes:
+        tail = [other for other in made.envelopes if other.sender == e.sender]
+        tail = tail[tail.index(e) :]
+        rest = [other for other in made.envelopes if other not in tail]
+        yield Lie(CURATOR_NAME, f"left out {e.kind} of {e.sender}", replace(made, envelopes=rest))
+        gone, silent = Absent(e.sender, e.kind, e.stage, 0), Absent(e.sender, STAGE_END, e.stage)
+        marks = [(CURATOR_NAME, gone), (PUBLIC_NAME, silent)]
+        for mark in marks if e.sender != CURATOR_NAME else []:
+            yield Lie(CURATOR_NAME, f"gave up {e.sender} at {e.kind}", replace(made, envelopes=rest, marks=[mark]))
+    published = next(e for e in made.envelopes if e.kind == "PublishedSum")
+    for place in (1, -1):  # the list, the sum
+        bad = bytearray(signed_payload(published))
+        bad[place if place < 0 else 3] ^= 1
+        body = bytes(bad) + made.identities[CURATOR_NAME].sign(published.header + bytes(bad))
+        other = [replace(e, body=body) if e is published else e for e in made.envelopes]
+        yield Lie(CURATOR_NAME, f"published another {'list' if place > 0 else 'sum'}", replace(made, envelopes=other))
+    reader, sender = made.session.parties[:2]
+    invented = Unsigned(**{**vars(made), "marks": [(reader, Absent(sender, "Shares", "setup"))]})
+    yield Lie(CURATOR_NAME, "invented an absence", invented)
+
+
+class Unsigned(Deployed):
+    """Charlie alone signs: absences of the others are his invention."""
+
+    @property
+    def signing(self) -> list[str]:
+        return [CURATOR_NAME]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a site accepts: weights and members; or the code with which it refuses."""
+
+    weights: Any = None
+    members: tuple[str, ...] = ()
+    code: str = ""
+
+
+class Model:
+    """What everybody in the session saw, as it was."""
+
+    def __init__(self, made: Deployed) -> None:
+        self.made = made
+        record = dict(enumerate(made.record.read(), start=1))
+        self.seen = {name: recompute(made.session, view, record) for name, view in made.simulated.items()}
+
+    def at_site(self, name: str, content: bytes) -> Outcome:
+        """What this site makes of a transcript that it is handed."""
+        made, seen = self.made, self.seen[name]
+        actor = SimpleNamespace(done=seen.result is not None, result=seen.result, heard=seen.heard)
+        site: Any = SimpleNamespace(session=made.session, name=name, actor=actor)
+        member: Any = SimpleNamespace(agreement=made.agreement, study=SimpleNamespace(content=made.study))
+        try:
+            found = check_record(content, made.session, made.log(name), made.approvals, made.agreement.marks)
+            release: MadeRelease = released_from(found, site, member, made.approvals)
+        except (InputError, ProtocolError) as error:
+            return Outcome(code=error.code)
+        return Outcome(release.release.weights, release.execution.members)
+
+    def audits(self, folders: Folders, *views: str) -> dict[str, CheckOutcome]:
+        """What an audit finds of a folder beside the real views of these."""
+        evidence = replace(folders.evidence(views=False), views={name: self.made.simulated[name] for name in views})
+        return {found.check.name: found.outcome for found in audit_evidence(evidence, OF_THE_RUN).findings}
+
+    def in_one_way(self, folders: Folders) -> str:
+        """The code with which consumers refuse a folder, "" where they use it; an audit's rules give the same."""
+        evidence = folders.evidence(views=False)
+        rule = next(refuted(evidence.recorded, evidence.opened, None, evidence.study), None)
+        code = "" if rule is None else rule.fault.code
+        assert _used(folders) == code
+        return code
+
+    @cached_property
+    def true_weights(self) -> Any:
+        """Those of the sum of what the members added."""
+        return self.at_site(self.made.session.parties[0], self.made.content).weights
+
+
+def _used(folders: Folders) -> str:
+    """The code with which whoever uses a folder refuses it, "" where nobody does."""
+    try:
+        checked(folders.run)
+    except InputError as error:
+        return error.code
+    return ""
+
+
+def named(found: Mapping[str, CheckOutcome]) -> set[str]:
+    """Who is blamed by an audit."""
+    return {outcome.culprit.name for outcome in found.values() if outcome.culprit is not None}
+
+
+def failed(found: Mapping[str, CheckOutcome]) -> dict[str, str]:
+    """The checks that failed, with their codes."""
+    return {name: outcome.code for name, outcome in found.items() if outcome.status == "failed"}
+
+
+def written(lie: Lie, folder: Path) -> Folders | None:
+    """The folder that Charlie publishes; None where what is left has no release."""
+    try:
+        return lie.made.write(folder, views=False)
+    except (InputError, ProtocolError, ValueError):
+        return None
+
+
+def diagonal(lies: Iterable[Any], step: int) -> list[Any]:
+    """Every so many of them."""
+    return list(lies)[::step]
