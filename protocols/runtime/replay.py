@@ -127,7 +127,8 @@ def _restored(
     mailbox = actor.mailbox
     mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
     mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
-    mailbox.latest, mailbox.read = kept["read"][0], Counter(kept["read"][1])
+    mailbox.latest, read, mailbox.before = kept["read"]
+    mailbox.read = Counter(read)
     for sender, number, *rule in kept["notes"]:
         mailbox.note(Note(sender, number, Fault(*rule)))
     for mail in kept["mail"]:
