@@ -133,11 +133,7 @@ NOT_CLAIMED = (
     Unclaimed(
         "Charlie and P_1 with as many further parties as each has neighbours, who cut the ring, learn the sums of the "
         "weights on either side of the cut; with all neighbours of one party, its weights.",
-        Attack(
-            _cutting,
-            weights_behind_a_cut,
-            lambda p, inputs, names: input_of(inputs, p.parties[_encircled(p)]).w,
-        ),
+        Attack(_cutting, weights_behind_a_cut, lambda p, inputs, names: input_of(inputs, p.parties[_encircled(p)]).w),
     ),
     Unclaimed(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. It is not "

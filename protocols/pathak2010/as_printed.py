@@ -303,12 +303,7 @@ MODEL = Model(
     ideal.MODEL.sample,
     ideal.MODEL.outcomes,
     hygiene=Hygiene(
-        SIGMA,
-        masks,
-        ("Indicator", "PrintedSelected"),
-        lambda p: (p.sizes.bits, 0),
-        agrees,
-        lambda p: p.ring_bits,
+        SIGMA, masks, ("Indicator", "PrintedSelected"), lambda p: (p.sizes.bits, 0), agrees, lambda p: p.ring_bits
     ),
     variants=ideal.variants,
 )

@@ -125,4 +125,8 @@ NOT_CLAIMED = (
         "Where all pairs are compared, a P_1 that answers one comparison against the rules sees by whether Charlie "
         "refuses something of how the two sizes stand to the others; whose they are, it does not see."
     ),
+    Unclaimed(
+        "Whose state is read before its own part is over counts among those who work together: it has its weights, the "
+        "size and the noise that are not used yet, and the keys of its links."
+    ),
 )

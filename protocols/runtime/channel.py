@@ -110,6 +110,16 @@ class Channel:
         self.counters.received[sender] = wanted + 1
         return payload
 
+    def is_of_sender(self, envelope: Envelope) -> bool:
+        """Whether its sender sealed this envelope for this participant, be it the next on its link or not."""
+        if envelope.sender not in self.peers or envelope.sender not in self._board:
+            return False
+        try:
+            sealing.unseal(self.link(envelope.sender).incoming, envelope.number, envelope.header, envelope.body)
+        except (DecodeError, PeerError, ArithmeticError, UnicodeError):
+            return False
+        return True
+
     def greeting(self, name: str) -> bytes:
         """What a participant signed in its greeting, its key first; the signature is checked here, and once.
 

@@ -84,7 +84,8 @@ class Conversation:
     """All of it: the groups, the stages that each goes through, the turns in their order, what is published.
 
     Turns of which neither needs the other are declared in the order in which a simulation makes the first of each.
-    `operations`: those of all participants together, over the whole run; keys of links are not among them.
+    `operations`: those of all participants together, over the whole run; keys of links are not among them. `detours`:
+    what may be sent besides where somebody broke a rule; no part of the cost.
     """
 
     groups: Groups
@@ -92,6 +93,7 @@ class Conversation:
     turns: tuple[Turn, ...]
     published: tuple[Published, ...] = ()
     operations: Operations = field(default_factory=dict)
+    detours: tuple[Turn, ...] = ()
 
 
 Converse = Callable[[Any], Conversation]

@@ -11,7 +11,10 @@ same question twice. No state shows that it is old. So each is numbered; the num
 do not reach, presented to `resume`, and a state of any other number is refused.
 
 A finished stage leaves only its result behind; its coins, mail and masks are gone from the state, and so are the keys
-of links that are closed.
+of links that are closed. Inputs and results are kept until the last stage that uses them is over, as the program says
+(`Program.unspent`). So a state leads to no earlier one: the key of a stage's randomness is made from that of the stage
+before, one way, and what else made earlier messages is not there. A role that has forgotten (`Actor.forget`) is kept
+with its result, and with whom it missed.
 """
 
 from __future__ import annotations
@@ -124,7 +127,8 @@ def _restored(
     mailbox = actor.mailbox
     mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
     mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
-    mailbox.latest, mailbox.read = kept["read"][0], Counter(kept["read"][1])
+    mailbox.latest, read, mailbox.before = kept["read"]
+    mailbox.read = Counter(read)
     for sender, number, *rule in kept["notes"]:
         mailbox.note(Note(sender, number, Fault(*rule)))
     for mail in kept["mail"]:

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.conversation import AGREEMENT, MASK_BYTE, Conversation, Flow, Operations, Published, Turn
 from protocols.secure_sum.messages import (
+    Accused,
     Certificate,
     Circle,
     Coin,
+    Disclosed,
     Handed,
     Masked,
     Passed,
@@ -19,6 +21,7 @@ from protocols.secure_sum.messages import (
     PublishedShare,
     PublishedSum,
     Ready,
+    Replaced,
     Result,
     Shares,
     Signed,
@@ -43,7 +46,8 @@ def conversation(p: Parameters) -> Conversation:
     stages = {PARTY: (SETUP, *sums), CURATOR_NAME: (SETUP, *sums, PUBLISHING)}
     kind = PublishedOpening if p.verifiable else PublishedSum
     published = (Published(kind, PUBLISHING, CHARLIE),)
-    return Conversation(groups, stages, tuple(_turns(p)), published, _operations(p))
+    disputes = tuple(_disputed()) if p.D and not p.degree else ()
+    return Conversation(groups, stages, tuple(_turns(p)), published, _operations(p), disputes)
 
 
 def _operations(p: Parameters) -> Operations:
@@ -71,6 +75,13 @@ def _started(p: Parameters) -> Iterator[Turn]:
         yield Turn((Flow(Shares, SETUP, PARTIES, PARTIES),))
     yield Turn((Flow(Ready, SETUP, PARTIES, CHARLIE),))
     yield Turn((Flow(Start, SETUP, CHARLIE, PARTIES),))
+
+
+def _disputed() -> Iterator[Turn]:
+    """The longer stage 1, where a dealer is accused; see `disputes.py`."""
+    yield Turn((Flow(Accused, SETUP, CHARLIE, PARTIES),))
+    yield Turn((Flow(Disclosed, SETUP, PARTIES, CHARLIE),))
+    yield Turn(tuple(Flow(kind, SETUP, CHARLIE, PARTIES) for kind in (Start, Disclosed, Replaced)))
 
 
 def _seated() -> Iterator[Turn]:

@@ -63,8 +63,8 @@ def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
     total = 0  # of a keyed digest for each row: their sum does not tell in which order they came
     stored = [_stored(held.columns[name], held.form) for name in names]
     for start in range(0, held.rows, _BLOCK):
-        columns = [_plain_cells(cells, start, held.form) for cells in stored]
-        for row in zip(*columns, strict=True):
+        block = [_plain_cells(cells, start, held.form) for cells in stored]
+        for row in zip(*block, strict=True):
             total += int.from_bytes(hmac.digest(key, b"row" + json.dumps(row).encode(), "sha256"))
     said = json.dumps([names, held.rows, total % (1 << 256)]).encode()
     return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()

@@ -14,7 +14,7 @@ from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
 from smc_dp.run.approvals import RANDOM_BYTES, joint_nonce, to_sign
 
-_MOST_BYTES = 4096
+MOST_BYTES = 4096
 
 
 class SignableStudy(Protocol):
@@ -60,13 +60,13 @@ class Approval(Document):
     def read(cls, path: Path) -> Approval:
         """The approval in a file; InputError for anything else."""
         where = f"approval {path}"
-        return cls.decode(reading.read_file(path, _MOST_BYTES, where=where), where)
+        return cls.decode(reading.read_file(path, MOST_BYTES, where=where), where)
 
     @classmethod
     def decode(cls, content: bytes, where: str = "approval") -> Approval:
         """The approval of exactly these bytes; InputError for others."""
-        if len(content) > _MOST_BYTES:
-            raise InputError("approval.too_large", where=where, most_bytes=_MOST_BYTES)
+        if len(content) > MOST_BYTES:
+            raise InputError("approval.too_large", where=where, most_bytes=MOST_BYTES)
         found = validated(cls, reading.parse_object(content, where), where)
         if found.encode() != content:
             raise InputError("approval.not_canonical", where=where)

@@ -17,6 +17,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.arrival import longest_parcel
 from smc_dp.deploy.curator_site import KeeperBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
 from smc_dp.deploy.party_site import PartyBusiness
@@ -53,7 +54,8 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     from smc_dp.deploy.nats.carrier import NatsCarrier
     from smc_dp.deploy.nats.subjects import RelayPlaces
 
-    return NatsCarrier(RelayPlaces(study.digest, study.names), study.relay, name, credentials)
+    places, most = RelayPlaces(study.digest, study.names), longest_parcel(study)
+    return NatsCarrier(places, study.relay, name, credentials, most_bytes=most)
 
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]

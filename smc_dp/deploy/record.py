@@ -25,6 +25,8 @@ from smc_dp.run.transcript_header import read_head
 
 MOST_BYTES = 1 << 28
 """Of a record: what an audit reads."""
+PIECE_BYTES = 1 << 19
+"""Of a part of a record on its way."""
 
 
 class Record:

@@ -19,7 +19,7 @@ from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.record import record_of
+from smc_dp.deploy.record import PIECE_BYTES, record_of
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
@@ -49,7 +49,6 @@ def own_view(
     return view.dumps(session)
 
 
-_CHUNK = 1 << 19
 _NO_PIECE = InputFault("record.no_piece")
 
 
@@ -72,7 +71,7 @@ def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[d
 
 def as_parcels(study: str, content: bytes) -> list[Parcel]:
     """A record on its way to all."""
-    pieces = [content[at : at + _CHUNK] for at in range(0, len(content), _CHUNK)]
+    pieces = [content[at : at + PIECE_BYTES] for at in range(0, len(content), PIECE_BYTES)]
     bodies = [cbor2.dumps([number, len(pieces), piece]) for number, piece in enumerate(pieces)]
     return [Parcel(study, CURATOR_NAME, PUBLIC_NAME, "record", i, body) for i, body in enumerate(bodies)]
 

@@ -56,6 +56,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
 from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
 from smc_dp.deploy.store import Store, StoreError
@@ -159,6 +160,7 @@ class Participation:
         self.member, self._store, self._carrier, self._business = member, store, carrier, business
         self._hear, self._coins, self._keeps_seed = hear, coins, keeps_seed
         self._clock, self._sleep, self._observer = clock, sleep, observer
+        self._limits = Arrivals(member.study.unapproved_session(member.agreement.auxiliary))
         self._told = ""
         self._site: Site | None = None
         self._given: Mapping[str, Approval] = {}
@@ -237,17 +239,25 @@ class Participation:
         study, name = self.member.study, self.member.name
         known = {parcel.key: parcel.digest for parcel in (*self._store.received(), *self._store.outgoing())}
         fresh, other = sorted_out(known, parcels)
-        if fault := misfit(fresh, other, study.digest, study.names, name):
-            self._store.commit(evidence=[*fresh, *other])
+        fault = misfit(fresh, other, study.digest, study.names, name)
+        if fault := fault or next(filter(None, map(self._excess, fresh)), None):
+            self._store.commit(evidence=[p for p in (*fresh, *other) if len(p.body) <= self._limits.longest])
             self._end_before("aborted", fault)
             return
+        refusals = [parcel for parcel in fresh if parcel.lane == "refusal"]
+        fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self._limits.may_be_kept(parcel)]
         self._note_look(parcels, fruitful=self._was_away and any(p.lane in ("approval", "mail") for p in fresh))
-        if fresh:
+        if fresh or self._store.facts().get("waiting") != missing:
             self._store.commit(fresh, facts={"waiting": missing})
+        if parcels:
             self._reached(partial(self._carrier.taken, parcels))
-            self._listen(b"", [parcel for parcel in fresh if parcel.lane == "refusal"])
+            self._listen(b"", refusals)
         if self._has_heard_all(parcels) and self._is_late(patience):
             self._end_before("deadline", InputFault("approvals.deadline", {"names": missing}))
+
+    def _excess(self, parcel: Parcel) -> Fault | None:
+        """What is wrong with the length or number of a message of somebody for whom the session has begun."""
+        return self._limits.too_much(parcel) if parcel.lane == "mail" else None
 
     def _approved(self) -> dict[str, Approval]:
         """The approvals that are here; InputError for one that its participant did not sign.
@@ -386,7 +396,7 @@ class Participation:
             if notice.session != spoken_in:
                 self._hear(PrivateText(f"a notice of {parcel.sender} is of another session, and is left out"))
                 continue
-            if parcel.lane == "notice":
+            if parcel.lane == "notice" and parcel.number < MOST_NOTICES:
                 self._note(parcel.number, notice)
             self._hear(PrivateText(f"{parcel.sender} says: {notice.code}"))
 

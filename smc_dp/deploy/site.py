@@ -20,13 +20,14 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
-from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
+from protocols.errors import Fault, PeerError, ProtocolError, ReplayError, shown, somebody_between
 from protocols.runtime.board import Board
-from protocols.runtime.envelope import START, Envelope
+from protocols.runtime.envelope import START, Envelope, is_signed
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputFault
+from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.store import KeptState, Store
 from smc_dp.run.budget_charge import OpenCharge
@@ -57,6 +58,7 @@ class Site:
     ) -> None:
         self.session, self.study, self.name, self.store = session, study, name, store
         self.board = Board(session)
+        self._limits = Arrivals(session)
         self._signer, self._clock = signer, clock
         facts = store.facts()
         self.end: str | None = facts.get("end")
@@ -126,10 +128,11 @@ class Site:
         gone = {mark.sender for mark in marks}
         if not self.awaited or not gone.issuperset(self.awaited):
             return False
-        here = [e for e in self.envelopes() if e.sender in gone and e.to in (self.name, PUBLIC_NAME)]
-        came = Counter((e.sender, e.kind, e.stage) for e in here)
-        owing = {mark.sender for mark in marks if came[mark.sender, mark.kind, mark.stage] <= mark.read}
+        owing = {mark.sender for mark in marks if self._came(mark) <= mark.read}
         return owing.issuperset(self.awaited)
+
+    def _came(self, mark: Absent) -> int:
+        return sum(self._limits.came(mark.sender, to, mark.kind, mark.stage) for to in (self.name, PUBLIC_NAME))
 
     @property
     def first_seed(self) -> Stream | None:
@@ -147,6 +150,7 @@ class Site:
         try:
             if fault := misfit(fresh, other, self.study, self.session.names, self.name):
                 raise PeerError("somebody", fault)
+            fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self._limits.may_be_kept(parcel)]
             delivered = self._deliver((*self._left, *fresh))
             self._left = ()
             out = self._advanced()
@@ -154,7 +158,7 @@ class Site:
             if not self.is_over_elsewhere:
                 self.close("aborted", error.fault, [*fresh, *other])
                 return True
-            delivered, out = 0, []
+            delivered, out, fresh = 0, [], list(filter(self._limits.may_be_kept, fresh))
         if self.is_over_elsewhere:
             if fresh or delivered:
                 self.store.commit(fresh, facts=self._charged())
@@ -179,7 +183,8 @@ class Site:
         What the actor made of it is not kept, so that the last state stays what was true before.
         """
         self.end = code
-        self.store.commit((), [self._notice(code)], None, {**self._facts(), **reason(fault)}, evidence)
+        kept = [parcel for parcel in evidence if len(parcel.body) <= self._limits.longest]
+        self.store.commit((), [self._notice(code)], None, {**self._facts(), **reason(fault)}, kept)
 
     def send_nothing_more(self) -> None:
         """Somebody has ended the session for all: from here on nothing leaves, and only what had come is read.
@@ -207,11 +212,34 @@ class Site:
         count = 0
         for envelope in self._due(parcels):
             count += 1
-            if envelope.is_public:
-                self.board.post(envelope)
-            elif envelope.to == self.name:
-                self.actor.deliver(envelope)
+            self._take(envelope)
+        for envelope in self._early.values():
+            if fault := self._limits.unexpected(envelope):
+                raise self._refusal(envelope, fault)
         return count
+
+    def _take(self, envelope: Envelope) -> None:
+        """Hand on the next envelope of its link; what may not come there is blamed on whoever sealed or signed it."""
+        fault = self._limits.unexpected(envelope) or self._limits.count(envelope)
+        if fault and self._is_of_sender(envelope):
+            raise self._refusal(envelope, fault)
+        if envelope.is_public:
+            self.board.post(envelope)
+        elif envelope.to == self.name:
+            self.actor.deliver(envelope)
+        if fault:
+            raise self._refusal(envelope, fault)
+
+    def _refusal(self, envelope: Envelope, fault: Fault) -> PeerError:
+        """The error that blames whoever sealed or signed an envelope, and else nobody."""
+        if self._is_of_sender(envelope):
+            return PeerError(envelope.sender, fault, evidence=[envelope.number])
+        return PeerError(somebody_between(envelope.sender), fault)
+
+    def _is_of_sender(self, envelope: Envelope) -> bool:
+        if envelope.is_public:
+            return is_signed(self.session.identities[envelope.sender], envelope)
+        return envelope.to == self.name and self.actor.channel.is_of_sender(envelope)
 
     def _due(self, parcels: Sequence[Parcel]) -> Iterator[Envelope]:
         for parcel in parcels:
@@ -228,6 +256,8 @@ class Site:
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
             raise PeerError(somebody_between(parcel.sender), "parcel.another_envelope")
+        if fault := self._limits.too_much(parcel):
+            raise self._refusal(envelope, fault)
         return envelope
 
     # The actor.
@@ -257,11 +287,15 @@ class Site:
         for parcel in own:
             self.board.post(Envelope.decode(parcel.body))
         self._left = tuple(p for p in mail if p.number >= self._next[p.sender, p.to])
+        for parcel in mail:
+            if parcel.number < self._next[parcel.sender, parcel.to]:
+                self._limits.count(Envelope.decode(parcel.body))
 
     # What is kept.
 
     def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code) -> None:
         sending = [Parcel(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
+        before = self._head, Counter(self._sent)
         if out:
             self._head = out[-1].digest
             self._sent.update(e.to for e in out)
@@ -271,7 +305,12 @@ class Site:
         elif self.actor.done and not self._notices:
             sending.append(self._notice("done"))
         facts = {**self._since(), **self._facts(), "why": self.actor.why, "code": ""}
-        self.store.commit(fresh, sending, self._state, facts)
+        try:
+            self.store.commit(fresh, sending, self._state, facts)
+        except ReplayError as error:  # nobody could load this state
+            self._head, self._sent = before
+            self.close("aborted", error.fault)
+            return
         self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
 
     def _since(self) -> dict[str, Any]:

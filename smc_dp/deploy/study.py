@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, Validatio
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
-from protocols.runtime.session import Session
+from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.core.documents import (
     Document,
     FaultCollector,
@@ -196,9 +196,15 @@ class JointStudy(RunSettings):
             approval.check(self)
             if approval.name != name:
                 raise InputError("approvals.of_another", name=name, got=approval.name)
+        return self._session(nonce([approvals[name] for name in self.names]), auxiliary)
+
+    def unapproved_session(self, auxiliary: AuxiliaryRows | None = None) -> Session:
+        """The session before anybody has approved: it has no nonce, and everything else."""
+        return self._session(bytes(SESSION_BYTES), auxiliary)
+
+    def _session(self, made_of_all: bytes, auxiliary: AuxiliaryRows | None) -> Session:
         agreement = self.agreement(auxiliary)
         program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN, self.content)
-        made_of_all = nonce([approvals[name] for name in self.names])
         return Session(program, agreement.program_parameters(agreed), self.identities, made_of_all)
 
     def _agreement(self, auxiliary: AuxiliaryRows | None) -> Agreement:

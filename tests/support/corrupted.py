@@ -35,6 +35,8 @@ class Corrupted:
         self.session: Session = self.site.session
         self._notices = 0
         run.away.add(name)
+        for parcel in run.stores[name].outgoing(unsent=True):
+            run.relay.put(parcel)
 
     def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
         """Send the next message of a link."""

@@ -20,6 +20,7 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.core.documents import parsed
 from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.frame import MOST_BYTES
 from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import relay_address
@@ -106,8 +107,9 @@ class NatsRelay:
     def site(self, name: str) -> Path:
         return self.kit / "sites" / name
 
-    def carrier(self, name: str, patience: float = 15.0) -> NatsCarrier:
-        return NatsCarrier(self.places, self.study.relay, name, self.site(name), patience=patience)
+    def carrier(self, name: str, patience: float = 15.0, most_bytes: int = MOST_BYTES) -> NatsCarrier:
+        folder, options = self.site(name), {"patience": patience, "most_bytes": most_bytes}
+        return NatsCarrier(self.places, self.study.relay, name, folder, **options)
 
     def kill(self) -> None:
         """SIGKILL."""

@@ -93,6 +93,12 @@ class Evidence:
         """The document of which everybody approved, where the release states one."""
         return self.files.get(STUDY)
 
+    @property
+    def took_detour(self) -> bool:
+        """Whether the protocol went the longer way that it goes where a message was not as it should be."""
+        detour = self.protocol.model.detour
+        return detour is not None and any(e.kind == detour.shown_by.__name__ for e in self.envelopes.values())
+
     @cached_property
     def timings(self) -> bytes | None:
         """What the run cost, where a file says it; raises InputError for one that cannot be read."""

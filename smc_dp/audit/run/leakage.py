@@ -55,6 +55,8 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
         return NO_VIEWS
     if evidence.absences or any(again.doubted for again in evidence.recomputed.values()):
         return nothing_to_ask("structure.letters_given_up")
+    if evidence.took_detour:  # somebody read what no honest participant sends
+        return nothing_to_ask("structure.detour")
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from smc_dp.deploy.flare.wire import FETCH, LAST, LONGEST_WAIT, SEND, heaps, parcel, several, written
-from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.frame import MOST_BYTES, Lane, Parcel
 
 Ask: TypeAlias = Callable[[str, bytes, float], bytes]
 """Topic, request, seconds until a question without any progress counts as lost -> answer; raises CarrierError."""
@@ -15,10 +15,13 @@ _PATIENCE = 30.0
 
 
 class FlareCarrier:
-    """A `Carrier` through the job that FLARE runs for this site; who asks and for which study, the relay knows."""
+    """A `Carrier` through the job that FLARE runs for this site; who asks and for which study, the relay knows.
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    `most_bytes`: of a parcel; a longer one is not decoded, and left out as if the relay had lost it.
+    """
+
+    def __init__(self, ask: Ask, most_bytes: int = MOST_BYTES) -> None:
+        self._ask, self._most = ask, most_bytes
         self._places: dict[bytes, int] = {}
         self._at = 0
 
@@ -32,8 +35,11 @@ class FlareCarrier:
         wait = min(seconds, LONGEST_WAIT)
         answer = self._ask(FETCH, written([self._at, round(wait * 1000)]), _PATIENCE + wait)
         parts = several(answer, int, bytes)
-        found = [parcel(data) for data in parts[1::2]]
-        self._places.update(zip((one.digest for one in found), parts[::2], strict=True))
+        came = [(at, data) for at, data in zip(parts[::2], parts[1::2], strict=True) if len(data) <= self._most]
+        if parts and not came:  # nothing else has come, and these need not come again
+            self._at = max(parts[::2])
+        found = [parcel(data) for _, data in came]
+        self._places.update(zip((one.digest for one in found), (at for at, _ in came), strict=True))
         return found
 
     def taken(self, parcels: Sequence[Parcel]) -> None:

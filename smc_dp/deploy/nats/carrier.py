@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
 PIECE_BYTES = 1 << 20
-_MOST_PIECES = -(-MOST_BYTES // PIECE_BYTES)
 _DIGEST, _PIECES, _STATUS = "Nats-Msg-Id", "Smc-Pieces", "Status"
 _SPLIT = re.compile("([0-9a-f]{64}) ([0-9]{1,4})")
 _BATCH = 32  # messages that a request asks for
@@ -52,14 +51,24 @@ class _Request:
 
 
 class NatsCarrier:
-    """One site's way to the relay of one study; the keeper of the record is also brought the mail between others."""
+    """One site's way to the relay of one study; the keeper of the record is also brought the mail between others.
+
+    `most_bytes`: of a parcel; a longer one is not brought, as if the relay had lost it.
+    """
 
     def __init__(
-        self, places: RelayPlaces, relay: str, name: str, credentials: Path, *, patience: float = PATIENCE
+        self,
+        places: RelayPlaces,
+        relay: str,
+        name: str,
+        credentials: Path,
+        *,
+        patience: float = PATIENCE,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
         if name not in places.names:
             raise InputError("relay.of_nobody", name=name)
-        self._places, self._name = places, name
+        self._places, self._name, self._most = places, name, most_bytes
         self._connection = RelayConnection(relay, credentials, places.inbox(name), patience)
         self._acknowledged = tuple(map(places.acknowledging, places.consumers(name)))
         self._client: Client | None = None  # the one that the requests were made over
@@ -185,8 +194,9 @@ class NatsCarrier:
         if _PIECES not in headers:
             return message.data
         said = _SPLIT.fullmatch(f"{headers.get(_DIGEST)} {headers[_PIECES]}")
-        if said is None or int(said[2]) > _MOST_PIECES:
-            raise InputError("pieces.malformed", most=_MOST_PIECES)
+        most = -(-self._most // PIECE_BYTES)
+        if said is None or int(said[2]) > most:  # what is too long is not read
+            raise InputError("pieces.malformed", most=most)
         pieces = [await self._stored(client, f"{subject}.{said[1]}.{n}") for n in range(int(said[2]))]
         data = b"".join(piece.data for piece in pieces if piece is not None)
         if hashlib.sha256(data).hexdigest() != said[1]:

@@ -37,9 +37,7 @@ LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]
 
 
 def fit_all(
-    learners: LocalLearner | Sequence[LocalLearner],
-    parties: Sequence[tuple[Array, IntArray]],
-    names: Sequence[str],
+    learners: LocalLearner | Sequence[LocalLearner], parties: Sequence[tuple[Array, IntArray]], names: Sequence[str]
 ) -> tuple[Predictor, ...]:
     """One predictor for each party: one learner for all, or several of mixed kinds, which the parties take in turn.
 
@@ -74,10 +72,7 @@ def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntAr
     try:
         answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
     except Exception as error:
-        raise InputError(
-            "learner.predictions_failed",
-            party=name, reason=_told(error)
-        ) from error  # fmt: skip
+        raise InputError("learner.predictions_failed", party=name, reason=_told(error)) from error
     if answers.shape != (len(X),) or answers.dtype.kind not in "biuf":
         raise InputError(
             "learner.predictions_no_classes",
@@ -106,10 +101,7 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
         else:
             predictor = learner(X.copy(), y.copy())
     except Exception as error:
-        raise InputError(
-            "learner.training_failed",
-            party=name, reason=_told(error)
-        ) from error  # fmt: skip
+        raise InputError("learner.training_failed", party=name, reason=_told(error)) from error
     if not callable(predictor):
         raise InputError("learner.no_predictor", party=name, got=shown(predictor))
     checked: Predictor = predictor

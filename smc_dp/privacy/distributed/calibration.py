@@ -93,12 +93,7 @@ def calibrated(
 
 
 def stated(
-    noise: SharedNoise,
-    target: Target,
-    unit: Unit,
-    adjacency: Adjacency,
-    adversary: str,
-    caveats: tuple[str, ...] = (),
+    noise: SharedNoise, target: Target, unit: Unit, adjacency: Adjacency, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
     """What a sum with these shares guarantees against whoever holds all but H honest ones of them."""
     law, D = noise.law, noise.sensitivity

@@ -184,9 +184,7 @@ def stated_rounds(
     """What R sums with these shares guarantee a record against whoever holds all but H honest ones of each."""
     mu, adjacency = mu_above(rounds.mu_squared), rounds.steps[0].adjacency
     epsilon, delta = round_up(implied(rounds.rho, mu, target)), round_up(target.delta)
-    return PrivacyStatement(
-        "zcdp", epsilon, delta, "record", adjacency, adversary, caveats, round_up(rounds.rho), mu
-    )  # fmt: skip
+    return PrivacyStatement("zcdp", epsilon, delta, "record", adjacency, adversary, caveats, round_up(rounds.rho), mu)
 
 
 def signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parties: int) -> float:

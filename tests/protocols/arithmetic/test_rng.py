@@ -150,3 +150,15 @@ def test_impossible_ranges_are_refused() -> None:
             rng.below(n)
     with pytest.raises(ValueError, match="not negative"):
         rng.bits(-1)
+
+
+def test_of_a_stream_that_is_gone_its_forks_are_left_until_they_are_drawn_with() -> None:
+    whole = Stream.insecure_from_seed(1)
+    left = whole.forks("a", "b")
+    assert [left.fork(label).bytes(40) for label in ("a", "b")] == [whole.fork(label).bytes(40) for label in ("a", "b")]
+    assert left.left == {label: whole.fork(label).key for label in ("a", "b")}
+    assert list(left.without_first().left) == ["b"]
+    assert repr(left) == "Forks(a, b)"
+    for gone in ("a", "c"):
+        with pytest.raises(KeyError):
+            left.without_first().fork(gone)

@@ -15,18 +15,21 @@ from statistics import median
 
 import pytest
 from broken import pathak_mutants as mutants
+from support import byte_steps
 from support.canaries import canaries
 from support.pathak import Trial, lifted, released, trial
 from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import paillier
+from protocols.crypto import paillier, sealing
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import ideal, minimum, noisy_sum_claims, parameters, setup
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
+from protocols.runtime import state as states
 from protocols.runtime.claims import View, public_fields, readings
+from protocols.runtime.envelope import signed_payload
 from protocols.runtime.simulate import Run, Setting
 from smc_dp.attacks.extract_randomiser import randomiser
 from smc_dp.attacks.sessions import mail_from
@@ -209,7 +212,16 @@ def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> N
                 assert after.winner in range(3)
 
 
+def a_state_has_the_input_and_the_keys_of_its_owner() -> None:
+    session, identities, seeds, inputs = trial([5, 7], 1).setup
+    first = byte_steps.begin(session, "P1", identities["P1"], seeds["P1"], inputs["P1"])
+    kept = states.load(first.state, (*session.program.records, type(session.parameters)))
+    assert kept["role"][3] == inputs["P1"]
+    assert signed_payload(first.mail[0]).startswith(sealing.public_key(kept["channel"][0]))
+
+
 BEYOND = {
+    "Whose state is read before its own part is over": a_state_has_the_input_and_the_keys_of_its_owner,
     "One party that breaks the rules": one_party_enters_no_rows_and_no_noise,
     "Charlie removes all noise": a_malicious_charlie_selects_no_noise,
     "All parties but one, the smallest among them": the_last_ones_weights_are_all_that_is_left,

@@ -12,6 +12,7 @@ from support.sessions import Setup, setup, with_roles
 
 from protocols.errors import LocalError, PeerError
 from protocols.pathak2010 import PROGRAM
+from protocols.runtime import replay
 from protocols.runtime.actor import Actor, actors
 from protocols.runtime.board import Board
 from protocols.runtime.envelope import HELLO, Envelope
@@ -111,6 +112,34 @@ def test_done_release_and_nothing_more() -> None:
         roles["P1"].deliver(extra)
     assert (caught.value.culprit, caught.value.evidence) == ("P2", (extra.number,))
     assert extra.number > 0
+
+
+def test_a_role_that_is_over_forgets_and_then_opens_and_blames_nothing() -> None:
+    """Live and resumed: it has its result, and whoever sends more ends the session unnamed, for nobody opens it."""
+    made = setup(2, 1)
+    table = all_of(made)
+    table.carry()
+    forgetful, board = table.roles["P1"], table.roles["P1"].board
+    with refused("role.forgets_before_its_end", error=LocalError):
+        forgetful.forget()  # its share is not out
+    assert forgetful.release()
+    result = forgetful.result
+    forgetful.forget()
+    state = replay.save(forgetful)
+    again = replay.resume(made.session, state, made.identities["P1"], 1, board)
+    assert again.advance() == []
+    for actor in (forgetful, again):
+        assert (actor.done, actor.result, actor.inputs, actor.progress.results) == (True, result, (), [])
+        assert (actor.channel.secret, actor.channel.left) == (b"", {})
+    extra = table.roles["P2"].channel.seal("P1", "Ready", "stage3", b"\x80")
+    for actor in (forgetful, again):
+        with refused("message.not_wanted", error=PeerError) as caught:
+            actor.deliver(extra)
+        assert (caught.value.culprit, caught.value.evidence) == ("somebody on the way from P2", ())
+        assert caught.value.fault.place == "somebody on the way from P2: "
+    forgetful.mailbox.away.add(("P2", "stage3"))
+    forgetful.deliver(extra)
+    assert [(note.sender, note.number) for note in forgetful.notes] == [("P2", extra.number)]
 
 
 @pytest.mark.parametrize("last", ["P2", "charlie"])

@@ -92,6 +92,10 @@ def test_second_forms_are_refused() -> None:
 
 
 def test_size_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(envelopes, "MAX_ENVELOPE_BYTES", 40)
-    with refused("envelope.too_large", error=DecodeError, most=40):
+    assert envelopes.MAX_ENVELOPE_BYTES == 64 * 1024 * 1024
+    longest = len(ONE.encode())
+    monkeypatch.setattr(envelopes, "MAX_ENVELOPE_BYTES", longest)
+    assert Envelope.decode(ONE.encode()) == ONE
+    monkeypatch.setattr(envelopes, "MAX_ENVELOPE_BYTES", longest - 1)
+    with refused("envelope.too_large", error=DecodeError, most=longest - 1, got=longest):
         Envelope.decode(ONE.encode())

@@ -79,8 +79,10 @@ def named(c: Coalition) -> set[str]:
 
 
 def test_a_share_that_was_sent_wrong_and_opened_right_costs_nobody_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four messages a party and two causal steps apart, which is what NOTES says."""
     setup, ledger, given = made(parameters(4, 1, 1, (2, 1))), Ledger(), dealing.shares_for
     own = dealing.deal(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
+    plain = outcome(simulated(setup, Ledger())).sent
 
     def shares_for(of: dealing.Seeds, holder: int) -> Any:
         return spoilt(given(of, holder), "P3", ("P3",) if holder == 2 and of.b == own else ())
@@ -91,6 +93,8 @@ def test_a_share_that_was_sent_wrong_and_opened_right_costs_nobody_anything(monk
     assert left.published[CURATOR_NAME].members == (0b1111, 0b1111)
     kinds = [e.kind for e in left.sent if (e.sender, e.to) == (CURATOR_NAME, "P3")]
     assert kinds[:5] == ["Start", "Accused", "Start", "Replaced", "Survivors"]
+    assert len(left.sent) - len(plain) == 4 * 4
+    assert max(e.round for e in left.sent) - max(e.round for e in plain) == 2
 
 
 @pytest.mark.parametrize("to", [("P1",), ("P1", "P3"), ALL[:4]])

@@ -228,3 +228,15 @@ def test_whoever_waits_for_the_record_keeps_nothing_secret(study: str, fast_path
     run.run()
     assert sites.ends(run) == ["released"] * 4
     run.close()
+
+
+def test_what_a_view_takes_is_kept_until_the_end_and_no_longer(fast_path: Path, secrets: Secrets) -> None:
+    run = Sites(
+        sites.joint(STUDIES["pathak2010"]), fast_path, kind=partial(WatchedStore, secrets), options={"keeps_seed": True}
+    )
+    run.run(until=lambda: bool(run.facts("P1").get("done")))
+    assert set(IN_MEMORY) <= set(left_at(run, "P1", secrets))
+    run.run()
+    assert run.ends["P1"] == "released"
+    assert left_at(run, "P1", secrets) == {}
+    run.close()

@@ -63,6 +63,19 @@ def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayD
     assert carrier(desk, "site-2").fetch(0) == sent[:3]  # a new process takes all of it again
 
 
+def test_a_parcel_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayDesk) -> None:
+    north = carrier(desk, "site-1")
+    short, long = parcel(SOUTH, 0), parcel(SOUTH, 1, bytes(1000))
+    north.send([short, long])
+    south = FlareCarrier(lambda topic, request, seconds: desk.answer("site-2", topic, request), len(short.encode()))
+    assert south.fetch(0) == [short]
+    south.taken([short])
+    assert south.fetch(0) == []
+    north.send([parcel(SOUTH, 2)])
+    assert south.fetch(0) == [parcel(SOUTH, 2)]
+    assert south._at == 2, "the long one is not asked for again"
+
+
 def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayDesk) -> None:
     calls: list[str] = []
 

@@ -70,6 +70,17 @@ def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path
         south.taken(sent)  # which only the relay needs to know, and it will ask again
 
 
+def test_a_parcel_that_is_too_long_for_the_study_is_not_read(tmp_path: Path) -> None:
+    with relay(tmp_path) as running, ExitStack() as stack:
+        north = stack.enter_context(closing(running.carrier(NORTH)))
+        south = stack.enter_context(closing(running.carrier(SOUTH, most_bytes=2 * PIECE_BYTES)))
+        long, short = parcel(running, SOUTH, 0, bytes(2 * PIECE_BYTES + 1)), parcel(running, SOUTH, 1, b"short")
+        fits = parcel(running, SOUTH, 2, bytes(2 * PIECE_BYTES - 1000))
+        north.send([long, short, fits])
+        assert brought(south, 2) == [short, fits]
+        assert south.fetch(0) == []
+
+
 def test_what_was_taken_is_not_brought_again_and_the_rest_is(running: NatsRelay) -> None:
     with ExitStack() as stack:
         north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))

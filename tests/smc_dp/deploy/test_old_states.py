@@ -18,6 +18,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import sealing
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope, signed_payload
+from smc_dp.deploy.frame import Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.store import SiteStore, StateNumber, StoreError
@@ -87,6 +88,24 @@ def test_a_state_from_a_backup_is_refused_by_its_number(stopped: Stopped) -> Non
 def test_with_its_number_put_back_too_it_is_refused_by_what_the_relay_has(stopped: Stopped) -> None:
     with refused("state.older_than_relay", error=StoreError):
         restored(stopped, STATE, COUNTERS).begin("P1")
+
+
+@pytest.mark.parametrize("lane", ["approval", "mail"])
+def test_a_state_does_not_go_on_where_the_relay_has_another_parcel_under_a_key_of_its_own(
+    lane: Lane, curator_run: Sites, fast_path: Path
+) -> None:
+    """The relay has no more than this state has sent; but the last of it is of another state of the same site."""
+    run = Sites(curator_run.study, fast_path)
+    run.run(until=lambda: len(letters(run)) > 3)
+    run.stop("P1")
+    mine = [p for p in run.parcels() if (p.sender, p.lane) == ("P1", lane)]
+    run.relay = RelayStore()
+    for parcel in mine[:-1]:
+        run.relay.put(parcel)
+    run.relay.put(replace(mine[-1], body=mine[-1].body[::-1]))
+    with refused("state.older_than_relay", error=StoreError):
+        run.begin("P1")
+    run.close()
 
 
 @pytest.mark.usefixtures("put_back")

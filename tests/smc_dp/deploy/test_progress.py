@@ -13,6 +13,7 @@ from support.sites import GREETINGS, LETTERS, PromptCarrier, Sites, newton
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import STAGE_END
+from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import CarrierError, Parcel
 from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.site import Site
@@ -53,6 +54,8 @@ def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
     fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
+    for check in ("count", "too_much"):
+        monkeypatch.setattr(Arrivals, check, lambda self, what: None)
     run = begun(fast_path)
     run.away.add("P4")
     with pytest.raises(AssertionError, match="no end"):
@@ -60,7 +63,7 @@ def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
     run.close()
 
 
-@pytest.mark.parametrize("draw", range(6))
+@pytest.mark.parametrize("draw", range(3))
 @pytest.mark.parametrize("corrupted", ["P1", CURATOR_NAME])
 def test_whatever_is_sent_every_site_ends_in_time(corrupted: str, draw: int, fast_path: Path) -> None:
     ends_in_time(fast_path, 4, (corrupted,), draw)
@@ -105,6 +108,19 @@ def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
     course(run, lambda: run.begin(name) if (name := next(rounds)) else None)
     assert run.facts("P1")["code"] == "approvals.deadline"
     assert run.clock.now - sites.NOON <= GREETINGS + 2 * ROUND
+    run.close()
+
+
+def test_what_is_consumed_after_a_restart_is_progress_too(fast_path: Path) -> None:
+    run = begun(fast_path, stage="sum3")
+    before = site_of(run, "P1").consumed
+    run.begin("P1")
+    run.turn("P1")
+    assert site_of(run, "P1").consumed == before, "what is read again while a stage is run again is not counted twice"
+    since = run.facts("P1")["since"]
+    run.clock.now += 1
+    run.run(until=lambda: run.facts("P1")["stage"] == "sum4")
+    assert run.facts("P1")["since"] > since
     run.close()
 
 

@@ -108,9 +108,7 @@ def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     marks = frozenset(told | doubted)
     out = frozenset(evidence.recorded.published) if marks else frozenset()
     sent = frozenset((name, counts[name]) for name in away)
-    detour = evidence.protocol.model.detour
-    took_it = detour is not None and any(e.kind == detour.shown_by.__name__ for e in evidence.envelopes.values())
-    return Absences(marks, sent, out, took_it)
+    return Absences(marks, sent, out, evidence.took_detour)
 
 
 def order(given: Given) -> CheckOutcome:

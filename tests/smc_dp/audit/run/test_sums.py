@@ -450,6 +450,10 @@ def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
     found = outcomes(evidence)
     assert failed(found) == {}
     assert not not_possible(found) & OF_THE_SCHEDULE
+    beside_views = failed(outcomes(folders.evidence()))
+    assert {name: (o.code, o.party) for name, o in beside_views.items()} == {
+        "messages-recomputed": ("message.other_than_view", "P1")
+    }
     model = replace(evidence.protocol.model, detour=None)
     unaware = outcomes(replace(evidence, protocol=replace(evidence.protocol, model=model)))
     assert set(failed(unaware)) == OF_THE_SCHEDULE
