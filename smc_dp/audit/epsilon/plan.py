@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 
 from protocols.arithmetic.rng import Stream
@@ -88,9 +89,10 @@ class Request:
 def planned(request: Request) -> list[Planned]:
     """All cases of the request; InputError for what a method does not have."""
     if request.through_protocol and request.method == secure_sum.NAME:
-        return _by_the_secure_sum(request)
+        target = Target(request.epsilon, request.calibration or "proven", request.noise or "vg", DELTA)
+        return _of_runs(request, partial(secure_sum.case, target))
     if request.through_protocol and request.method in rounds.METHODS:
-        return _by_sums(request)
+        return _of_runs(request, partial(rounds.case, request.method, _of_sums(request)))
     if request.through_protocol:
         target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm", DELTA)
         half = None if request.twin else protocol.case(target, "half-noise", clear=True)
@@ -99,23 +101,12 @@ def planned(request: Request) -> list[Planned]:
     return [case for name in names for case in _of(name, request)]
 
 
-def _by_the_secure_sum(request: Request) -> list[Planned]:
-    """One case in which all follow the protocol, with half its noise, and one for each way to deviate."""
-    target = Target(request.epsilon, request.calibration or "proven", request.noise or "vg", DELTA)
+def _of_runs(request: Request, case: Callable[..., Case]) -> list[Planned]:
+    """One case in which all follow the protocol, with half its noise, and one for each way to deviate, in all sums."""
     if request.twin:
-        return [Planned(secure_sum.case(target, twin=request.twin), None)]
-    half = secure_sum.case(target, twin="half-noise", clear=True)
-    return [Planned(secure_sum.case(target), half), *(Planned(secure_sum.case(target, way), None) for way in ABOUT)]
-
-
-def _by_sums(request: Request) -> list[Planned]:
-    """The same for R sums: the ways to deviate are taken in all of them."""
-    name, target = request.method, _of_sums(request)
-    if request.twin:
-        return [Planned(rounds.case(name, target, twin=request.twin), None)]
-    half = rounds.case(name, target, twin="half-noise", clear=True)
-    deviating = (Planned(rounds.case(name, target, way), None) for way in ABOUT)
-    return [Planned(rounds.case(name, target), half), *deviating]
+        return [Planned(case(twin=request.twin), None)]
+    half = case(twin="half-noise", clear=True)
+    return [Planned(case(), half), *(Planned(case(way), None) for way in ABOUT)]
 
 
 def _of_sums(request: Request) -> Target:

@@ -133,7 +133,7 @@ def picture(panel: Panel, study: Study, trials: Sequence[Trial], form: PictureFo
     lines = curves(panel, study, trials)
     if not lines:
         return None
-    stated = [s for s in study.stated if s.in_paper and s.measure == panel.measure and panel.shows(s.point)]
+    stated = [s for s in study.stated if _belongs(s, panel)]
     handles = [_handle(line) for line in lines] + ([_STAR] if stated else [])
     figure = Figure(figsize=(form.width, form.height), dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
@@ -240,6 +240,10 @@ def _draw_stated(axes: Axes, stated: PaperFigure, scale: EpsilonAxis, trials: Se
     setting = panel.places[panel.settings.index(point.setting)] if panel.axis == "setting" else point.epsilon
     x = scale.of(AxisPlace(setting, guarantee.worst(ran)))
     axes.plot([x - 0.024 * abs(np.diff(axes.get_xlim())[0])], [stated.value], zorder=5, **style)
+
+
+def _belongs(stated: PaperFigure, panel: Panel) -> bool:
+    return stated.in_paper and stated.measure == panel.measure and panel.shows(stated.point)
 
 
 def _finish(axes: Axes, panel: Panel, scale: EpsilonAxis, form: PictureForm) -> None:

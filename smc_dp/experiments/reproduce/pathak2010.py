@@ -64,6 +64,7 @@ def figure2() -> Study:
         return Point(setting, method, calibration, epsilon)
 
     ours = [f"{m}, {small}" for m in ("wsum", "prr_mean", "local")]
+    both = "noise as printed and as proven"
     equal = [
         (at(apart, ours[1], float(Fraction(given)), "proven"), at(apart, ours[1], float(Fraction(asked))))
         for asked, given in _SAME.items()
@@ -88,17 +89,9 @@ def figure2() -> Study:
                 methods=(f"prr_mean, {small}", f"central, {small}"),
                 calibrations=("paper",),
             ),
-            Panel(
-                "λ = 0.001, the 10 % split: noise as printed and as proven",
-                (apart,),
-                measure="error",
-                methods=tuple(ours),
-            ),
-            Panel(
-                "λ = 0.001, the even split: noise as printed and as proven",
-                (even,),
-                measure="error",
-                methods=tuple(ours),
+            *(
+                Panel(f"λ = 0.001, the {split} split: {both}", (name,), measure="error", methods=tuple(ours))
+                for split, name in (("10 %", apart), ("even", even))
             ),
         ),
         (

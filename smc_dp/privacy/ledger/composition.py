@@ -8,19 +8,27 @@ to that of one Gaussian, whose curve is exact (`smc_dp.privacy.gaussian`). Each 
 figures were decided beforehand, and so does the smallest of them.
 
 Whoever decides on figures in view of earlier answers needs more: a filter, one account that is fixed before the first
-answer. A limit of epsilon and delta is kept however figures are chosen where an account only ever has
+answer, and the smallest of several is none. So pure and Gaussian releases come to at least what one of these says of
+them, in the order in which they were reserved. A limit of epsilon and delta is then kept.
 
-* pure releases, and the limit has no delta: they add exactly, and no loss exceeds the sum;
-* approximate releases: the sums of epsilon and of delta are a filter (Rogers et al. 2016);
-* Gaussian releases with a mu: the smallest bound is the curve, and mu^2 is a filter (Smith and Thakurta 2022). Proof.
-  A pair of laws that keeps the curve of mu is a function of a Gaussian of mean 0 or mu and variance 1 (Blackwell), so
+* Pure releases alone add exactly: no loss exceeds the sum, and nothing of delta is spent. So do those before the first
+  Gaussian one: whatever they answered, the others have what the limit leaves of epsilon, and all of delta.
+* Gaussian releases with a mu, and pure ones after the first of them, add as mu^2 (Smith and Thakurta 2022). Proof. A
+  pair of laws that keeps the curve of mu is a function of a Gaussian of mean 0 or mu and variance 1 (Blackwell), so
   also of the increment of a Brownian motion, with drift 0 or 1, over a time of mu^2. The next mu and function are
   chosen from what is known, so its increment begins where the last one ended; all answers together are a function of
-  the path up to the time of the limit, and the end of the path is sufficient for the drift.
+  the path up to the time of the limit, and the end of the path is sufficient for the drift. An epsilon-private release
+  keeps the curve of mu = 2 Phi^-1(s), s = 1/(1 + e^-epsilon): the curve's trade-off function is convex, and meets that
+  of a coin that lies with probability 1 - s at its ends and its corner. And mu^2 <= epsilon^2 pi/2, because the
+  derivative 2 s (1 - s)/phi(mu/2) is at most (pi/2)^(1/2): 4 Phi(x) Phi(-x) <= e^(-x^2/2), as a square holds its inner
+  circle.
+* Pure releases alone whose sum is more add as mu^2 too, where there is a delta. Whoever goes on like that in some
+  cases, and in others has Gaussian ones within the limit, keeps twice the delta, one for each of the two.
 
-Of mixed accounts this is not claimed: the smallest of several filters is none. Somebody who spends what is left on pure
-releases where Gaussian answers went one way, and on Gaussian ones where they went the other, passes delta: a test
-shows by how much in one case. What such mixtures come to is proved for figures that were decided beforehand.
+Approximate releases alone add in epsilon and delta, which is a filter (Rogers et al. 2016). Where they stand beside
+Gaussian ones, or where a Gaussian one has no mu, the total is proved for figures that were decided beforehand alone:
+see `kept_however_chosen`. Whoever spends what is left on one kind where answers went one way, and on another where they
+went the other, passes delta; a test shows that of the smallest bound alone.
 """
 
 from __future__ import annotations
@@ -31,7 +39,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
-from smc_dp.privacy.gaussian import MOST_RELEASES, epsilon_of
+from smc_dp.privacy.gaussian import LEAST_MU, MOST_RELEASES, epsilon_of
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.statement import round_up
 from smc_dp.privacy.target import LEAST_DELTA, epsilon_for
@@ -40,8 +48,10 @@ SUM = "exact sum"
 ZCDP = "zCDP, rho added exactly and converted exactly"
 RENYI = "zCDP, rho added exactly and converted by dp-accounting"
 CURVE = "Gaussian curve, mu^2 added exactly"
+CHOSEN = "Gaussian curve, mu^2 added, a pure release as a Gaussian one"
 _SLACK = Fraction(1, 1 << 30)  # far above what a few dozen operations on floats can lose
 _LONGEST, _GRID = 4096, 1 << 2048  # bits of a denominator: a file of strangers must not make them grow for ever
+_PURE_AS_CURVE = Fraction(15708, 10_000)  # above pi/2: mu^2 of a pure release, over its epsilon squared
 MOST_SPLITS = 256
 """Into rho and the rest, that are tried for one sum."""
 
@@ -55,25 +65,57 @@ class Total:
     how: str
 
 
-def total(releases: Iterable[Guarantee], delta: Fraction, splits: int = MOST_SPLITS) -> Total | None:
+def total(
+    releases: Iterable[Guarantee], delta: Fraction, splits: int = MOST_SPLITS, pure_first: int | None = None
+) -> Total | None:
     """The smallest epsilon at a delta of at most this; None when the deltas of the releases alone exceed it.
 
-    splits: how many are tried at most, one at least; with fewer the bound may be less sharp. Raises ValueError when
+    splits: how many are tried at most, one at least; with fewer the bound may be less sharp. pure_first: how many of
+    the pure releases were reserved before any Gaussian one, even one that came to nothing; None for those before the
+    first Gaussian one here. Raises ValueError when
     units or adjacencies differ: such figures have no sum.
     """
     found = tuple(releases)
     if len({(release.unit, release.adjacency) for release in found}) > 1:
         raise ValueError("guarantees for different units or adjacencies have no sum")
-    return min(_bounds(found, delta, splits), key=lambda bound: bound.epsilon, default=None)
+    least = min(_bounds(found, delta, splits), key=_epsilon, default=None)
+    filtered = [r for r in found if r.kind == "pure" or r.mu is not None]
+    if least is None or delta == 0 or not any(r.kind == "pure" for r in filtered):
+        return least
+    if least.how == SUM and _all_pure(filtered):
+        return least
+    chosen = min(_filters(filtered, delta, pure_first), key=_epsilon, default=None)
+    return None if chosen is None else max(least, chosen, key=_epsilon)
 
 
-def kept_however_chosen(releases: Iterable[Guarantee], delta: Fraction) -> bool:
-    """Whether an account of such releases keeps a limit of this delta also for figures chosen in view of answers."""
+def kept_however_chosen(releases: Iterable[Guarantee]) -> bool:
+    """Whether an account of such releases keeps a limit also for figures that are chosen in view of answers."""
     found = tuple(releases)
-    kinds = {release.kind for release in found}
-    if kinds == {"zcdp"}:
-        return all(release.mu is not None for release in found)
-    return kinds <= {"approx"} or (kinds == {"pure"} and delta == 0)
+    by_mu = all(release.kind == "pure" or release.mu is not None for release in found)
+    return by_mu or all(release.kind == "approx" for release in found)
+
+
+def _epsilon(bound: Total) -> Fraction:
+    return bound.epsilon
+
+
+def _all_pure(releases: Iterable[Guarantee]) -> bool:
+    return all(release.kind == "pure" for release in releases)
+
+
+def _filters(releases: Sequence[Guarantee], delta: Fraction, pure_first: int | None) -> Iterator[Total]:
+    """What pure and Gaussian releases come to by each filter that is fixed beforehand."""
+    pure = [r.epsilon for r in releases if r.kind == "pure"]
+    if _all_pure(releases):
+        yield Total(_sum(pure), Fraction(0), SUM)
+    if pure_first is None:
+        pure_first = next((place for place, r in enumerate(releases) if r.kind != "pure"), 0)
+    before = _sum(pure[:pure_first])
+    squares = [_PURE_AS_CURVE * epsilon**2 for epsilon in pure[pure_first:]]
+    squares += [r.mu**2 for r in releases if r.mu is not None]
+    epsilon = epsilon_of(max(_sum(squares), Fraction(LEAST_MU) ** 2), delta) if delta >= LEAST_DELTA else None
+    if epsilon is not None and len(releases) <= MOST_RELEASES:
+        yield Total(before + epsilon, delta, CHOSEN)
 
 
 def _bounds(releases: Sequence[Guarantee], delta: Fraction, splits: int) -> Iterator[Total]:

@@ -6,7 +6,7 @@ and makes the whole chain anew, or cuts off its end: note its head elsewhere for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -149,6 +149,12 @@ class History:
                 found.setdefault(account, []).extend([] if entry.number in void else [entry])
         return found
 
+    def _reserved(self, account: Account) -> Iterator[Entry]:
+        """Every reservation of an account, also one that came to nothing."""
+        for entry in self.entries:
+            if entry.state == "reserved" and account in counted(entry.guarantee):
+                yield entry
+
     @property
     def data_sets(self) -> frozenset[str]:
         """The names of all that something is charged for."""
@@ -163,12 +169,15 @@ class History:
     def standing(self, account: Account, *asked: Guarantee) -> Standing:
         """How the account stands, or would stand if `asked` were released too."""
         releases = [entry.guarantee for entry in self.charged.get(account, [])]
-        return Standing(self.limit, _total(account, (*releases, *asked), self.limit.delta))
+        first = next((e.number for e in self._reserved(account) if e.kind == "zcdp"), None)
+        made = [e for e in self.charged.get(account, []) if e.kind == "pure" and first and e.number < first]
+        pure_first = None if first is None else len(made)
+        return Standing(self.limit, _total(account, (*releases, *asked), self.limit.delta, pure_first=pure_first))
 
     def kept_however_chosen(self, account: Account) -> bool:
         """Whether the limit of the account holds also where figures were chosen in view of earlier releases."""
         found = [counted(entry.guarantee)[account] for entry in self.charged.get(account, [])]
-        return composition.kept_however_chosen([g for g in found if g is not None], self.limit.delta)
+        return composition.kept_however_chosen(g for g in found if g is not None)
 
     def by_data_set(self, account: Account) -> dict[str, Standing]:
         """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit.
@@ -243,12 +252,16 @@ def counted(guarantee: Guarantee) -> Mapping[Account, Guarantee | None]:
 
 
 def _total(
-    account: Account, releases: Iterable[Guarantee], delta: Fraction, splits: int = composition.MOST_SPLITS
+    account: Account,
+    releases: Iterable[Guarantee],
+    delta: Fraction,
+    splits: int = composition.MOST_SPLITS,
+    pure_first: int | None = None,
 ) -> Total | None:
     """What the releases come to in an account, as `composition.total`."""
     found = [counted(release)[account] for release in releases]
     known = [release for release in found if release is not None]
-    return composition.total(known, delta, splits) if len(known) == len(found) else None
+    return composition.total(known, delta, splits, pure_first) if len(known) == len(found) else None
 
 
 def account_of(release: Guarantee | PrivacyStatement) -> Account:

@@ -66,7 +66,7 @@ def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
     said = f"unit {account.unit}, adjacency {account.adjacency}: {sentence(history.standing(account))}"
     if not history.kept_however_chosen(account):
-        said += ", if no figure was chosen in view of an earlier release: kinds are mixed, or pure ones have a delta"
+        said += ", if no figure was chosen in view of an earlier release: approximate ones are mixed with others"
     return said
 
 

@@ -168,6 +168,10 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"out": "run", "views": "run"}, "lies apart"),
     ({"out": "run", "views": "run/views"}, "lies apart"),
     ({"out": "views/run", "views": "views"}, "lies apart"),
+    ({"target": Target(1), "epsilon": 2}, "epsilon: does not go with `target`"),
+    ({"target": Target(1), "noise": "laplace"}, "noise: does not go with `target`"),
+    ({"method": PathakMean(0.1), "lam": 0.2}, "lam: does not go with `method`"),
+    ({"colour": "red"}, "unknown key 'colour'"),
 ])  # fmt: skip
 def test_what_cannot_be_run_is_refused_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: str

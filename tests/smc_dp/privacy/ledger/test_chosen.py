@@ -1,4 +1,4 @@
-"""Figures that are chosen in view of earlier answers: where the limit is kept, and where it is not claimed to be.
+"""Figures that are chosen in view of earlier answers: the limit is kept, and by the smallest of all bounds it is not.
 
 What is computed is delta itself, the mean of (1 - e^(epsilon - Z))_+ over the privacy loss Z of the whole, by sums over
 a grid of losses; whoever chooses takes, for each loss so far, what comes to most.
@@ -7,6 +7,7 @@ a grid of losses; whoever chooses takes, for each loss so far, what comes to mos
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,8 +20,18 @@ from scipy.stats import norm
 
 from smc_dp.privacy.gaussian import epsilon_of
 from smc_dp.privacy.ledger import report
-from smc_dp.privacy.ledger.composition import CURVE, kept_however_chosen, total
+from smc_dp.privacy.ledger.composition import (
+    _PURE_AS_CURVE,
+    CHOSEN,
+    CURVE,
+    MOST_SPLITS,
+    Total,
+    _bounds,
+    kept_however_chosen,
+    total,
+)
 from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import RECORDS
 from smc_dp.privacy.ledger.ledger import Ledger
 
 DELTA = Fraction(1, 10**3)
@@ -85,39 +96,94 @@ def test_pure_releases_that_are_chosen_keep_their_sum(steps: int) -> None:
     assert worst[0] <= 1e-12
 
 
-def test_what_is_not_claimed_a_mixture_that_is_chosen_from_the_loss_passes_delta() -> None:
-    """As much as the limit leaves, as a pure release or as a Gaussian one: each alone keeps delta, the choice not."""
-    epsilon, left = limit(), float(MORE)
-    rest = Fraction(0)
-    for step in (Fraction(1, 10**n) for n in range(1, 5)):  # the largest that would be charged, to four digits
-        while (found := total([gauss(FIRST), pure(rest + step)], DELTA)) and float(found.epsilon) <= epsilon:
+def largest_pure(bound: Callable[[list[Guarantee]], Total | None]) -> float:
+    """The largest pure release that a limit leaves where one more Gaussian release would fill it, to four digits."""
+    epsilon, rest = limit(), Fraction(0)
+    for step in (Fraction(1, 10**n) for n in range(1, 5)):
+        while (found := bound([gauss(FIRST), pure(rest + step)])) and float(found.epsilon) <= epsilon:
             rest += step
-    ways = after(left, epsilon - LOSSES), after_coin(float(rest), epsilon - LOSSES)
-    assert all(averaged(way) <= float(DELTA) * (1 + 1e-3) for way in ways)
-    chosen = averaged(np.maximum(*ways))
-    assert float(DELTA) * 1.02 < chosen < 2 * float(DELTA)
+    return float(rest)
+
+
+def chosen_mixture(rest: float) -> float:
+    """delta of whoever spends what the limit leaves as a pure release or as a Gaussian one, whichever comes to more."""
+    threshold, left = limit() - LOSSES, float(MORE)
+    ways = after(0, threshold), after(left / 2, threshold), after(left, threshold), after_coin(rest, threshold)
+    return averaged(np.max(ways, axis=0))
+
+
+def test_a_mixture_that_is_chosen_from_the_loss_so_far_keeps_delta() -> None:
+    rest = largest_pure(lambda releases: total(releases, DELTA))
+    assert rest > 0.05
+    assert chosen_mixture(rest) <= float(DELTA) * (1 + 1e-6)
+
+
+def test_pure_releases_before_the_first_gaussian_one_add_as_they_are() -> None:
+    """Whatever they answered, delta of the rest is that of what is left of epsilon."""
+    found, alone = (total([*before, gauss(FIRST), gauss(MORE)], DELTA) for before in ([pure(FIRST), pure(MORE)], []))
+    assert found is not None
+    assert alone is not None
+    assert found.epsilon == FIRST + MORE + alone.epsilon
+    later = total([gauss(FIRST), pure(FIRST), pure(MORE), gauss(MORE)], DELTA)
+    assert later is not None
+    assert (later.how, later.epsilon > found.epsilon) == (CHOSEN, True)
+
+
+def test_a_gaussian_release_that_came_to_nothing_changes_no_order(tmp_path: Path) -> None:
+    """Else a pure release that was asked for after it would count as one before it, once its answer is known."""
+    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
+        number = ledger.reserve("0" * 64, "m", gauss(FIRST), "1" * 64)
+        for key, release in (("2", pure(FIRST)), ("3", gauss(MORE))):
+            ledger.reserve("0" * 64, "m", release, key * 64)
+        ledger.settle(number, "void")
+        spent = ledger.spent(RECORDS).total
+    assert spent is not None
+    wanted = total([gauss(MORE), pure(FIRST)], DELTA)
+    assert wanted is not None
+    assert spent.epsilon == wanted.epsilon != FIRST + (epsilon_of(MORE**2, DELTA) or 0)
+
+
+def test_the_twin_the_smallest_bound_alone_is_no_filter() -> None:
+    """Each of the two ways keeps delta, and the choice between them does not."""
+    rest = largest_pure(lambda releases: min(_bounds(releases, DELTA, MOST_SPLITS), key=lambda found: found.epsilon))
+    assert averaged(after_coin(rest, limit() - LOSSES)) <= float(DELTA) * (1 + 1e-3)
+    assert float(DELTA) * 1.02 < chosen_mixture(rest) < 2 * float(DELTA)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0])
+def test_a_pure_release_is_below_the_curve_of_what_it_counts_as(epsilon: float) -> None:
+    mu, thresholds = math.sqrt(float(_PURE_AS_CURVE)) * epsilon, np.linspace(-epsilon, epsilon, 101)
+    assert np.all(after_coin(epsilon, thresholds) <= after(mu, thresholds) + 1e-12)
+    if epsilon < 0.5:  # near 0 no less than (pi/2)^(1/2) epsilon will do
+        assert after_coin(epsilon, np.zeros(1)) > after(0.98 * mu, np.zeros(1))
 
 
 @pytest.mark.parametrize(
-    ("releases", "delta", "kept"),
+    ("releases", "kept"),
     [
-        ([], DELTA, True),
-        ([gauss(FIRST), gauss(MORE)], DELTA, True),
-        ([gauss(FIRST), replace(gauss(MORE), mu=None)], DELTA, False),
-        ([Guarantee("approx", FIRST, DELTA / 2, "record", "replace")] * 2, DELTA, True),
-        ([Guarantee("pure", FIRST, Fraction(0), "record", "replace")] * 2, Fraction(0), True),
-        ([Guarantee("pure", FIRST, Fraction(0), "record", "replace")] * 2, DELTA, False),
-        ([gauss(FIRST), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], DELTA, False),
-        ([gauss(FIRST), Guarantee("approx", FIRST, DELTA / 2, "record", "replace")], DELTA, False),
+        ([], True),
+        ([gauss(FIRST), gauss(MORE)], True),
+        ([gauss(FIRST), replace(gauss(MORE), mu=None)], False),
+        ([Guarantee("approx", FIRST, DELTA / 2, "record", "replace")] * 2, True),
+        ([gauss(FIRST), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], True),
+        ([gauss(FIRST), Guarantee("approx", FIRST, DELTA / 2, "record", "replace")], False),
+        (
+            [
+                Guarantee("approx", FIRST, DELTA, "record", "replace"),
+                Guarantee("pure", FIRST, Fraction(0), "record", "replace"),
+            ],
+            False,
+        ),
     ],
 )
-def test_of_which_accounts_it_is_claimed(releases: list[Guarantee], delta: Fraction, kept: bool) -> None:
-    assert kept_however_chosen(releases, delta) == kept
+def test_of_which_accounts_it_is_claimed(releases: list[Guarantee], kept: bool) -> None:
+    assert kept_however_chosen(releases) == kept
 
 
 def test_an_account_of_which_it_is_not_claimed_says_so(tmp_path: Path) -> None:
+    small = Guarantee("approx", FIRST, DELTA / 100, "record", "replace")
     with Ledger.create(tmp_path / "x", Fraction(9), DELTA) as ledger:
-        for number, (release, said) in enumerate(((gauss(FIRST), False), (pure(FIRST), True))):
+        for number, (release, said) in enumerate(((gauss(FIRST), False), (pure(FIRST), False), (small, True))):
             ledger.reserve(f"{number:064x}", "m", release, f"{number:064x}")
             lines = [block.text for block in report.checked(ledger.history())]
             assert any("chosen in view of an earlier release" in line for line in lines) == said
