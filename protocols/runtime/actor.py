@@ -409,7 +409,7 @@ class Actor(RoleStepper):
         try:
             self.refuse_unread()
         except PeerError as error:
-            raise PeerError(somebody_between(envelope.sender), error.fault) from None
+            raise PeerError(somebody_between(envelope.sender), error.broken) from None
 
     def _open(self, envelope: Envelope) -> None:
         payload = self.channel.open(envelope)

@@ -67,6 +67,7 @@ class Site:
         self._next: Counter[tuple[str, str]] = Counter()  # by link, the number of the envelope that is due
         self._early: dict[tuple[str, str, int], Envelope] = {}
         self._left: tuple[Parcel, ...] = ()
+        self._found: Fault | None = None  # what the last messages before somebody ended the session showed
         sent = store.outgoing()
         self._sent = Counter(parcel.to for parcel in sent if parcel.lane == "mail")
         self._head = next((Envelope.decode(p.body).digest for p in reversed(sent) if p.lane == "mail"), START)
@@ -158,6 +159,7 @@ class Site:
             if not self.is_over_elsewhere:
                 self.close("aborted", error.fault, [*fresh, *other])
                 return True
+            self._found = self._found or error.fault
             delivered, out, fresh = 0, [], list(filter(self._limits.may_be_kept, fresh))
         if self.is_over_elsewhere:
             if fresh or delivered:
@@ -197,7 +199,7 @@ class Site:
         """End the session here because somebody else has, and said so."""
         self.end = "ended"
         fault = InputFault("session.ended_by_others", {"name": name, "notice": code})
-        self.store.commit(facts={**self._facts(), **reason(fault)})
+        self.store.commit(facts={**self._facts(), **reason(self._found or fault)})
 
     def envelopes(self) -> Iterator[Envelope]:
         """Every envelope of the session that was sent from here or has come, in no order."""

@@ -42,8 +42,7 @@ _SUM_KEY = (
 )
 _TOLD = "the sum and the members' own inputs tell"
 SUM_KEY = _SUM_KEY.format(nothing=f"nothing, but what {_TOLD}", told="those tell")
-SUM_KEY_ALONE = _SUM_KEY.format(nothing="nothing", told=_TOLD)
-"""The same where what the result tells stands in the cells as well."""
+SUM_KEY_ALONE = _SUM_KEY.format(nothing="nothing", told=_TOLD)  # what the result tells stands in the cells too
 SUM_LIMITS = (
     "Computed by running the role code over symbols, with ideal building blocks (sealed links, signatures, hashes and "
     "masks; a shared secret opens with as many shares as it takes) and participants who follow the protocol, but for "

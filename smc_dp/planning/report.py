@@ -115,8 +115,11 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose
     ahead = agreement.outlook(rows)
     if ahead is None or agreement.target.epsilon is None:
         return
-    yield Prose(f"What to expect: {_lost(ahead, _formula(agreement, sum(rows)))}", "plan.expected_loss")
-    if not agreement.form.smallest_sets_noise:
+    form, formula = agreement.form, "signal against noise"
+    if isinstance(form, Foreseeable):
+        formula = f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {form.counted(sum(rows))} rows:"
+    yield Prose(f"What to expect: {_lost(ahead, formula)}", "plan.expected_loss")
+    if not form.smallest_sets_noise:
         return
     asked = RunSettings.asking(epsilon=agreement.target.epsilon)
     known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
@@ -139,11 +142,6 @@ def at_a_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
     yield Prose(alike, "plan.expected_loss")
     if agreement.form.smallest_sets_noise:
         yield stated("plan.smallest_party_sets_noise")
-
-
-def _formula(agreement: Agreement, n: int) -> str:
-    counted = agreement.form.counted(n) if isinstance(agreement.form, Foreseeable) else None
-    return "signal against noise" if counted is None else f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {counted} rows:"
 
 
 def _needed(found: PlannedMethod) -> str:

@@ -136,6 +136,7 @@ def test_a_role_that_is_over_forgets_and_then_opens_and_blames_nothing() -> None
         with refused("message.not_wanted", error=PeerError) as caught:
             actor.deliver(extra)
         assert (caught.value.culprit, caught.value.evidence) == ("somebody on the way from P2", ())
+        assert caught.value.fault.place == "somebody on the way from P2: "
     forgetful.mailbox.away.add(("P2", "stage3"))
     forgetful.deliver(extra)
     assert [(note.sender, note.number) for note in forgetful.notes] == [("P2", extra.number)]

@@ -62,4 +62,7 @@ def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
     assert run.releases() == {}
     facts = run.facts("charlie")
     assert (facts["end"], "P1 dealt shares" in facts["why"]) == ("aborted", True)
+    for name in ("P2", "P3"):
+        assert (run.facts(name)["end"], run.facts(name)["code"]) == ("ended", "shares.disclosed_otherwise")
+        assert run.facts(name)["why"].startswith("P1: ")
     run.close()

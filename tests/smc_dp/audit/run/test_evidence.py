@@ -49,6 +49,7 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
     assert {name for name, outcome in found.items() if outcome.status == "not possible"} == {
         *("identities", "approvals", "keys", "units", "repeats", "freshness", "canaries"),
         *("structure", "structure-together", "law", "boundary", "statements", "openings", "commitments"),
+        *("absences", "members", "word"),
     }
     assert found["keys"].code == "keys.none_in_protocol"
     assert found["shares"].fault.fields == {"shares": shares, "numbers": 2}

@@ -159,9 +159,9 @@ def test_every_check_belongs_to_a_level(whole: AuditReport) -> None:
 
 def test_what_a_run_has_nothing_for_is_said_and_keeps_no_level_away(whole: AuditReport) -> None:
     found = {f.check.name for f in whole.findings if f.outcome.by_nature}
-    assert found == {"shares", "approvals", "keys", "units", "repeats", "freshness", "openings"}
+    assert found == {"shares", "approvals", "absences", "keys", "units", "repeats", "freshness", "openings"}
     first, _, last = whole.assurance.rungs
-    assert [said.split()[0] for said in first.unasked] == ["shares", "openings", "approvals"]
+    assert [said.split()[0] for said in first.unasked] == ["shares", "openings", "absences", "approvals"]
     assert [said.split()[0] for said in last.unasked] == ["keys", "units", "repeats", "freshness"]
 
 

@@ -41,7 +41,7 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.report import audit_evidence
 
 CHECKS = [check for check in checks.CHECKS if check.name not in OF_THE_RELEASE]
-OF_OTHERS = {"identities", "approvals", "keys", "units", "repeats", "freshness"}
+OF_OTHERS = {"identities", "approvals", "absences", "keys", "units", "repeats", "freshness"}
 """For these there is nothing here: no identities, no study, and the protocol has no keys and no ciphertexts."""
 OF_THE_SCHEDULE = {"order", "rounds", "completeness", "headers"}
 OF_VIEWS = {"statements", "commitments", "structure", "structure-together"}
@@ -70,7 +70,7 @@ WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
     "verifiable": ({"verifiable": True, "lengths": (1, 2)}, {"shares", "structure-together"}),
     "verifiable, nobody may vanish": ({"D": 0, "verifiable": True}, {"shares"}),
     "in a circle": ({"K": 6, "t": 1, "degree": 4, "lengths": (2, 1)}, {"shares", "openings"}),
-    "shares": ({"t": 1, "D": 0, "output": "shares"}, {"openings", "members", "word", "statements", "boundary"}),
+    "shares": ({"t": 1, "D": 0, "output": "shares"}, {"openings", "members", "statements", "boundary"}),
 }
 
 
@@ -95,7 +95,7 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
         assert failed(found) == {}, (vanish, views, failed(found))
         assert not not_possible(found) & {*OF_THE_SCHEDULE, "nonces"}, vanish
         if views:
-            left_out = {"shares", "openings", "masks", "canaries", *OF_VIEWS}
+            left_out = {"shares", "openings", "members", "word", "masks", "canaries", *OF_VIEWS}
             left_out |= {"boundary"} if found["boundary"].by_nature else set()  # nothing is for a coalition to try
             assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 
