@@ -24,9 +24,14 @@ PROTOCOLS = MappingProxyType(
     }
 )
 
+LAST_RELEASE = "0.1.0"
+"""Version of this package that reads, audits and uses sessions of the protocols' earlier versions."""
+
 
 def find(name: str, version: int) -> Protocol:
-    """The protocol of this name and version; raises `LocalError` when this code does not have it."""
+    """Return the protocol of this name and version; raises `LocalError` when this code does not have it."""
+    if name in PROTOCOLS and 0 < version < PROTOCOLS[name].program.version:
+        raise LocalError("program.of_an_earlier_version", name=name, version=version, reads=LAST_RELEASE)
     if name not in PROTOCOLS or PROTOCOLS[name].program.version != version:
         known = ", ".join(f"{p.program.name} {p.program.version}" for p in PROTOCOLS.values())
         raise LocalError("program.unknown", known=known, got=name[:40], version=version)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -78,15 +78,20 @@ class Evidence:
 
     @cached_property
     def recorded(self) -> Recorded:
-        """What the record shows of the release, beside what the given views say."""
+        """What the record shows of the release, without any view."""
+        return Recorded(self.head, self.session, self.envelopes, self.absences)
+
+    @cached_property
+    def recorded_and_viewed(self) -> Recorded:
+        """What the record shows of the release, beside what the given views say: it costs as much as `recomputed`."""
         again = self.recomputed
         signed = ((name, said) for name, view in self.views.items() for said in view.statements)
         stated = (SignedStatement(name, *said[1:]) for name, said in signed)
-        return Recorded(
-            self.head, self.session, self.envelopes, self.absences,
-            {name: found.result for name, found in again.items() if found.result is not None},
-            (*stated, *(said for found in again.values() for said in found.heard)),
-        )  # fmt: skip
+        return replace(
+            self.recorded,
+            told={name: found.result for name, found in again.items() if found.result is not None},
+            statements=(*stated, *(said for found in again.values() for said in found.heard)),
+        )
 
     @property
     def study(self) -> bytes | None:

@@ -52,7 +52,7 @@ def statements(evidence: Evidence) -> CheckOutcome:
 def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
     heard: list[SignedStatement] = []
     openings_fault(evidence.recorded, heard)
-    yield from (*evidence.recorded.statements, *heard)
+    yield from (*evidence.recorded_and_viewed.statements, *heard)
 
 
 def _holds(evidence: Evidence, said: SignedStatement) -> bool:
@@ -77,7 +77,7 @@ def word(evidence: Evidence) -> CheckOutcome:
         return nothing_to_ask("word.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
-    recorded = evidence.recorded
+    recorded = evidence.recorded_and_viewed
     if not recorded.published:
         return nothing_to_ask("word.nothing_published")
     if wrong := word_fault(recorded):
