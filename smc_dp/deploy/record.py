@@ -20,7 +20,7 @@ from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, merge
 from smc_dp.run.record import Lines, parsed
-from smc_dp.run.release_consistency import Recorded
+from smc_dp.run.release_consistency import Recorded, could_wait
 from smc_dp.run.transcript_header import read_head
 
 MOST_BYTES = 1 << 28
@@ -81,17 +81,7 @@ def told(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, 
 
     Whatever else somebody signs is left out, so that nobody can keep the others from their record by a word.
     """
-    return tuple((reader, absent) for absent in marks if _could_wait(session, reader, absent))
-
-
-def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
-    if absent.kind == HELLO:
-        greets = absent.sender in session.greeters or absent.sender in session.peers(reader)
-        return greets and (absent.stage, absent.read) == (GREETING, 0) and absent.sender != reader
-    kind = session.kinds.get(absent.kind)
-    if kind is None or absent.sender not in session.peers(reader):
-        return False
-    return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
+    return tuple((reader, absent) for absent in marks if could_wait(session, reader, absent))
 
 
 def owed(

@@ -190,6 +190,16 @@ def test_an_absence_that_nobody_signed_is_refused(monkeypatch: pytest.MonkeyPatc
     assert failed(audited(folders))["absences"] == "absence.not_signed"
 
 
+def test_an_absence_for_which_no_role_waits_is_refused(tmp_path: Path) -> None:
+    """Charlie signs that he went on without the end of a stage of P2, which nobody reads."""
+    made = deployed(DATA, summed())
+    model, changed = Model(made), replace(made, marks=[(CURATOR_NAME, Absent(P2, STAGE_END, "sum0"))])
+    codes = {model.at_site(name, changed.content).code for name in made.session.parties}
+    folders = changed.write(tmp_path, views=False)
+    assert codes == refusals(folders.run, tmp_path / "public") == {"absence.not_waited_for"}
+    assert failed(audited(folders))["absences"] == "absence.not_waited_for"
+
+
 def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:
     """P1 signs that it went on without shares that it read: the honest curator's transcript passes all the same."""
     folders = replace(deployed(DATA, summed()), marks=[FALSE]).write(tmp_path, views=False)
