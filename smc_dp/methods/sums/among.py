@@ -87,15 +87,18 @@ class Among:
     def stated(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
         """Return the statement of so many sums, but for the probability that their graph of neighbours does not do.
 
-        That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private.
+        That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private. No rho and no
+        mu survives it: their curves fall below every probability, and where the graph does not do nothing holds.
         """
         failure = circle_failure(self.parties, self.colluders, self.dropouts, sums)
         if not failure or promised.kind == "none":
             return promised
         return replace(
             promised,
-            kind="approx" if promised.kind == "pure" else promised.kind,
+            kind="approx",
             delta=round_up(Fraction(promised.delta) + failure),
+            rho=None,
+            mu=None,
         )
 
     @property
