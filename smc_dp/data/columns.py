@@ -9,9 +9,11 @@ import datetime
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from smc_dp.core.errors import InputError, shown
+from smc_dp.data.file_form import FileForm
 
 CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
 NO_REGRESSION = "regression is not there: wanted classes, such as bins"
@@ -70,15 +72,28 @@ class CategoricalColumn:
         """Number of features this column becomes."""
         return len(self.categories) + (self.missing == CATEGORY)
 
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The texts, in the form in which they are compared."""
+        return tuple(map(canonical, self.categories))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        own = {form: i for i, form in enumerate(self.forms)}
+        return own | {canonical(text): own[canonical(level)] for level, texts in self.aliases for text in texts}
+
+    def place(self, text: str, form: FileForm) -> int | None:
+        """Return which of the texts, from 0, a cell of a file of this form means; None where it means none of them."""
+        return self._places.get(canonical(text), self._places.get(canonical(form.pointed(text))))
+
     def check(self) -> None:
         """Raises InputError for what is no such column."""
         where = f"column {shown(self.name)}"
-        forms = [canonical(category) for category in self.categories]
-        if not forms:
+        if not self.forms:
             raise InputError("columns.no_category").within(where)
-        if "" in forms:
+        if "" in self.forms:
             raise InputError("columns.empty_category").within(where)
-        if len(set(forms)) != len(forms):
+        if len(set(self.forms)) != len(self.forms):
             raise InputError("columns.same_category").within(where)
         places = check_aliases(where, self.categories, self.aliases)
         if self.missing is None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, canonical
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.file_form import PLAIN, FileForm
 from smc_dp.data.format_hints import Refused, explain
 
@@ -180,7 +180,7 @@ def read_column(table: Table, column: Column) -> ReadCells:
     cells = table.columns.get(column.name)
     if isinstance(cells, np.ndarray) and isinstance(column, NumericColumn | BinnedColumn) and np.isfinite(cells).all():
         return ReadCells(cells, (), np.zeros(0, dtype=np.int64), {})  # numbers that need not be looked at one by one
-    read = _place(table, column) if isinstance(column, CategoricalColumn) else _number(column, table.form)
+    read = _place(column, table.form) if isinstance(column, CategoricalColumn) else _number(column, table.form)
     cells, codes = table.different(column.name)
     found, faults = np.full(len(cells), np.nan), {}
     for i, cell in enumerate(cells):
@@ -269,18 +269,16 @@ def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileForm) -
     return days
 
 
-def _place(table: Table, column: CategoricalColumn) -> Callable[[object], float | Fault]:
+def _place(column: CategoricalColumn, form: FileForm) -> Callable[[object], float | Fault]:
     """Return what finds the place of a cell among the categories."""
-    wanted = {canonical(level): i for i, level in enumerate(column.categories)}
-    listed = [text[:_SHOWN] for text in list(wanted)[:_LISTED]] + (["..."] if len(wanted) > _LISTED else [])
-    known = wanted | {canonical(text): wanted[canonical(level)] for level, texts in column.aliases for text in texts}
+    listed = [text[:_SHOWN] for text in column.forms[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
     unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 
     def place(cell: object) -> float | Fault:
         text = text_in(cell)
         if isinstance(text, Fault):
             return text
-        found = known.get(canonical(text), known.get(canonical(table.form.pointed(text))))
+        found = column.place(text, form)
         return unknown if found is None else float(found)
 
     return place

@@ -146,7 +146,7 @@ def _kinds(table: Table, column: Column, read: ReadCells) -> list[TableFault]:
 
     Empty cells are of one kind, and never among the last.
     """
-    levels = [canonical(level) for level in column.categories] if isinstance(column, CategoricalColumn) else []
+    levels = column.forms if isinstance(column, CategoricalColumn) else ()
     kinds, numbers = np.full(len(read.cells), -1, dtype=np.int64), {"": 0}
     for i, fault in read.faults.items():  # explained again for the first row of its kind: all would fill the memory
         kinds[i] = numbers.setdefault(_kind(fault, read.cells[i], table, levels), len(numbers))
@@ -210,7 +210,7 @@ def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     unknown = [fault for fault in faults if fault.code not in NOTHING]
     if len(unknown) < _MANY_NUMBERS or not all(_is_number(fault.example) for fault in unknown):
         return faults
-    numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": shown(unknown[0].example)})
+    numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": unknown[0].fault.fields["got"]})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
     return [together, *(fault for fault in faults if fault.code in NOTHING)]
 

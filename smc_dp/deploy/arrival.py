@@ -8,7 +8,7 @@ taken: what a site keeps is bounded, whoever sends. What carries no message of t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TypeAlias
 
@@ -19,12 +19,15 @@ from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.channel import GREETING
 from protocols.runtime.conversation import Conversation
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, START, Envelope
+from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy import approval, record
 from smc_dp.deploy.frame import MOST_BYTES, Parcel
+from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import status_message
+from smc_dp.run.release_consistency import could_wait
 
 MOST_NOTICES = 16  # of one participant: it has two to send, and the others are left out
 _AROUND = 1 << 12  # bytes of a frame, and of the header of an envelope or of a part of a record, at most
@@ -115,6 +118,12 @@ class Arrivals:
         """Return how many of a kind and stage have come on a link."""
         return self._came.get((sender, to), Counter[_Kind]())[kind, stage]
 
+    def could_wait(self, reader: str, absent: Absent) -> bool:
+        """Whether a role can go on without this: a greeting, or one of as many messages as come on that link."""
+        if not could_wait(self._session, reader, absent):
+            return False
+        return absent.kind == HELLO or absent.read < self._most(absent.sender, reader)[absent.kind, absent.stage]
+
     @cached_property
     def _most_pieces(self) -> int:
         """Parts of the longest record: its lines hold each message in base64, and beside each may stand an absence."""
@@ -157,6 +166,16 @@ class Arrivals:
             if mine in flow.senders and theirs in flow.to and reaches and sender != to:
                 found[flow.kind.__name__, flow.stage] += flow.times
         return found
+
+
+def told(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, ...]:
+    """What somebody says that its role went on without, as far as its role could ever wait for that.
+
+    Whatever else somebody signs is left out, so that nobody can keep the others from their record, or anybody from
+    reading it, by a word.
+    """
+    limits = Arrivals(session)
+    return tuple((reader, absent) for absent in marks if limits.could_wait(reader, absent))
 
 
 def longest_parcel(study: JointStudy) -> int:

@@ -130,6 +130,24 @@ def test_a_dealer_that_stays_silent_is_the_one_who_is_missing() -> None:
     assert not c.charged
 
 
+@pytest.mark.parametrize("sent", [None, b"junk"])
+def test_a_dealer_that_sends_one_holder_no_message_makes_that_holder_missing(sent: bytes | None) -> None:
+    """Which is not claimed: the complaint round is about shares, and the curator sees who is not ready. Nobody pays."""
+    c = session(HONEST, 5, 1, 1, charlie=False)
+    c.greet()
+    c.pump()
+    for holder in ALL[:4]:
+        if holder != "P1":
+            c.say(BAD, holder, c.code.dealing.shares_for(c.dealt(BAD), ALL.index(holder)))
+        elif sent is not None:
+            c.raw(BAD, "P1", "Shares", sent, c.honest["P1"].stage)
+    c.say(BAD, CURATOR_NAME, c.ready(BAD, c.roster(), 0))
+    assert c.honest[CURATOR_NAME].awaited == ("P1",)
+    assert c.honest["P1"].awaited == (BAD,)
+    assert named(c) == ({BAD} if sent else set())
+    assert not c.charged
+
+
 def test_an_answer_that_is_not_signed_as_one_to_these_complaints_is_its_senders_fault() -> None:
     c = dealt(("P1",))
     c.say(BAD, CURATOR_NAME, answer(c, every=(0, 0, 0, 0, bit("P1"))))
