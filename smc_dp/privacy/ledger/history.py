@@ -157,9 +157,9 @@ class History:
 
     def _void_too_late(self, account: Account, first: int) -> Iterator[Entry]:
         """Pure reservations before `first`, void only after it: whoever gave them up may have known its answer."""
+        late = {entry.refers for entry in self.entries[first:] if entry.state == "void"}
         for entry in self._reserved(account):
-            end = self.outcome(entry.number)
-            if entry.kind == "pure" and entry.number < first and end and end.state == "void" and end.number > first:
+            if entry.kind == "pure" and entry.number < first and entry.number in late:
                 yield entry
 
     @property
