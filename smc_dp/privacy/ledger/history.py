@@ -73,7 +73,11 @@ class Standing:
 
     @property
     def left(self) -> Fraction:
-        """Epsilon that a further pure release may have at least; negative when the limit is passed."""
+        """The limit's epsilon without the total; negative when the limit is passed.
+
+        It is no price list: a pure release after a Gaussian one adds more than its epsilon to the total, and a further
+        Gaussian one less. Where all are pure and added as they are, a pure release of this epsilon fits.
+        """
         return self.limit.epsilon - self.total.epsilon if self.total else Fraction(-1)
 
     @property

@@ -297,6 +297,27 @@ def test_charlie_who_tells_parties_of_different_complaints_cannot_frame_an_hones
     assert named(framed(unbound)) == {"P1"}
 
 
+def test_charlie_who_takes_some_through_complaints_and_others_past_them_reads_no_more() -> None:
+    """P1 and P2 open shares of P5, who is his, and P3 and P4 hear of no complaint: the sums are those of all."""
+    c = dealt(charlie=True)
+    told: Any = accuse(c, {BAD: bit(*ALL[:4])}, ("P1", "P2"))
+    assert set(c.to_charlie("Disclosed")) == {"P1", "P2"}
+    for i, name in enumerate(ALL[:4]):
+        c.say(CURATOR_NAME, name, c.start_with(c.roster()))
+        if name in ("P1", "P2"):
+            count = c.p.K * c.p.R
+            c.say(CURATOR_NAME, name, c.code.messages.Replaced((ZERO,) * count, (ZERO,) * count))
+        assert told.accused[i] == 0
+    assert started(c)
+    assert c.readable(0) == []
+    c.lead(0, ALL, ALL[:4])
+    (read,) = c.readable(0)
+    assert read.of == set(ALL[:4])
+    assert read.value == c.total(ALL[:4], 0)
+    for name in ALL[:4]:  # the sum is read, and the other secret of each is not
+        assert (c.opened(0, name, "b") is not None, c.opened(0, name, "s")) == (True, None)
+
+
 @pytest.mark.parametrize("wrong", [bit("P1"), bit(BAD), bit("P1", BAD), 1 << 6])
 def test_charlie_who_names_a_dealer_without_proof_is_named(wrong: int) -> None:
     """P5's answer is right, and so is P1's; a list of two, or of nobody, names nobody."""

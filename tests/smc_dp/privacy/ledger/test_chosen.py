@@ -166,6 +166,16 @@ def test_the_twin_a_reservation_that_can_be_given_up_late_is_no_filter() -> None
     assert float((weights * np.max(ways, axis=0)).sum() / weights.sum()) > 1.5 * float(DELTA)
 
 
+def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_one(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "x", Fraction(2), DELTA) as ledger:
+        ledger.reserve("0" * 64, "m", gauss(Fraction(3, 10)), "0" * 64)
+        standing = ledger.spent(RECORDS)
+        assert standing.left > 1
+        assert not ledger.spent(RECORDS, pure(Fraction(1, 2))).fits
+        lines = [block.text for block in report.checked(ledger.history())]
+    assert any("a pure release now adds more than its epsilon" in line for line in lines)
+
+
 def test_gaussian_releases_come_to_what_their_curve_says_even_where_rho_says_less() -> None:
     """With a variance near the least one, mu^2 is far above 2 rho: of two accounts only one is kept."""
     small = replace(gauss(FIRST), rho=FIRST**2 / 8)
