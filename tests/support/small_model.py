@@ -27,6 +27,7 @@ from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import recompute
+from smc_dp.audit.run import derived_parameters
 from smc_dp.audit.run.check import Check, CheckOutcome
 from smc_dp.audit.run.conformity import expected_schedule
 from smc_dp.audit.run.evidence import Evidence
@@ -145,8 +146,10 @@ class Outcome:
 
 
 @contextmanager
-def schedules_kept() -> Iterator[None]:
-    """Learn no schedule twice, nor that there is none: it follows from its arguments alone."""
+def derived_once() -> Iterator[None]:
+    """Learn no schedule twice, nor that there is none: it follows from its arguments alone. Nor derive twice what a
+    release states, which no view changes.
+    """
     learn, learnt = expected_schedule.from_dry_runs, dict[tuple[Any, ...], Any]()
 
     def kept(protocol: Protocol, *said: Any) -> Any:
@@ -160,7 +163,18 @@ def schedules_kept() -> Iterator[None]:
             raise learnt[key]
         return learnt[key]
 
-    with mock.patch.object(expected_schedule, "from_dry_runs", kept):
+    derive = derived_parameters.stated
+
+    def derived(evidence: Evidence) -> Any:
+        known = vars(evidence)
+        if "derived" not in known:
+            known["derived"] = derive(evidence)
+        return known["derived"]
+
+    with (
+        mock.patch.object(expected_schedule, "from_dry_runs", kept),
+        mock.patch.object(derived_parameters, "stated", derived),
+    ):
         yield
 
 

@@ -15,13 +15,13 @@ from support.small_model import (
     Lie,
     Model,
     count_of,
+    derived_once,
     diagonal,
     failed,
     false_notices,
     false_transcripts,
     honest,
     named,
-    schedules_kept,
     with_message,
     written,
 )
@@ -99,7 +99,7 @@ def test_what_is_found_once_is_what_each_audit_finds(model: Model, tmp_path: Pat
     for n, lie in enumerate(lies_of(model, 90)):
         folders = written(lie, tmp_path / str(n))
         if folders is not None:
-            with schedules_kept():
+            with derived_once():
                 found = list(model.audits_of(folders, every))
             assert found == [model.audits(folders, *some) for some in every], lie.what
 
@@ -109,7 +109,7 @@ def test_what_is_found_once_is_what_each_audit_finds(model: Model, tmp_path: Pat
 def test_every_lie_about_notices_and_transcripts_beside_any_views(parties: int, tmp_path: Path) -> None:
     small = Model(honest(parties))
     every = list(subsets(small.made.session.names))
-    with schedules_kept():
+    with derived_once():
         for n, lie in enumerate(lies_of(small)):
             look_at(small, lie, tmp_path / str(n), every)
 
@@ -148,5 +148,5 @@ def test_a_sample_of_lies_in_messages(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.slow
 @pytest.mark.parametrize("parties", [3, 4])
 def test_every_lie_in_a_message_beside_any_views(parties: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with schedules_kept():
+    with derived_once():
         assert of_messages(parties, 1, tmp_path, monkeypatch) > 0
