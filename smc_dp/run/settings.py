@@ -240,7 +240,7 @@ class Simulation(Document):
     as_printed_insecure: bool = _setting("INSECURE: the paper's steps with their leaks.", kind="flag", default=False)
 
 
-_SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
+SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
     {"method": MethodSettings, "target": TargetSettings, "protocol": ProtocolSettings}
 )
 
@@ -260,7 +260,7 @@ class RunSettings(Document):
         A float that is an epsilon or a delta becomes the smaller of its decimal and its binary reading.
         """
         found: dict[str, dict[str, Any]] = {}
-        for name, section in _SECTIONS.items():
+        for name, section in SECTIONS.items():
             for key in section.model_fields:
                 value = said.pop(name if key == "name" else key, None)
                 if value is not None:
