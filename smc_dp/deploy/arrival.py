@@ -8,7 +8,7 @@ taken: what a site keeps is bounded, whoever sends. What carries no message of t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TypeAlias
 
@@ -19,10 +19,12 @@ from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.channel import GREETING
 from protocols.runtime.conversation import Conversation
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, START, Envelope
+from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy import approval, record
 from smc_dp.deploy.frame import MOST_BYTES, Parcel
+from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import status_message
 
@@ -115,6 +117,14 @@ class Arrivals:
         """Return how many of a kind and stage have come on a link."""
         return self._came.get((sender, to), Counter[_Kind]())[kind, stage]
 
+    def could_wait(self, reader: str, absent: Absent) -> bool:
+        """Whether a role can go on without this: a greeting, or one of as many messages as come on that link."""
+        session, sender = self._session, absent.sender
+        if absent.kind == HELLO:
+            greets = sender in session.greeters or sender in session.peers(reader)
+            return greets and (absent.stage, absent.read) == (GREETING, 0) and sender != reader
+        return sender in session.peers(reader) and absent.read < self._most(sender, reader)[absent.kind, absent.stage]
+
     @cached_property
     def _most_pieces(self) -> int:
         """Parts of the longest record: its lines hold each message in base64, and beside each may stand an absence."""
@@ -157,6 +167,16 @@ class Arrivals:
             if mine in flow.senders and theirs in flow.to and reaches and sender != to:
                 found[flow.kind.__name__, flow.stage] += flow.times
         return found
+
+
+def told(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, ...]:
+    """What somebody says that its role went on without, as far as its role could ever wait for that.
+
+    Whatever else somebody signs is left out, so that nobody can keep the others from their record, or anybody from
+    reading it, by a word.
+    """
+    limits = Arrivals(session)
+    return tuple((reader, absent) for absent in marks if limits.could_wait(reader, absent))
 
 
 def longest_parcel(study: JointStudy) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.record import Record, owed, read, record_of, told, under_way
+from smc_dp.deploy.arrival import told
+from smc_dp.deploy.record import Record, owed, read, record_of, under_way
 from smc_dp.deploy.release import (
     as_documents,
     as_parcels,

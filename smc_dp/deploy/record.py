@@ -22,6 +22,7 @@ from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, 
 from smc_dp.run.record import Lines, parsed
 from smc_dp.run.release_consistency import Recorded
 from smc_dp.run.transcript_header import read_head
+from smc_dp.run.verify_release import read_record
 
 MOST_BYTES = 1 << 28
 """Of a record: what an audit reads."""
@@ -74,24 +75,6 @@ def under_way(session: Session, envelopes: Iterable[Envelope], heads: Mapping[st
     late = {name for name, head in heads.items() if head not in digests[name]}
     late |= {e.sender for e in there if e.prev not in digests[e.sender]}
     return tuple(name for name in session.names if name in late)
-
-
-def told(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, ...]:
-    """What somebody says that its role went on without, as far as its role could ever wait for that.
-
-    Whatever else somebody signs is left out, so that nobody can keep the others from their record by a word.
-    """
-    return tuple((reader, absent) for absent in marks if _could_wait(session, reader, absent))
-
-
-def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
-    if absent.kind == HELLO:
-        greets = absent.sender in session.greeters or absent.sender in session.peers(reader)
-        return greets and (absent.stage, absent.read) == (GREETING, 0) and absent.sender != reader
-    kind = session.kinds.get(absent.kind)
-    if kind is None or absent.sender not in session.peers(reader):
-        return False
-    return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
 
 
 def owed(
@@ -200,6 +183,7 @@ def read(content: bytes, session: Session) -> Recorded:
         head = read_head(lines.text(0), "record")
         envelopes, absences = parsed(session, lines)
         kept = Record(session, envelopes.values()).envelopes
+        read_record(content)  # as all read it who use the release
     except ProtocolError as error:
         raise InputError(error.fault.within("record")) from None
     if len(kept) + len(absences) != len(lines):

@@ -87,7 +87,9 @@ def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
             number, count, piece = cbor2.loads(parcel.body, max_depth=2)
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
             raise NoReleaseError(_NO_PIECE) from None
-        if number != parcel.number or type(count) is not int or total not in (None, count) or type(piece) is not bytes:
+        if type(count) is not int or type(piece) is not bytes or total not in (None, count):
+            raise NoReleaseError(_NO_PIECE)
+        if number != parcel.number or number >= count:
             raise NoReleaseError(_NO_PIECE)
         total, pieces[number] = count, piece
     if total is None or len(pieces) < total:

@@ -172,6 +172,7 @@ class Participation:
         self._idle = 0  # looks in a row that brought parcels of which nothing followed
         self.notices: dict[str, Notice] = {}
         self._ranks: dict[str, tuple[bool, int]] = {}
+        self._enders: dict[str, Notice] = {}  # the first word of each by which it ended the session for all
 
     @property
     def end(self) -> str | None:
@@ -367,14 +368,15 @@ class Participation:
 
     def _close_with_others(self, site: Site) -> None:
         """Where others have ended the session nothing more leaves here, from before the role goes on."""
-        if any(notice.sender in self.member.ends_for_all for notice in self._leavers):
-            site.send_nothing_more()
+        for notice in self._leavers:
+            if notice.sender in self.member.ends_for_all:
+                self._enders.setdefault(notice.sender, notice)  # which nobody takes back: nothing left here since
+                site.send_nothing_more()
 
     def _end_with_others(self, site: Site, late: bool) -> None:
         """Others have ended the session: so does this site, once it has read what they sent before."""
-        for notice in self._leavers:
-            ends = notice.sender in self.member.ends_for_all and (late or site.has_heard_out(notice))
-            if ends and site.end is None:
+        for notice in self._enders.values():
+            if site.end is None and (late or site.has_heard_out(notice)):
                 site.ended_by_others(notice.sender, notice.code)
 
     def _give_up_leavers(self, site: Site) -> None:

@@ -375,7 +375,8 @@ def misfit(
             return InputFault("parcel.of_nobody", fields)
         if parcel.sender == name:
             return InputFault("parcel.not_from_here", fields)
-        if parcel.to not in (name, PUBLIC_NAME) and (parcel.lane, name) != ("mail", CURATOR_NAME):
+        others = names if (parcel.lane, name) == ("mail", CURATOR_NAME) else ()
+        if parcel.to not in (name, PUBLIC_NAME, *others):
             return InputFault("parcel.not_for_us", fields)
     return None
 

@@ -45,12 +45,18 @@ class SiteStatus:
 
 
 def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) -> None:
-    """End a session that has passed without this site: what is kept here of it is erased, unless a program uses it."""
-    if is_over_for(study, standing(folder), now):
+    """End a session that has passed without this site: what is kept here of it is erased, unless a program uses it.
+
+    So is what a program left that was killed while it ended the study.
+    """
+    facts = standing(folder)
+    ended, missed = facts.get("end") is not None, is_over_for(study, facts, now)
+    if ended or missed:
+        why = {"end": "deadline", **reason(InputFault("session.back_too_late"))} if missed else {}
         try:
-            end_without_key(folder, counters, {"end": "deadline", **reason(InputFault("session.back_too_late"))})
+            end_without_key(folder, counters, why)
         except StoreError as error:
-            if error.code != "state.in_use":
+            if missed and error.code != "state.in_use":
                 raise
 
 
@@ -61,8 +67,8 @@ def abandon(study: JointStudy, folder: Path, counters: Path) -> SiteStatus:
     counters that is not the state's.
     """
     found = site_status(study, folder)
-    if found.end is None:
-        end_without_key(folder, counters, {"end": "abandoned", **reason(InputFault("session.abandoned"))})
+    why = {"end": "abandoned", **reason(InputFault("session.abandoned"))} if found.end is None else {}
+    end_without_key(folder, counters, why)
     return site_status(study, folder)
 
 

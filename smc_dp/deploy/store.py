@@ -386,7 +386,7 @@ def open_store(folder: Path, approval: Approval, signer: Signer, counters: Path,
 
 
 def end_without_key(folder: Path, counters: Path, facts: Mapping[str, Any]) -> None:
-    """Commit these facts, an `end` among them, whatever program once kept its state here: that is erased.
+    """Commit these facts, whatever program once kept its state here: with an `end`, now or before, that is erased.
 
     It takes no identity, for nothing is read. `StoreError` while a program uses it, or for the counters of another.
     """

@@ -9,7 +9,6 @@ from fractions import Fraction
 from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
-from smc_dp.core.documents import FaultCollector
 from smc_dp.core.errors import InputError, check_one_of, shown
 from smc_dp.privacy.gaussian import mu_for
 
@@ -71,16 +70,17 @@ class Target:
     def __post_init__(self) -> None:
         if self.epsilon == math.inf:
             object.__setattr__(self, "epsilon", None)
-        found = FaultCollector()
-        with found.step():
-            object.__setattr__(self, "epsilon", None if self.epsilon is None else _epsilon(self.epsilon))
-        with found.step():
-            check_one_of("calibration", self.calibration, get_args(Calibration))
-        with found.step():
-            check_one_of("noise", self.noise, get_args(NoiseName))
-        with found.step():
-            object.__setattr__(self, "delta", _delta(self.delta))
-        found.require()
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
+            if not LOWEST <= self.epsilon <= HIGHEST:
+                raise InputError(
+                    "epsilon.out_of_range", least=float(LOWEST), most=float(HIGHEST), got=figure(self.epsilon)
+                )
+        check_one_of("calibration", self.calibration, get_args(Calibration))
+        check_one_of("noise", self.noise, get_args(NoiseName))
+        object.__setattr__(self, "delta", exact("delta", self.delta))
+        if not LEAST_DELTA <= self.delta < 1:
+            raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=figure(self.delta))
         if self.noise not in PRINTED and self.calibration == "paper":
             raise InputError("noise.not_in_papers", noise=self.noise)
 
@@ -95,20 +95,6 @@ class Target:
     def mu(self) -> Fraction:
         """The largest float mu whose Gaussian curve keeps epsilon at delta, for certain; see `gaussian`."""
         return mu_for(self.wanted, self.delta)
-
-
-def _epsilon(value: object) -> Fraction:
-    epsilon = exact("epsilon", value)
-    if not LOWEST <= epsilon <= HIGHEST:
-        raise InputError("epsilon.out_of_range", least=float(LOWEST), most=float(HIGHEST), got=figure(epsilon))
-    return epsilon
-
-
-def _delta(value: object) -> Fraction:
-    delta = exact("delta", value)
-    if not LEAST_DELTA <= delta < 1:
-        raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=figure(delta))
-    return delta
 
 
 def figure(value: Fraction) -> str:

@@ -67,7 +67,7 @@ class Predictions:
             raise InputError("prediction.class_is_formula", name=shown(formulas[0]))
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
-        if any("\r" in cell for cell in (called, *self.ids)):  # of itself it quotes no mark that ends others' lines
+        if any(set("\r\t;") & set(cell) for cell in (called, *self.ids)):  # at these others end a line or a cell
             lines = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
         lines.writerow((quoted(called), "prediction", *heading))
         none = ("",) * len(heading)

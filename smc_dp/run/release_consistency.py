@@ -267,15 +267,18 @@ def word_fault(recorded: Recorded) -> Refuted | None:
 
 
 def _statements(recorded: Recorded) -> list[tuple[str, Any]]:
-    """Read the statements in given views; what cannot be read contradicts nothing."""
+    """Read the statements in given views; what cannot be read, or is not its signer's to state, contradicts nothing."""
     session, found = recorded.session, []
     kinds = {kind.__name__: kind for kind in session.program.statements}
     for said in recorded.statements:
-        if not is_signed_statement(session, said):
+        kind = kinds.get(said.kind)
+        if kind is None or not is_signed_statement(session, said):
+            continue
+        if not kind.route.allows(session.kind(said.name), messages.PUBLIC):
             continue
         try:
-            found.append((said.name, messages.decode(kinds[said.kind], said.payload, session.layout, {})))
-        except (DecodeError, KeyError):
+            found.append((said.name, messages.decode(kind, said.payload, session.layout, {})))
+        except DecodeError:
             continue
     return found
 

@@ -1,7 +1,7 @@
 """FLARE's job at a site: it runs the site's own part, of which the job knows nothing but the digest of its study.
 
-FLARE's log is read by more people than the site's rows: it gets fixed lines and codes. Whatever else there is to say,
-the text of a refusal, the lines of the package's own loggers and warnings, goes to a file that its owner can read.
+FLARE's log is read by more people than the site's rows: it gets fixed lines and codes. The text of a refusal, what the
+site is told of its part, and warnings go to a file that its owner can read; lines of the package's own loggers nowhere.
 """
 
 from __future__ import annotations

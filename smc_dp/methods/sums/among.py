@@ -87,15 +87,18 @@ class Among:
     def stated(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
         """Return the statement of so many sums, but for the probability that their graph of neighbours does not do.
 
-        That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private.
+        That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private. It is no more
+        than that: nothing that can fail is zero-concentrated, or below the curve of a Gaussian at every delta.
         """
         failure = circle_failure(self.parties, self.colluders, self.dropouts, sums)
         if not failure or promised.kind == "none":
             return promised
         return replace(
             promised,
-            kind="approx" if promised.kind == "pure" else promised.kind,
+            kind="approx",
             delta=round_up(Fraction(promised.delta) + failure),
+            rho=None,
+            mu=None,
         )
 
     @property

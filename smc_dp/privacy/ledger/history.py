@@ -73,7 +73,11 @@ class Standing:
 
     @property
     def left(self) -> Fraction:
-        """Epsilon that a further pure release may have at least; negative when the limit is passed."""
+        """The limit's epsilon without the total; negative when the limit is passed.
+
+        It is no price list: a pure release after a Gaussian one adds more than its epsilon to the total, and a further
+        Gaussian one less. Where all are pure and added as they are, a pure release of this epsilon fits.
+        """
         return self.limit.epsilon - self.total.epsilon if self.total else Fraction(-1)
 
     @property
@@ -155,6 +159,13 @@ class History:
             if entry.state == "reserved" and account in counted(entry.guarantee):
                 yield entry
 
+    def _void_too_late(self, account: Account, first: int) -> Iterator[Entry]:
+        """Pure reservations before `first`, void only after it: whoever gave them up may have known its answer."""
+        late = {entry.refers for entry in self.entries[first:] if entry.state == "void"}
+        for entry in self._reserved(account):
+            if entry.kind == "pure" and entry.number < first and entry.number in late:
+                yield entry
+
     @property
     def data_sets(self) -> frozenset[str]:
         """The names of all that something is charged for."""
@@ -172,7 +183,10 @@ class History:
         first = next((e.number for e in self._reserved(account) if e.kind == "zcdp"), None)
         made = [e for e in self.charged.get(account, []) if e.kind == "pure" and first and e.number < first]
         pure_first = None if first is None else len(made)
-        return Standing(self.limit, _total(account, (*releases, *asked), self.limit.delta, pure_first=pure_first))
+        too_late = [e.guarantee for e in self._void_too_late(account, first)] if first else []
+        return Standing(
+            self.limit, _total(account, (*releases, *asked), self.limit.delta, pure_first=pure_first, too_late=too_late)
+        )
 
     def kept_however_chosen(self, account: Account) -> bool:
         """Whether the limit of the account holds also where figures were chosen in view of earlier releases."""
@@ -257,11 +271,13 @@ def _total(
     delta: Fraction,
     splits: int = composition.MOST_SPLITS,
     pure_first: int | None = None,
+    too_late: Iterable[Guarantee] = (),
 ) -> Total | None:
     """What the releases come to in an account, as `composition.total`."""
-    found = [counted(release)[account] for release in releases]
+    found, late = ([counted(release)[account] for release in them] for them in (releases, too_late))
     known = [release for release in found if release is not None]
-    return composition.total(known, delta, splits, pure_first) if len(known) == len(found) else None
+    given_up = sum((release.epsilon for release in late if release is not None), Fraction(0))
+    return composition.total(known, delta, splits, pure_first, given_up) if len(known) == len(found) else None
 
 
 def account_of(release: Guarantee | PrivacyStatement) -> Account:

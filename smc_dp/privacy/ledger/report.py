@@ -65,6 +65,8 @@ def checked(history: History) -> Iterator[Prose]:
 def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
     said = f"unit {account.unit}, adjacency {account.adjacency}: {sentence(history.standing(account))}"
+    if any(entry.kind == "zcdp" for entry in history.charged[account]):
+        said += "; a pure release now adds more than its epsilon"
     if not history.kept_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: approximate ones are mixed with others"
     return said

@@ -130,6 +130,24 @@ def test_a_dealer_that_stays_silent_is_the_one_who_is_missing() -> None:
     assert not c.charged
 
 
+@pytest.mark.parametrize("sent", [None, b"junk"])
+def test_a_dealer_that_sends_one_holder_no_message_makes_that_holder_missing(sent: bytes | None) -> None:
+    """Which is not claimed: the complaint round is about shares, and the curator sees who is not ready. Nobody pays."""
+    c = session(HONEST, 5, 1, 1, charlie=False)
+    c.greet()
+    c.pump()
+    for holder in ALL[:4]:
+        if holder != "P1":
+            c.say(BAD, holder, c.code.dealing.shares_for(c.dealt(BAD), ALL.index(holder)))
+        elif sent is not None:
+            c.raw(BAD, "P1", "Shares", sent, c.honest["P1"].stage)
+    c.say(BAD, CURATOR_NAME, c.ready(BAD, c.roster(), 0))
+    assert c.honest[CURATOR_NAME].awaited == ("P1",)
+    assert c.honest["P1"].awaited == (BAD,)
+    assert named(c) == ({BAD} if sent else set())
+    assert not c.charged
+
+
 def test_an_answer_that_is_not_signed_as_one_to_these_complaints_is_its_senders_fault() -> None:
     c = dealt(("P1",))
     c.say(BAD, CURATOR_NAME, answer(c, every=(0, 0, 0, 0, bit("P1"))))
@@ -277,6 +295,27 @@ def test_charlie_who_tells_parties_of_different_complaints_cannot_frame_an_hones
     assert named(framed(HONEST)) == {CURATOR_NAME}
     unbound = copied(Patch("complaints", "for one in every)", "for one in ())"))
     assert named(framed(unbound)) == {"P1"}
+
+
+def test_charlie_who_takes_some_through_complaints_and_others_past_them_reads_no_more() -> None:
+    """P1 and P2 open shares of P5, who is his, and P3 and P4 hear of no complaint: the sums are those of all."""
+    c = dealt(charlie=True)
+    told: Any = accuse(c, {BAD: bit(*ALL[:4])}, ("P1", "P2"))
+    assert set(c.to_charlie("Disclosed")) == {"P1", "P2"}
+    for i, name in enumerate(ALL[:4]):
+        c.say(CURATOR_NAME, name, c.start_with(c.roster()))
+        if name in ("P1", "P2"):
+            count = c.p.K * c.p.R
+            c.say(CURATOR_NAME, name, c.code.messages.Replaced((ZERO,) * count, (ZERO,) * count))
+        assert told.accused[i] == 0
+    assert started(c)
+    assert c.readable(0) == []
+    c.lead(0, ALL, ALL[:4])
+    (read,) = c.readable(0)
+    assert read.of == set(ALL[:4])
+    assert read.value == c.total(ALL[:4], 0)
+    for name in ALL[:4]:  # the sum is read, and the other secret of each is not
+        assert (c.opened(0, name, "b") is not None, c.opened(0, name, "s")) == (True, None)
 
 
 @pytest.mark.parametrize("wrong", [bit("P1"), bit(BAD), bit("P1", BAD), 1 << 6])

@@ -89,6 +89,9 @@ STOPS = {
     "two letters between others, at Charlie": Mutant(
         BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]), "two parcels are number 0 of mail from P2 to P3", "charlie"
     ),
+    "mail to nobody, at Charlie": Mutant(
+        BETWEEN.becomes(lambda p: replace(p, to="mallory")), "is not for charlie", "charlie"
+    ),
     "garbage between others, at Charlie": Mutant(BETWEEN.becomes(body(lambda b: b"?")), "envelope", "charlie"),
     "a seal between others, at Charlie": Mutant(
         BETWEEN.becomes(inside(flipped)), "something that P2 sent is not there, and later messages of it are", "charlie"
@@ -131,6 +134,13 @@ STOPS = {
     ),
     "a part that says it is another": Mutant(
         At("charlie", "public", "record", 0).becomes(hubs.part(1, 2, b"x")), "what came of it is not a part of one"
+    ),
+    "a part beyond the last": Mutant(
+        At("charlie", "public", "record", 0).becomes(lambda p: replace(hubs.part(5, 1, b"x")(p), number=5)),
+        "what came of it is not a part of one",
+    ),
+    "no parts at all": Mutant(
+        At("charlie", "public", "record", 0).becomes(hubs.part(0, -1, b"x")), "what came of it is not a part of one"
     ),
     "a part of text": Mutant(
         At("charlie", "public", "record", 0).becomes(hubs.part(0, 1, "x")), "is not a part of one"
@@ -177,6 +187,7 @@ EVERY_DAY = {  # one for each rule, the others are slow
     *("a letter of a stranger", "a letter in the reader's own name", "a letter for somebody else"),
     *("two letters of one number", "a greeting under another identity", "the end of a stage"),
     *("an older approval", "an approval that nobody signed", "garbage between others, at Charlie"),
+    *("mail to nobody, at Charlie", "a part beyond the last", "no parts at all"),
     *("a record without a message", "a part of text"),
 }
 SLOW = [pytest.param(what, marks=() if what in EVERY_DAY else pytest.mark.slow) for what in STOPS]

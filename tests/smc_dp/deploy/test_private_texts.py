@@ -208,6 +208,7 @@ def test_flare_hears_of_a_failure_that_nobody_foresaw_what_kind_it_is_and_no_mor
     assert [line for line in heard.lines if "KeyError" in line]
     assert found_in(dict(reply), *heard.lines, capfd.readouterr()) == []
     assert CELL in details.read_text()
+    assert "a line about" not in details.read_text()  # sites of one process would write into each other's files
 
 
 # The type.

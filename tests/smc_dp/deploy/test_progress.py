@@ -214,3 +214,16 @@ def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadl
     assert found.ended["P2"] < patience("P2") < found.ended["P1"]
     assert not found.late(run)
     run.close()
+
+
+def test_a_word_that_ends_the_session_cannot_be_taken_back(fast_path: Path) -> None:
+    """Who has heard it sends nothing more, and would wait for ever for the one that said it."""
+    run = begun(fast_path)
+    charlie = Corrupted(run, CURATOR_NAME)
+    charlie.say("aborted", sent={"P1": 1 << 30})
+    run.turn("P1")
+    charlie.say("done")
+    found = course(run, lambda: None, rounds=200)
+    assert run.ends["P1"] == "ended"
+    assert not found.late(run)
+    run.close()

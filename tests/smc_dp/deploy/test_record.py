@@ -25,11 +25,13 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import Letters
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
+from smc_dp.deploy.arrival import told
 from smc_dp.deploy.merge import TwoMessagesError
-from smc_dp.deploy.record import OwnLog, Record, Recorded, check_record, owed, read, record_of, told, under_way
+from smc_dp.deploy.record import OwnLog, Record, Recorded, check_record, owed, read, record_of, under_way
 from smc_dp.deploy.release import own_view
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
+from smc_dp.run.verify_release import read_record
 from tests.support.refusals import refused
 
 DATA = hospitals((12, 8, 20), 2)
@@ -167,6 +169,8 @@ WORDS = [
     (Absent(CURATOR_NAME, "Masked", "sum0"), False),
     (Absent(P2, "Result", "sum0"), False),
     (Absent(CURATOR_NAME, "Pickle", "sum0"), False),
+    (Absent(CURATOR_NAME, "Result", "sum0", 1), False),
+    (Absent(CURATOR_NAME, "Result", "nowhere"), False),
 ]
 
 
@@ -179,6 +183,26 @@ def test_only_what_a_role_could_wait_for_is_taken_from_anybodys_word(
     assert found == (((P1, absent),) if taken else ())
     assert Absent(P1, "x", "y") not in [mark for _, mark in found]
     assert len(again(made, marks=found).splitlines()) == len(made.content.splitlines()) + taken
+
+
+def test_nobodys_word_makes_a_record_too_long_for_those_who_use_the_release(made: Deployed) -> None:
+    marks = [Absent(P2, "Shares", "setup", read) for read in range(600)]
+    record = again(made, marks=told(made.session, P1, marks))
+    assert len(read_record(record).marks) == 1
+
+
+def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Deployed) -> None:
+    """Charlie writes down absences that owe nobody's signature, of himself."""
+    for many in (100, 500, 600):
+        marks = [(PUBLIC_NAME, Absent(CURATOR_NAME, STAGE_END, f"stage{n}")) for n in range(many)]
+        record = again(made, marks=marks)
+        if many == 100:
+            assert len(checked(made, record).marks) == len(read_record(record).marks) == many
+            continue
+        with refused("transcript.too_many_messages"):
+            read_record(record)
+        with refused("transcript.too_many_messages"):
+            checked(made, record)
 
 
 # What a site holds against the record that it was sent.

@@ -86,8 +86,9 @@ def told(folder: Path, capsys: pytest.CaptureFixture[str], *words: str, counters
 
 def is_erased(folder: Path) -> bool:
     (path,) = (folder / "counters").iterdir()
+    number = StateNumber.read(path)  # before a store is opened, which erases what was left
     with closing(opened(folder)) as store:
-        return store.newest() == KeptState(2, b"") and StateNumber.read(path) == StateNumber(2)
+        return store.newest() == KeptState(2, b"") and number == StateNumber(2)
 
 
 def test_an_abandoned_study_is_erased_at_once_and_for_good(halfway: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,6 +98,17 @@ def test_an_abandoned_study_is_erased_at_once_and_for_good(halfway: Path, capsys
     with closing(opened(halfway)) as store, refused("state.does_not_follow", error=StoreError):
         store.commit(state=lambda: KeptState(3, b"more"))
     assert told(halfway, capsys, "study", "abandon") == found
+
+
+@pytest.mark.parametrize("words", [("status",), ("study", "abandon")])
+def test_what_was_killed_while_it_erased_is_erased_by_the_next_command(
+    words: tuple[str, ...], halfway: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(opened(halfway)) as store, monkeypatch.context() as killed:
+        killed.setattr(SiteStore, "_write", lambda self, number: None)
+        store.commit(facts={"end": "aborted"})
+    assert told(halfway, capsys, *words)["end"] == "aborted"
+    assert is_erased(halfway)
 
 
 def test_nothing_is_abandoned_beside_its_program_or_without_its_counters(

@@ -37,6 +37,14 @@ def test_no_cell_is_a_formula_and_a_reader_has_every_id_back(tmp_path: Path) -> 
     assert cells[1 + len(FORMULAS) :][: len(HARMLESS)] == list(HARMLESS)
 
 
+@pytest.mark.parametrize("name", ["a;=1+1", "a\t=1+1"])
+def test_an_id_is_one_cell_where_others_end_a_cell_at_another_mark(tmp_path: Path, name: str) -> None:
+    """In half of Europe a spreadsheet divides the lines of a CSV file at semicolons."""
+    assert written(tmp_path, (name,)) == ["patient", name]
+    line = (tmp_path / "out.csv").read_text().splitlines()[1]
+    assert next(csv.reader([line], delimiter=name[1]))[0].startswith(name)
+
+
 @given(st.text())
 def test_taking_one_apostrophe_away_gives_any_text_back(text: str) -> None:
     assert quoted(text).removeprefix("'") == text

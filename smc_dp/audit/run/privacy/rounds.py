@@ -19,6 +19,8 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import LEAST_VARIANCE, counted, little_variance, told
 from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, laws
 from smc_dp.core.errors import Fault, FieldValue, InputFault
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import Target
 
 SMOOTHING = 9  # what the curve of a share loses
 ROW = 1 << 14  # how long a row is at most, in integers
@@ -74,14 +76,20 @@ def mechanism(found: Stated) -> CheckOutcome:
     mu, rho = _together(found, H, SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
     if mu > target.mu**2:
         return failed("noise.mu_too_large", mechanism=words, mu=float(mu) ** 0.5, most=float(target.mu))
-    stated = form.statement
-    if stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho:
+    if _understated(form.statement, target, mu, rho):
         return failed("statement.too_small", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho))
     if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(form.sums)))):
         return failed(fault.within(words.rstrip(".")))
     return passed(
         "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=form.grid.ring_bits
     )
+
+
+def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fraction) -> bool:
+    """Whether the noise gives less than is stated: a curve, or what the target asks where a circle leaves no curve."""
+    if stated.kind == "approx":
+        return Fraction(stated.epsilon or 0) < target.wanted or Fraction(stated.delta) < target.delta
+    return stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho
 
 
 def _words(found: Stated, H: int) -> str:

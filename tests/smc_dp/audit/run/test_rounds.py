@@ -149,14 +149,17 @@ def test_forms_of_one_sum_that_say_how_far_they_reach(name: str, tmp_path: Path)
 # The figures, made again.
 
 
+FIVE = Among(5, 1, 1)
+
+
 def stated_of(
     method: Any,
     classes: int = 2,
     d: int = 3,
     target: Target = ONE,
+    among: Among = FIVE,
 ) -> Stated:
-    """What a release of such a method by five parties states."""
-    among = Among(5, 1, 1)
+    """What a release of such a method by five parties, or others, states."""
     public = Public(among.parties, d, classes)
     form = method.shared(public, target, among, AnnouncedRows(MOST))
     return Stated(method, target, public, form.grid, form, form.noise)
@@ -201,6 +204,16 @@ def test_each_form_gives_what_is_claimed_and_less_noise_does_not(name: str) -> N
     counted = tuple(tuple(replace(law, honest=4) for law in some) for some in laws)
     assert lying(replace(form.noise, laws=counted)) == "noise.honest_shares"
     assert lying(replace(form.noise, ring_bits=32)) == "ring.too_small"
+
+
+def test_in_a_circle_that_can_fail_no_curve_is_stated_and_the_target_counts() -> None:
+    found = stated_of(Newton(), among=Among(300, 30, 15))
+    stated = found.form.statement
+    assert (stated.kind, stated.mu, stated.rho, stated.epsilon) == ("approx", None, None, 1.0)
+    assert rounds.mechanism(found).status == "passed", rounds.mechanism(found)
+    for less in ({"epsilon": 0.99}, {"delta": 1e-9}, {"kind": "none", "epsilon": None, "delta": 0.0}):
+        found.form.__dict__["statement"] = replace(stated, **less)
+        assert rounds.mechanism(found).code == "statement.too_small"
 
 
 @pytest.mark.parametrize("wrong", ["sums that are not told from one", "a later sum charged as the first"])

@@ -31,7 +31,17 @@ from protocols.runtime.session import Greeting
 from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import PROGRAM, complaints, dealing, setup, steps, sums
 from protocols.secure_sum import curator as honest_curator
-from protocols.secure_sum.messages import Agreed, Input, Listed, Masked, MaskKeys, PublishedOpening, Survivors
+from protocols.secure_sum.messages import (
+    Agreed,
+    Complaint,
+    Disclosure,
+    Input,
+    Listed,
+    Masked,
+    MaskKeys,
+    PublishedOpening,
+    Survivors,
+)
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Sums
 from smc_dp.audit.run import checks, statements
@@ -327,6 +337,22 @@ def test_who_signed_two_statements_about_the_same_thing_is_named(name: str, made
     assert statements.statements(forged).status == "passed"
     same = signed(made, who, about(made, evidence, who, kind))
     assert statements.statements(with_statement(evidence, who, same)).status == "passed"
+
+
+@pytest.mark.parametrize("kind", [Complaint, Disclosure, Input, Agreed], ids=lambda kind: kind.__name__)
+def test_what_charlie_signs_though_only_parties_state_it_contradicts_nothing(
+    kind: type[Message], made: Setup, opened: Folders
+) -> None:
+    """A view of his with such a statement gets a verdict as any other."""
+    evidence = opened.evidence()
+    zeros = {"number": 0, "members": 0, "accused": 0}
+    his = about(made, evidence, CHARLIE, Listed)
+    fields = {slot.name: zeros.get(slot.name, bytes(32)) for slot in kind.slots}
+    message = kind(**{name: his.context if name == "context" else field for name, field in fields.items()})
+    payload = encoded(made.session, "P1", message, {})
+    signature = made.identities[CHARLIE].sign(statement(made.session.id, CHARLIE, kind.__name__, payload))
+    said = with_statement(evidence, CHARLIE, (stage(0), kind.__name__, payload, signature))
+    assert statements.word(said).status == "passed"
 
 
 async def _two_lists(me: Endpoint, p: Parameters, book: Any, setup_: Setup) -> Any:

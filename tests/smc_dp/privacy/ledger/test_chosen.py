@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from smc_dp.privacy.gaussian import epsilon_of
@@ -141,6 +142,46 @@ def test_a_gaussian_release_that_came_to_nothing_changes_no_order(tmp_path: Path
     wanted = total([gauss(MORE), pure(FIRST)], DELTA)
     assert wanted is not None
     assert spent.epsilon == wanted.epsilon != FIRST + (epsilon_of(MORE**2, DELTA) or 0)
+
+
+def test_a_pure_reservation_given_up_after_a_gaussian_answer_leaves_nothing(tmp_path: Path) -> None:
+    """Else whoever knows the answer carries it out, or gives it up for more Gaussian ones: 1.5 times the delta."""
+    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
+        numbers = [ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((pure(FIRST), gauss(FIRST)))]
+        before = ledger.spent(RECORDS, gauss(MORE)).total
+        ledger.settle(numbers[1], "released", "0" * 64)
+        ledger.settle(numbers[0], "void")
+        after_it = ledger.spent(RECORDS, gauss(MORE)).total
+    assert before is not None
+    assert after_it is not None
+    assert after_it.epsilon == before.epsilon
+
+
+def test_the_twin_a_reservation_that_can_be_given_up_late_is_no_filter() -> None:
+    limit_, held = 2.0, 1.0
+    mu = [brentq(lambda m, e=e: float(after(m, e)) - float(DELTA), 0.01, 5) for e in (limit_ - held, limit_)]
+    weights = norm.pdf(LOSSES, mu[0] ** 2 / 2, mu[0])
+    ways = after_coin(held, limit_ - LOSSES), after(math.sqrt(mu[1] ** 2 - mu[0] ** 2), limit_ - LOSSES)
+    assert all(float((weights * way).sum() / weights.sum()) <= float(DELTA) * (1 + 1e-6) for way in ways)
+    assert float((weights * np.max(ways, axis=0)).sum() / weights.sum()) > 1.5 * float(DELTA)
+
+
+def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_one(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "x", Fraction(2), DELTA) as ledger:
+        ledger.reserve("0" * 64, "m", gauss(Fraction(3, 10)), "0" * 64)
+        standing = ledger.spent(RECORDS)
+        assert standing.left > 1
+        assert not ledger.spent(RECORDS, pure(Fraction(1, 2))).fits
+        lines = [block.text for block in report.checked(ledger.history())]
+    assert any("a pure release now adds more than its epsilon" in line for line in lines)
+
+
+def test_gaussian_releases_come_to_what_their_curve_says_even_where_rho_says_less() -> None:
+    """With a variance near the least one, mu^2 is far above 2 rho: of two accounts only one is kept."""
+    small = replace(gauss(FIRST), rho=FIRST**2 / 8)
+    found = total([small, small], DELTA)
+    assert found is not None
+    assert found.epsilon == epsilon_of(2 * FIRST**2, DELTA)
 
 
 def test_the_twin_the_smallest_bound_alone_is_no_filter() -> None:
