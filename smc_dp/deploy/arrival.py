@@ -27,6 +27,7 @@ from smc_dp.deploy.frame import MOST_BYTES, Parcel
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import status_message
+from smc_dp.run.release_consistency import could_wait
 
 MOST_NOTICES = 16  # of one participant: it has two to send, and the others are left out
 _AROUND = 1 << 12  # bytes of a frame, and of the header of an envelope or of a part of a record, at most
@@ -119,11 +120,9 @@ class Arrivals:
 
     def could_wait(self, reader: str, absent: Absent) -> bool:
         """Whether a role can go on without this: a greeting, or one of as many messages as come on that link."""
-        session, sender = self._session, absent.sender
-        if absent.kind == HELLO:
-            greets = sender in session.greeters or sender in session.peers(reader)
-            return greets and (absent.stage, absent.read) == (GREETING, 0) and sender != reader
-        return sender in session.peers(reader) and absent.read < self._most(sender, reader)[absent.kind, absent.stage]
+        if not could_wait(self._session, reader, absent):
+            return False
+        return absent.kind == HELLO or absent.read < self._most(absent.sender, reader)[absent.kind, absent.stage]
 
     @cached_property
     def _most_pieces(self) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 from protocols.crypto.identity import verify
 from protocols.errors import DecodeError, Fault, ProtocolError
 from protocols.runtime import message as messages
+from protocols.runtime.channel import GREETING
 from protocols.runtime.claims import Needed
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, first_greetings, is_signed, signed_payload
 from protocols.runtime.mailbox import Absent
@@ -211,6 +212,7 @@ def needs(recorded: Recorded) -> Iterator[Needed]:
 
 def absences_fault(recorded: Recorded) -> Refuted | None:
     """Whether each absence in the transcript of a study was signed by whoever went on; so a false one is its signer's.
+    Nobody can go on without a message for which its role could never wait.
 
     What somebody owed everybody has no such reader: it follows from what others signed. A simulation has no notices.
     """
@@ -221,10 +223,25 @@ def absences_fault(recorded: Recorded) -> Refuted | None:
     if signed is None:
         return None
     for n, (reader, absent) in recorded.absences.items():
-        if reader != PUBLIC_NAME and absent not in signed.get(reader, ()):
-            fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
+        if reader == PUBLIC_NAME:
+            continue
+        fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
+        if absent not in signed.get(reader, ()):
             return Refuted(InputFault("absence.not_signed", fields), n)
+        if not could_wait(recorded.session, reader, absent):
+            return Refuted(InputFault("absence.not_waited_for", fields), n)
     return None
+
+
+def could_wait(session: Session, reader: str, absent: Absent) -> bool:
+    """Whether the role of this reader could ever wait for this message: a greeting, or a kind with such a route."""
+    if absent.kind == HELLO:
+        greets = absent.sender in session.greeters or absent.sender in session.peers(reader)
+        return greets and (absent.stage, absent.read) == (GREETING, 0) and absent.sender != reader
+    kind = session.kinds.get(absent.kind)
+    if kind is None or absent.sender not in session.peers(reader):
+        return False
+    return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
 
 
 def _marks(recorded: Recorded) -> Mapping[str, Collection[Absent]] | None:

@@ -7,16 +7,19 @@ transcript. Verdicts are those of the program: each site's, each consumer's, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 
 from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
+from protocols.programs import Protocol
 from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END, signed_payload
@@ -24,7 +27,9 @@ from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import recompute
-from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.check import Check, CheckOutcome
+from smc_dp.audit.run.conformity import expected_schedule
+from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.data.sources import Prepared
@@ -37,6 +42,10 @@ from support.deployed import Deployed, deployed
 from support.mutants import OF_THE_RUN
 
 SIZES = {3: (12, 8, 20), 4: (12, 8, 20, 9)}
+
+
+OF_VIEWS = ("views", "recomputed", "recorded_and_viewed", "handed_over")
+"""What evidence says of views."""
 
 
 class Lie(NamedTuple):
@@ -135,6 +144,53 @@ class Outcome:
     code: str = ""
 
 
+@contextmanager
+def schedules_kept() -> Iterator[None]:
+    """Learn no schedule twice, nor that there is none: it follows from its arguments alone."""
+    learn, learnt = expected_schedule.from_dry_runs, dict[tuple[Any, ...], Any]()
+
+    def kept(protocol: Protocol, *said: Any) -> Any:
+        key = (protocol.program.name, protocol.program.version, *said)
+        if key not in learnt:
+            try:
+                learnt[key] = learn(protocol, *said)
+            except ProtocolError as error:
+                learnt[key] = error
+        if isinstance(learnt[key], ProtocolError):
+            raise learnt[key]
+        return learnt[key]
+
+    with mock.patch.object(expected_schedule, "from_dry_runs", kept):
+        yield
+
+
+class Looking:
+    """Which check looks at views; it hears the name of each."""
+
+    def __init__(self) -> None:
+        self.at_views: set[str] = set()
+        self._check = ""
+
+    def __call__(self, said: str) -> None:
+        self._check = said.partition(": ")[2]
+
+    def noted(self) -> None:
+        """The check that is made looks at views."""
+        self.at_views.add(self._check)
+
+
+@dataclass(frozen=True, repr=False)
+class Watched(Evidence):
+    """Evidence that says who looks at its views."""
+
+    looking: Looking = field(kw_only=True)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in OF_VIEWS:
+            super().__getattribute__("looking").noted()
+        return super().__getattribute__(name)
+
+
 class Model:
     """What everybody in the session saw, as it was."""
 
@@ -159,7 +215,26 @@ class Model:
     def audits(self, folders: Folders, *views: str) -> dict[str, CheckOutcome]:
         """What an audit finds of a folder beside the real views of these."""
         evidence = replace(folders.evidence(views=False), views={name: self.made.simulated[name] for name in views})
-        return {found.check.name: found.outcome for found in audit_evidence(evidence, OF_THE_RUN).findings}
+        return _findings(evidence, OF_THE_RUN)
+
+    def audits_of(self, folders: Folders, subsets: Iterable[tuple[str, ...]]) -> Iterator[dict[str, CheckOutcome]]:
+        """Yield the same for each of these sets of views. What a check finds without a look at any view is the same for
+        all of them, and is found once; so is what follows from a view.
+        """
+        bare, looking = folders.evidence(views=False), Looking()
+        of_all = {name: recompute(bare.session, view, bare.envelopes) for name, view in self.made.simulated.items()}
+        stated = {item.name: getattr(bare, item.name) for item in fields(bare)}
+        found: dict[str, CheckOutcome] = {}
+        asked, known = OF_THE_RUN, dict[str, Any]()
+        for some in subsets:
+            views = {name: self.made.simulated[name] for name in some}
+            evidence = Watched(**{**stated, "views": views}, looking=looking)
+            vars(evidence).update(known, recomputed={name: of_all[name] for name in some})
+            found |= _findings(evidence, asked, looking)
+            loose = any(check.work == "lines" and not found[check.name].holds for check in OF_THE_RUN)
+            asked = tuple(c for c in OF_THE_RUN if c.name in looking.at_views or (loose and c.work == "lines"))
+            known = {name: kept for name, kept in vars(evidence).items() if name not in (*stated, *OF_VIEWS)}
+            yield dict(found)
 
     def in_one_way(self, folders: Folders) -> str:
         """The code with which consumers refuse a folder, "" where they use it; an audit's rules give the same."""
@@ -173,6 +248,12 @@ class Model:
     def true_weights(self) -> Any:
         """Those of the sum of what the members added."""
         return self.at_site(self.made.session.parties[0], self.made.content).weights
+
+
+def _findings(
+    evidence: Evidence, checks: tuple[Check, ...], progress: Looking | None = None
+) -> dict[str, CheckOutcome]:
+    return {found.check.name: found.outcome for found in audit_evidence(evidence, checks, progress).findings}
 
 
 def _used(folders: Folders) -> str:

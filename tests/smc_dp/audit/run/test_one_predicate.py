@@ -18,9 +18,11 @@ from support.small_model import Model
 from protocols.crypto import commitment
 from protocols.curator import CURATOR_NAME
 from protocols.runtime import simulate as engine
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.mailbox import Absent
 from protocols.secure_sum import publishing, steps
+from protocols.secure_sum.messages import Shares
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
@@ -188,6 +190,16 @@ def test_an_absence_that_nobody_signed_is_refused(monkeypatch: pytest.MonkeyPatc
     assert failed(audited(folders))["absences"] == "absence.not_signed"
 
 
+def test_an_absence_for_which_no_role_waits_is_refused(tmp_path: Path) -> None:
+    """Charlie signs that he went on without the end of a stage of P2, which nobody reads."""
+    made = deployed(DATA, summed())
+    model, changed = Model(made), replace(made, marks=[(CURATOR_NAME, Absent(P2, STAGE_END, "sum0"))])
+    codes = {model.at_site(name, changed.content).code for name in made.session.parties}
+    folders = changed.write(tmp_path, views=False)
+    assert codes == refusals(folders.run, tmp_path / "public") == {"absence.not_waited_for"}
+    assert failed(audited(folders))["absences"] == "absence.not_waited_for"
+
+
 def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:
     """P1 signs that it went on without shares that it read: the honest curator's transcript passes all the same."""
     folders = replace(deployed(DATA, summed()), marks=[FALSE]).write(tmp_path, views=False)
@@ -220,6 +232,27 @@ def test_no_site_settles_a_sum_whose_member_was_taken_out() -> None:
     codes = {name: model.at_site(name, changed.content).code for name in made.session.parties}
     assert codes[P2] == "member.absent", "whose messages they are, too"
     assert set(codes.values()) == {"member.absent"}
+
+
+def test_a_party_that_writes_in_another_order_stops_no_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each reader gets the letter that it waits for, and no sum is another: an audit says it, and sites go on."""
+    honest, held = Actor.send, list[Any]()
+
+    def send(self: Actor, to: str, message: Any) -> None:
+        if self.name != P2 or not isinstance(message, Shares):
+            honest(self, to, message)
+            return
+        held.append((to, message))
+        for letter in reversed(held if len(held) == len(DATA.federation.names) - 1 else []):
+            honest(self, *letter)
+
+    monkeypatch.setattr(Actor, "send", send)
+    made = deployed(DATA, summed())
+    monkeypatch.undo()
+    assert at_sites(made) == {""}
+    folders = made.write(tmp_path, views=False)
+    assert checked(folders.run).unaudited is None
+    assert failed(audited(folders)) == {"order": "message.out_of_order", "headers": "header.not_public_function"}
 
 
 def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.MonkeyPatch) -> None:
