@@ -34,7 +34,17 @@ from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
-from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
+from smc_dp.privacy.target import (
+    CALIBRATION,
+    DEFAULT_DELTA,
+    EPSILON,
+    NOISE,
+    PRINTED,
+    SHARED,
+    Calibration,
+    Target,
+    exact,
+)
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, SettledRun, settings_in
 from smc_dp.run.protocols.registry import TERMS, setting_names, settled, terms_of
@@ -142,7 +152,7 @@ class TargetSettings(SettingsSection):
     model_config = ConfigDict(extra="forbid")
 
     epsilon: PositiveRatio | None = _planned(
-        "Privacy loss; a smaller one is more private.", "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
+        EPSILON, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
         title="The epsilon that was asked for",
     )  # fmt: skip
     delta: PositiveRatio | None = _planned(
@@ -150,11 +160,11 @@ class TargetSettings(SettingsSection):
         title="The delta that was asked for",
     )  # fmt: skip
     noise: OneLine | None = _agreed(
-        "Distribution of the noise.", "|".join((*PRINTED, *SHARED)), "choice",
+        NOISE, "|".join((*PRINTED, *SHARED)), "choice",
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
-        "Scale of the noise: as proven here, or as printed in the paper.", _choices(Calibration), "choice",
+        CALIBRATION, _choices(Calibration), "choice",
         usual="proven", title="Scale of the noise",
     )  # fmt: skip
 

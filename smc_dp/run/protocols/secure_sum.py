@@ -14,7 +14,7 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS, Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.at_home import check_secure, usual_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
@@ -34,8 +34,8 @@ class SumTerms(Terms):
     `left_out`: who was to take part and vanished from an earlier session before anybody paid.
     """
 
-    colluders: int = _crowd(1, "Secure sum: number of parties that may be malicious, together with the curator.")
-    dropouts: int = _crowd(0, "Secure sum: number of parties that may drop out.")
+    colluders: int = _crowd(1, COLLUDERS)
+    dropouts: int = _crowd(0, DROPOUTS)
     most_rows: int = declared(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
     sizes: RowCounts = declared(
         "released", "Secure sum: whether the number of all rows is released.", values=get_args(RowCounts),
