@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
 from typing_extensions import override
@@ -173,22 +173,38 @@ def canonical_line(document: object) -> bytes:
     return canonical_text(document) + b"\n"
 
 
-def readable(kind: type[Read], found: Mapping[str, Any]) -> Read:
+def readable(kind: type[Read], found: Mapping[str, Any]) -> tuple[Read, dict[str, Any]]:
     """Return a document of the fields that can be read, for the faults that show where some are read together.
 
-    It lacks the attributes of all others: its `__dict__` says which it has.
+    It lacks the attributes of all others: its `__dict__` says which it has. What is said in a section, or in each of a
+    list of sections, that cannot be read whole comes beside it by the name of the field, with None for what of it
+    cannot be read.
     """
-    read: dict[str, Any] = {}
+    read, parts = dict[str, Any](), dict[str, Any]()
     for name, field in kind.model_fields.items():
         value, wanted = found.get(field.alias or name, field.default), cast(Any, field.annotation)
         for more in field.metadata:
             wanted = Annotated[wanted, more]
-        with suppress(ValidationError):
+        try:
             read[name] = TypeAdapter(wanted).validate_python(value, strict=True)
+        except ValidationError:
+            parts[name] = _part(field.annotation, value)
     made = kind.model_construct()
     made.__dict__.clear()
     made.__dict__.update(read)
-    return made
+    return made, {name: part for name, part in parts.items() if part}
+
+
+def _part(wanted: Any, value: object) -> Any:
+    """Return what is said in a section, see `readable`; of a list that of each item."""
+    if get_origin(wanted) is list and isinstance(value, list):
+        return [_part(get_args(wanted)[0], item) for item in value[:_MOST_KEYS]]
+    is_section = isinstance(wanted, type) and issubclass(wanted, Document)
+    if not is_section or not isinstance(value, dict) or len(value) > _MOST_KEYS:
+        return {}
+    names = {field.alias or name: name for name, field in wanted.model_fields.items()}
+    found = readable(wanted, value)[0].__dict__
+    return {key: found.get(names[key]) if key in names else said for key, said in value.items()}
 
 
 def faults_in(kind: type[Document], error: ValidationError) -> Iterator[Fault]:

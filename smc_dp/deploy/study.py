@@ -45,7 +45,7 @@ from smc_dp.run.agreement import (
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols.registry import FOLLOWS, setting_names, terms_of
-from smc_dp.run.settings import MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
+from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
 from smc_dp.run.transcript_header import refuse_beyond
 
 
@@ -119,13 +119,13 @@ class JointStudy(RunSettings):
     @classmethod
     def _with_every_fault(cls, said: Any, read: ModelWrapValidatorHandler[JointStudy]) -> JointStudy:
         """Refuse at once what single fields show, and what shows where those that can be read are read together."""
-        found = FaultCollector()
+        found, parts = FaultCollector(), dict[str, Any]()
         try:
             made = read(said)
         except ValidationError as error:
             found.faults += faults_in(cls, error)
-            made = readable(cls, said if isinstance(said, dict) else {})
-        found.faults += made._faults()
+            made, parts = readable(cls, said if isinstance(said, dict) else {})
+        found.faults += made._faults(parts)
         if found.faults:
             raise UnfitError("study", found.faults)
         return made
@@ -216,36 +216,43 @@ class JointStudy(RunSettings):
     @property
     def _sections(self) -> dict[str, dict[str, Any]]:
         """The settings as they are stated, without those that are not."""
-        own = {"method": self.method.name, "protocol": self.protocol.name}
-        said = {key: {"name": name, **getattr(self, key).said()} for key, name in own.items()}
-        return {**said, "target": self.target.said()}
+        return {section: self._said(section, {}) for section in SECTIONS}
 
     @cached_property
     def stated(self) -> SettledRun:
         """What is agreed on but who takes part under which bounds."""
         return SettledRun.in_sections(self._sections)
 
-    def _faults(self) -> Iterator[Fault]:
-        """Yield what shows where several fields are read together, of those that could be read."""
-        yield from self._faults_of_names()
-        if {"method", "protocol"} <= self.__dict__.keys():
-            yield from self._faults_of_settings()
+    def _faults(self, parts: Mapping[str, Any]) -> Iterator[Fault]:
+        """Yield what shows where several fields are read together, of those that could be read; see `readable`."""
+        whole = [vars(party) for party in self.__dict__.get("parties_pinned", ())]
+        yield from self._faults_of_names(parts.get("parties_pinned", whole))
+        said = {section: self._said(section, parts) for section in SECTIONS}
+        if said["method"].get("name") and said["protocol"].get("name"):
+            yield from self._faults_of_settings(said)
 
-    def _faults_of_names(self) -> Iterator[Fault]:
-        parties: list[PinnedParty] | None = self.__dict__.get("parties_pinned")
-        found = FaultCollector()
-        if parties is not None:
+    def _said(self, section: str, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is said in a section, and None for what of it cannot be read."""
+        if section not in self.__dict__:
+            return dict(parts.get(section, {}))
+        own = getattr(self, section)
+        return own.said() if section == "target" else {"name": own.name, **own.said()}
+
+    def _faults_of_names(self, parties: list[dict[str, str]]) -> Iterator[Fault]:
+        found, names = FaultCollector(), [party["name"] for party in parties if party.get("name")]
+        if len(names) > 1 or "parties_pinned" in self.__dict__:
             with found.step("parties"):
-                check_names([party.name for party in parties])
+                check_names(names)
         yield from found.faults
         curator = {CURATOR_NAME: self.curator.key} if "curator" in self.__dict__ else {}
+        pinned = {party["name"]: party["key"] for party in parties if party.get("name") and party.get("key")}
         owners: dict[str, str] = {}
-        for name, key in ({party.name: party.key for party in parties or ()} | curator).items():
+        for name, key in (pinned | curator).items():
             if (other := owners.setdefault(key, name)) != name:
                 yield InputFault("study.one_key_for_two", {"name": name, "other": other})
 
-    def _faults_of_settings(self) -> Iterator[Fault]:
-        name, by, found = self.method.name, self.protocol.name, FaultCollector()
+    def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:
+        name, by, found = sections["method"].pop("name"), sections["protocol"].pop("name"), FaultCollector()
         with found.step():
             kind, terms = secure_form(name, by), terms_of(by)
         if found.faults or as_printed(by):
@@ -253,15 +260,17 @@ class JointStudy(RunSettings):
             return
         needed = {setting: setting not in terms.unsaid for setting in setting_names(terms)}
         known = {"method": settings_wanted(kind), "protocol": dict.fromkeys(FOLLOWS, False) | needed}
-        complete = {"target": self.target.said()} if "target" in self.__dict__ else {}
+        complete = [section for section in sections if section in self.__dict__]
         for section, wanted in known.items():
-            said, listed = getattr(self, section).said(), ", ".join(wanted) or "no settings"
+            said, listed = sections[section], ", ".join(wanted) or "no settings"
             for key in [key for key in said if key not in wanted]:
                 yield InputFault("study.unknown_setting", {"key": shown(key), "wanted": listed}, f"{section}: ")
             missing = [key for key in wanted if wanted[key] and key not in said]
             yield from (InputFault("document.missing", place=f"{section}: {key}: ") for key in missing)
-            complete |= {} if missing else {section: said}
-        settled = SettledRun.read(name, by, complete, found)
+            if missing and section in complete:
+                complete.remove(section)
+        read = {section: {key: v for key, v in said.items() if v is not None} for section, said in sections.items()}
+        settled = SettledRun.read(name, by, read, complete, found)
         if settled is not None:
             self._look_together(settled, found)
         yield from found.faults

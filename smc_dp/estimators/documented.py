@@ -4,30 +4,51 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import TypeVar
+from typing import TypeVar, get_args
+
+from smc_dp.methods.method import Trust
+from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS
+from smc_dp.privacy.target import (
+    CALIBRATION,
+    EPSILON,
+    HIGHEST,
+    LEAST_DELTA,
+    LOWEST,
+    NOISE,
+    Calibration,
+    NoiseName,
+    figure,
+)
 
 Documented = TypeVar("Documented")
 
-_ENTRIES = """
+
+def _one_of(kind: object) -> str:
+    return "{" + ", ".join(f'"{value}"' for value in get_args(kind)) + "}"
+
+
+_ENTRIES = f"""
 epsilon : float, default=1.0
-    The privacy loss of one fit, a pure number from 1e-9 to 1e6; inf asks for no noise and gives no privacy. A float
-    is taken as the decimal that it prints as, or as its binary value where that is smaller.
+    {EPSILON} It is that of one fit, a pure number from {figure(LOWEST)} to
+    {int(HIGHEST):,}; inf asks for no noise and gives no privacy. A float is taken as the decimal that it prints as, or
+    as its binary value where that is smaller.
 delta : float, default=1e-05
-    A probability, from 1e-100 to below 1; it counts with noise `gauss` and `ddg` only.
-calibration : {"proven", "paper"}, default="proven"
-    What sets the scale of the noise: a proof, or what is printed. `privacy_` states what the printed scale is proved to
-    give at most.
-noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
-    The law of the noise: `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
+    A probability, from {figure(LEAST_DELTA)} to below 1; it counts with noise `gauss` and `ddg` only.
+calibration : {_one_of(Calibration)}, default="proven"
+    {CALIBRATION} `privacy_` states what the printed scale is
+    proved to give at most.
+noise : {_one_of(NoiseName)} or None, default=None
+    {NOISE} `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
     (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
     three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
-trust : {"aggregator", "secure"}, default="aggregator"
+trust : {_one_of(Trust)}, default="aggregator"
     Whether somebody is trusted with what the parties send, or nobody: `secure` computes what the secure sum computes of
     all parties, each with noise that it draws itself.
 colluders : int, default=1
-    How many parties may collude in a secure sum: the noise of all others is counted, and theirs is not.
+    {COLLUDERS}
+    The noise of all others is counted, and theirs is not.
 dropouts : int, default=0
-    How many parties may vanish from a secure sum; their noise is not counted either.
+    {DROPOUTS} Their noise is not counted either.
 n_parties : int, default=5
     How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
 radius : float, default=1.0
@@ -46,7 +67,7 @@ ledger : path or None, default=None
     The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
     limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
     None charges nothing, and `privacy_` speaks of one fit.
-X : {array-like, sparse matrix} of shape (n, d)
+X : {{array-like, sparse matrix}} of shape (n, d)
     Rows, finite. Sparse rows are made dense, and refused where they would fill more than a gigabyte.
 y : array-like of shape (n,)
     Their classes.

@@ -20,6 +20,10 @@ PRINTED: tuple[NoiseName, ...] = ("knorm", "laplace")
 """The noises of the papers."""
 SHARED: tuple[NoiseName, ...] = ("ddg", "vg", "self")
 """See `smc_dp.privacy.distributed`."""
+EPSILON = "Privacy loss; a smaller one is more private."
+NOISE = "Distribution of the noise."
+CALIBRATION = "Scale of the noise: as proven here, or as printed in the paper."
+"""Sentences of settings, for whoever asks for a target: options, studies and parameters of estimators."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**5)
 LEAST_DELTA = Fraction(1, 10**100)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -40,7 +40,7 @@ from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
-from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
+from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols import by_protocol
 from smc_dp.run.protocols.by_protocol import Participants
@@ -76,6 +76,7 @@ FOR_TWO, FOR_MORE = "prr_mean", "newton"
 """The methods of a run that names none: of two classes, and of three or more."""
 WITH_DELTA: tuple[NoiseName, ...] = ("gauss", "ddg")
 """The noises for which a target says a delta; the others have none, or one of their own."""
+_USUAL_TARGET = MappingProxyType({"epsilon": "1", "noise": "knorm", "calibration": "proven"})
 _STATED = MappingProxyType({"lam": "lambda"})
 """What a setting of a method is called in a release, where that is not its name."""
 _RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
@@ -106,28 +107,36 @@ class SettledRun:
         """Return the settings in the sections of a study; raise an InputError as `stated` does."""
         name, by = (reading.text(key, sections[key].get("name")) for key in ("method", "protocol"))
         found = FaultCollector()
-        return found.required(cls.read(name, by, sections, found))
+        return found.required(cls.read(name, by, sections, tuple(sections), found))
 
     @classmethod
     def read(
-        cls, name: str, by: str, sections: Mapping[str, Mapping[str, Any]], found: FaultCollector
+        cls,
+        name: str,
+        by: str,
+        sections: Mapping[str, Mapping[str, Any]],
+        complete: Collection[str],
+        found: FaultCollector,
     ) -> SettledRun | None:
-        """Return the settings in these sections, and None where one of them is not there or has a fault."""
-        kind = secure_form(name, by)
+        """Return the settings in these sections, and None where one of them has a fault or is not `complete`.
+
+        What such a one lacks stands at its usual value, so that a fault of it hides none of the rest.
+        """
+        kind, terms = secure_form(name, by), terms_of(by)
         readers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-            "method": lambda said: method_for(name, by, settings_in(said, kind)),
+            "method": lambda said: method_for(name, by, settings_in(said, kind, complete="method" in complete)),
             "target": target_in,
-            "protocol": terms_of(by).from_dict,
+            "protocol": terms.from_dict,
         }
+        usual: dict[str, Mapping[str, Any]] = {"target": _USUAL_TARGET, "protocol": terms().as_dict()}
         made = dict[str, Any]()
         for section, reader in readers.items():
-            if section in sections:
-                with found.step():
-                    made[section] = reader(sections[section])
-        if len(made) < len(readers):
+            with found.step():
+                made[section] = reader({**({} if section in complete else usual.get(section, {})), **sections[section]})
+        if len(made) < len(readers) or len(complete) < len(readers):
             return None
-        method, target, terms = made.values()
-        return SettledRun(method, target, by, terms, marks(by, terms, seeded=False))
+        method, target, agreed = made.values()
+        return SettledRun(method, target, by, agreed, marks(by, agreed, seeded=False))
 
     @property
     def sections(self) -> dict[str, dict[str, Any]]:
@@ -378,10 +387,14 @@ def refuse_earlier(stated: Mapping[str, Any]) -> None:
 
 def target_in(stated: Mapping[str, Any]) -> Target:
     """Return the target in a release's parameters; raise an InputError for what no run states."""
-    noise = one_of("noise", stated, get_args(NoiseName))
-    says_delta = noise in WITH_DELTA and stated.get("delta") is not None
-    delta = _rational("delta", stated) if says_delta else DEFAULT_DELTA
-    return Target(_rational("epsilon", stated), one_of("calibration", stated, get_args(Calibration)), noise, delta)
+    words = {"noise": get_args(NoiseName), "calibration": get_args(Calibration)}
+    says_delta = stated.get("noise") in WITH_DELTA and stated.get("delta") is not None
+    found, made = FaultCollector(), dict[str, Any]()
+    for name in ("epsilon", *words, *(["delta"] if says_delta else [])):
+        with found.step():
+            made[name] = one_of(name, stated, words[name]) if name in words else _rational(name, stated)
+    found.require()
+    return Target(**made)
 
 
 def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
@@ -479,14 +492,16 @@ def settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) 
 
     `complete`: whether all that the method needs must be stated.
     """
-    found: dict[str, Any] = {}
+    found, faults = dict[str, Any](), FaultCollector()
     types = get_type_hints(kind)
     for name, (known, needed) in zip(_names(kind), settings_wanted(kind).items(), strict=True):
         if known not in stated and not (needed and complete):
             continue
         declared = get_args(types[name])
         number = next((one for one in (float, int) if one in (types[name], *declared)), None)
-        found[name] = number(_rational(known, stated)) if number else one_of(known, stated, declared)
+        with faults.step():
+            found[name] = number(_rational(known, stated)) if number else one_of(known, stated, declared)
+    faults.require()
     return found
 
 

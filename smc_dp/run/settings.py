@@ -3,7 +3,7 @@
 Rules of this file:
 
 1. A setting is one field with one sentence, which help texts, the published schema and reports share. `_setting` says
-   what else a field may say of its option.
+   what else a field may say of its option. Settings of a protocol are fields of its terms (`smc_dp.run.protocols`).
 2. `python tests/make_options.py` writes the options into `smc_dp/cli/setting_options.json`, so that help loads no
    model. A test compares the two.
 3. A section may be left out, and so may each of its fields: `RunSettings.settled` takes what the method prefers, then
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from fractions import Fraction
 from functools import partial
 from numbers import Real
@@ -24,7 +25,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
 from protocols.runtime.network import TOPOLOGIES
@@ -33,22 +34,24 @@ from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
-from smc_dp.privacy.target import DEFAULT_DELTA, PRINTED, SHARED, Calibration, Target, exact
+from smc_dp.privacy.target import (
+    CALIBRATION,
+    DEFAULT_DELTA,
+    EPSILON,
+    NOISE,
+    PRINTED,
+    SHARED,
+    Calibration,
+    Target,
+    exact,
+)
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, SettledRun, settings_in
-from smc_dp.run.protocols.registry import (
-    ComparisonName,
-    ExponentsName,
-    OutputName,
-    RowCounts,
-    setting_names,
-    settled,
-    terms_of,
-)
+from smc_dp.run.protocols.registry import TERMS, setting_names, settled, terms_of
+from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
 LAMBDA = "1/10"
 """Regularisation of a method that is named without one: what suits a few hundred rows."""
-RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
 
 
 def _setting(
@@ -72,7 +75,6 @@ def _setting(
 
 
 _agreed, _planned = partial(_setting, on=(RUN, STUDY)), partial(_setting, on=(RUN, STUDY, PLAN))
-_EVERYWHERE = (RUN, STUDY, PLAN, COMPARE)
 _without_option = partial(_setting, on=())
 
 
@@ -150,7 +152,7 @@ class TargetSettings(SettingsSection):
     model_config = ConfigDict(extra="forbid")
 
     epsilon: PositiveRatio | None = _planned(
-        "Privacy loss; a smaller one is more private.", "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
+        EPSILON, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
         title="The epsilon that was asked for",
     )  # fmt: skip
     delta: PositiveRatio | None = _planned(
@@ -158,55 +160,34 @@ class TargetSettings(SettingsSection):
         title="The delta that was asked for",
     )  # fmt: skip
     noise: OneLine | None = _agreed(
-        "Distribution of the noise.", "|".join((*PRINTED, *SHARED)), "choice",
+        NOISE, "|".join((*PRINTED, *SHARED)), "choice",
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
-        "Scale of the noise: as proven here, or as printed in the paper.", _choices(Calibration), "choice",
+        CALIBRATION, _choices(Calibration), "choice",
         usual="proven", title="Scale of the noise",
     )  # fmt: skip
 
 
-class ProtocolSettings(SettingsSection):
-    """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out."""
-
+class _NamedProtocol(SettingsSection):
     name: OneLine | None = _planned(
         "prr_mean: the paper's protocol, or one whose cost is linear in the number of parties.", "pathak2010|linear",
         usual="pathak2010; linear from 20 parties on, unless `key_bits`, `comparison` or `exponents` is given",
         title="Protocol", sentences={PLAN: "prr_mean: protocol that computes the method; give `method`, too."},
     )  # fmt: skip
-    key_bits: Term = _agreed("prr_mean: length of the Paillier keys.", "INTEGER", usual="3072")
-    comparison: Term = _agreed(
-        "prr_mean: how the smallest party is found.", _choices(ComparisonName), usual="tournament"
-    )
-    exponents: Term = _agreed(
-        "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.", _choices(ExponentsName), "choice",
-        usual="short",
-    )  # fmt: skip
-    colluders: Term = _planned(
-        "Secure sum: number of parties that may be malicious, together with the curator.", "INTEGER",
-        on=_EVERYWHERE, short=_EVERYWHERE, usual="1",
-    )  # fmt: skip
-    dropouts: Term = _planned(
-        "Secure sum: number of parties that may drop out.", "INTEGER", on=_EVERYWHERE, short=_EVERYWHERE, usual="0"
-    )
-    most_rows: Term = _agreed("Secure sum: the most rows that a party may have.", "INTEGER", usual="10000000")
-    sizes: Term = _agreed(
-        "Secure sum: whether the number of all rows is released.", _choices(RowCounts), "choice",
-        usual="released for wsum and ofpa, else hidden",
-    )  # fmt: skip
-    verifiable: Term = _agreed(
-        "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
-        title="Whether anybody can add up",
-    )  # fmt: skip
-    semi_honest: Term = _setting(
-        "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
-        kind="flag", on=(STUDY,), title="Whether a guarantee against semi-honest participants alone is accepted",
-    )  # fmt: skip
-    output: Term = _setting("Secure sum: who gets the masked inputs.", _choices(OutputName), "choice", usual="curator")
-    left_out: Term = _without_option("Secure sum: parties that dropped out before anybody was charged.")
-    ring_bits: Term = _without_option("Binary digits of the ring of the sums.")
-    ring_degree: Term = _without_option("linear: neighbours that share masks.")
+
+
+_OF_PROTOCOLS: dict[str, Any] = {
+    field.name: (Term, _setting(**field.metadata["setting"])) for terms in TERMS.values() for field in fields(terms)
+}
+
+
+class ProtocolSettings(create_model("_SettingsOfProtocols", __base__=_NamedProtocol, **_OF_PROTOCOLS)):  # type: ignore[misc]
+    """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out.
+
+    What a protocol has, its terms declare (`smc_dp.run.protocols`).
+    """
+
     fraction_bits: Term = _without_option("Binary digits after the point.")
 
 
@@ -269,7 +250,7 @@ class Simulation(Document):
     as_printed_insecure: bool = _setting("INSECURE: the paper's steps with their leaks.", kind="flag", default=False)
 
 
-_SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
+SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
     {"method": MethodSettings, "target": TargetSettings, "protocol": ProtocolSettings}
 )
 
@@ -289,7 +270,7 @@ class RunSettings(Document):
         A float that is an epsilon or a delta becomes the smaller of its decimal and its binary reading.
         """
         found: dict[str, dict[str, Any]] = {}
-        for name, section in _SECTIONS.items():
+        for name, section in SECTIONS.items():
             for key in section.model_fields:
                 value = said.pop(name if key == "name" else key, None)
                 if value is not None:

@@ -11,8 +11,8 @@ from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.programs import PROTOCOLS
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.mean import MeanTerms
-from smc_dp.run.protocols.settings import one_of, whole
+from smc_dp.run.protocols.mean import MeanTerms, ring
+from smc_dp.run.protocols.settings import declared
 
 ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
 ExponentsName: TypeAlias = Literal["short", "full"]
@@ -23,19 +23,21 @@ _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
 class CuratorTerms(MeanTerms):
     """A release, or a study, that says nothing of the exponents has full ones, as before there was a choice."""
 
-    key_bits: int = 3072
-    comparison: ComparisonName = "tournament"
-    ring_bits: int = 64
-    exponents: ExponentsName = "short"
+    key_bits: int = declared(3072, "prr_mean: length of the Paillier keys.", most=_MAX_KEY_BITS)
+    comparison: ComparisonName = declared(
+        "tournament", "prr_mean: how the smallest party is found.", values=get_args(ComparisonName), kind="text"
+    )
+    ring_bits: int = ring()
+    exponents: ExponentsName = declared(
+        "short", "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.",
+        values=get_args(ExponentsName),
+    )  # fmt: skip
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"exponents": "full"})
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        whole("key_bits", vars(self), _MAX_KEY_BITS)
         if self.comparison == REMOVED_COMPARISON:
             raise InputError(REMOVED_REFUSAL)
-        one_of("comparison", vars(self), get_args(ComparisonName))
-        one_of("exponents", vars(self), get_args(ExponentsName))
+        super().__post_init__()
 
     def as_dict(self) -> dict[str, Any]:
         """Return them in the order of the first releases; full exponents are not said."""

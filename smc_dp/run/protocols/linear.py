@@ -11,8 +11,8 @@ from smc_dp.methods.method import SecureForm
 from smc_dp.privacy.pathak2010 import by_linear_path
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.mean import MeanByCurator, MeanTerms
-from smc_dp.run.protocols.settings import check_classes, whole
+from smc_dp.run.protocols.mean import MeanByCurator, MeanTerms, ring
+from smc_dp.run.protocols.settings import check_classes, declared
 
 _MOST_NEIGHBOURS = 1000
 
@@ -21,13 +21,9 @@ _MOST_NEIGHBOURS = 1000
 class LinearTerms(MeanTerms):
     """Each of P_2 ... P_K shares masks with `ring_degree` others, with P_1 and with Charlie."""
 
-    ring_bits: int = 64
-    ring_degree: int = 8
+    ring_bits: int = ring()
+    ring_degree: int = declared(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
     usual_from: ClassVar[int] = 20
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole("ring_degree", vars(self), _MOST_NEIGHBOURS)
 
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:
         """As `Terms`."""

@@ -20,7 +20,12 @@ from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.settings import Terms, check_classes, whole
+from smc_dp.run.protocols.settings import Terms, check_classes, declared
+
+
+def ring() -> Any:
+    """Return the setting of the ring, which each of these protocols has."""
+    return declared(64, "Binary digits of the ring of the sums.", most=GRID.ring_bits, on=())
 
 
 class MeanTerms(Terms):
@@ -30,9 +35,6 @@ class MeanTerms(Terms):
     """
 
     ring_bits: int
-
-    def __post_init__(self) -> None:
-        whole("ring_bits", vars(self), GRID.ring_bits)
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuse noise, or a calibration, that the method does not have."""

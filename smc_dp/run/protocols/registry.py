@@ -13,12 +13,8 @@ from typing import Any
 
 from smc_dp.core.documents import refuse_all
 from smc_dp.core.errors import InputError, InputFault, shown
-from smc_dp.methods.sums.among import RowCounts as RowCounts
-from smc_dp.run.protocols.curator import ComparisonName as ComparisonName
 from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
-from smc_dp.run.protocols.curator import ExponentsName as ExponentsName
 from smc_dp.run.protocols.linear import LinearTerms as LinearTerms
-from smc_dp.run.protocols.secure_sum import OutputName as OutputName
 from smc_dp.run.protocols.secure_sum import SumTerms as SumTerms
 from smc_dp.run.protocols.settings import Terms as Terms
 from smc_dp.run.protocols.settings import setting_names as setting_names

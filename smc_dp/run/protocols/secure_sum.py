@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
@@ -13,13 +14,15 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS, Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.at_home import check_secure, usual_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.protocols.settings import Terms, check_classes, one_of, whole
+from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, Terms, check_classes, declared
 
 OutputName: TypeAlias = Literal["curator", "shares"]
+_EVERYWHERE = (RUN, STUDY, PLAN, COMPARE)
+_crowd = partial(declared, most=MOST_PARTIES - 1, least=0, on=_EVERYWHERE, short=_EVERYWHERE)
 
 
 @dataclass(frozen=True)
@@ -31,24 +34,30 @@ class SumTerms(Terms):
     `left_out`: who was to take part and vanished from an earlier session before anybody paid.
     """
 
-    colluders: int = 1
-    dropouts: int = 0
-    most_rows: int = LARGEST_N
-    sizes: RowCounts = "released"
-    verifiable: bool = False
-    output: OutputName = "curator"
-    semi_honest: bool = False
-    left_out: tuple[str, ...] = ()
+    colluders: int = _crowd(1, COLLUDERS)
+    dropouts: int = _crowd(0, DROPOUTS)
+    most_rows: int = declared(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
+    sizes: RowCounts = declared(
+        "released", "Secure sum: whether the number of all rows is released.", values=get_args(RowCounts),
+        usual="released for wsum and ofpa, else hidden",
+    )  # fmt: skip
+    verifiable: bool = declared(
+        False, "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
+        title="Whether anybody can add up",
+    )  # fmt: skip
+    output: OutputName = declared(
+        "curator", "Secure sum: who gets the masked inputs.", values=get_args(OutputName), on=(RUN,)
+    )
+    semi_honest: bool = declared(
+        False, "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
+        kind="flag", on=(STUDY,), title="Whether a guarantee against semi-honest participants alone is accepted",
+    )  # fmt: skip
+    left_out: tuple[str, ...] = declared((), "Secure sum: parties that dropped out before anybody was charged.", on=())
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     can_lose_parties: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        settings = vars(self)
-        whole("colluders", settings, MOST_PARTIES - 1, 0)
-        whole("dropouts", settings, MOST_PARTIES - 1, 0)
-        whole("most_rows", settings, LARGEST_N)
-        one_of("sizes", settings, get_args(RowCounts))
-        one_of("output", settings, get_args(OutputName))
+        super().__post_init__()
         if type(self.left_out) is not tuple or not all(type(name) is str for name in self.left_out):
             raise InputError("left_out.no_names", got=shown(self.left_out))
         if type(self.verifiable) is not bool:

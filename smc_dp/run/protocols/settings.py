@@ -3,29 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self
 
+from smc_dp.core.documents import FaultCollector
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, two_classes
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.target import NoiseName, Target
 
+RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
+"""The commands that have settings as options."""
+
+
+def declared(
+    default: Any, sentence: str, *, most: int | None = None, least: int = 1, values: tuple[Any, ...] = (),
+    on: tuple[str, ...] = (RUN, STUDY), **said: Any,
+) -> Any:  # fmt: skip
+    """Return a field of terms that is a setting: what it may be, its one sentence, and the commands with its option.
+
+    It is a whole number from `least` to `most`, one of `values`, or what its class checks. `said`: what else the field
+    of the section says, see `smc_dp.run.settings`.
+    """
+    shape = {"metavar": "|".join(values), "kind": "choice"} if values else {"metavar": "INTEGER"} if most else {}
+    usual = {"usual": str(default)} if shape and on else {}
+    about = {"sentence": sentence, "on": on, **(shape if on else {}), **usual, **said}
+    return field(default=default, metadata={"setting": about, "most": most, "least": least, "values": values})
+
 
 class Terms(Protocol):
     """The settings of one protocol. Raises InputError for what nobody can agree on.
 
-    Each setting is a field, which a release calls by the same name. `usual_from`: the number of parties from which on a
-    run that names no protocol takes this one, of those that compute its method. `can_lose_parties`: whether the
-    protocol can do without a party that vanishes, or can begin anew without it. `unsaid`: the values of settings that
-    nobody need say.
+    Each setting is a field that `declared` made, which a release calls by the same name. `usual_from`: the number of
+    parties from which on a run that names no protocol takes this one, of those that compute its method.
+    `can_lose_parties`: whether the protocol can do without a party that vanishes, or can begin anew without it.
+    `unsaid`: the values of settings that nobody need say.
     """
 
     can_lose_parties: ClassVar[bool] = False
     usual_from: ClassVar[int] = 2
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+
+    def __post_init__(self) -> None:
+        found, settings = FaultCollector(), vars(self)
+        for known in fields(type(self)):  # type: ignore[arg-type]  # every class of terms is a dataclass
+            wanted = known.metadata
+            with found.step():
+                if wanted["values"]:
+                    one_of(known.name, settings, wanted["values"])
+                elif wanted["most"] is not None:
+                    whole(known.name, settings, wanted["most"], wanted["least"])
+        found.require()
 
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:

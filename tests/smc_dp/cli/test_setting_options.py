@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ from smc_dp.cli.main import main
 from smc_dp.cli.setting_options import OPTIONS
 from smc_dp.methods.registry import find
 from smc_dp.run.agreement import BY_PROTOCOL, settings_wanted
-from smc_dp.run.protocols.registry import TERMS
-from smc_dp.run.settings import MethodSettings, ProtocolSettings, RunRequest
+from smc_dp.run.settings import MethodSettings, RunRequest
 from tests.make_options import FILE, generated, options
 
 ROOT = Path(smc_dp.__file__).parents[1]
@@ -33,9 +31,7 @@ def test_a_setting_that_nobody_generated_is_noticed() -> None:
     assert len(list(options(More))) == len(OPTIONS) + 1
 
 
-def test_every_setting_is_one_of_a_protocol_and_every_one_of_a_protocol_is_a_setting() -> None:
-    of_terms = {field.name for terms in TERMS.values() for field in fields(terms)}
-    assert set(ProtocolSettings.model_fields) - {"name", "fraction_bits"} == of_terms
+def test_the_settings_of_methods_are_those_that_methods_have() -> None:
     of_methods = {name for known in BY_PROTOCOL for name in settings_wanted(find(known))}
     declared = {field.alias or name for name, field in MethodSettings.model_fields.items()}
     assert declared - {"name"} == of_methods - {"learner"}  # which no run has

@@ -226,6 +226,14 @@ def test_every_fault_is_said_at_once() -> None:
         ([("[method]", "auxiliary = 'a'\n[method]"), ('"1e-5"', "1")], {"json.not_hexadecimal", "delta.out_of_range"}),
         ([("[method]", "insecure_test_keys = 1\n[method]"), ("colluders = 1", "")],
          {"document.wrong_value", "document.missing"}),
+        ([('"1/3"', "0"), ('"ddg"', '"fog"'), ('"1e-5"', '"x"')], {"number.not_positive", "setting.not_one_of"}),
+        ([("colluders = 1", "colluders = 1.5"), ("most_rows = 10000000", "most_rows = 0\nx = 1"),
+          ("verifiable = false", "")],
+         {"value.no_setting", "setting.out_of_range", "study.unknown_setting", "document.missing"}),
+        ([("colluders = 1", ""), ("most_rows = 10000000", "most_rows = 0")],
+         {"document.missing", "setting.out_of_range"}),
+        ([(SOUTH, "ab"), (party("south").replace(SOUTH, "ab"), party("north").replace(NORTH, "ab"))],
+         {"json.not_hexadecimal", "party.same_name"}),
     ],
 )  # fmt: skip
 def test_a_fault_of_one_field_hides_none_that_shows_only_where_several_are_read(

@@ -16,6 +16,7 @@ from protocols.errors import LocalError
 from protocols.pathak2010.ideal import SHORT
 from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
+from smc_dp.core.documents import UnfitError
 from smc_dp.core.errors import InputError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.among import Among
@@ -173,3 +174,9 @@ def test_a_setting_that_is_named_has_the_range_of_one_that_is_read(
     for make in (lambda: kind(**{name: value}), lambda: kind.from_dict({**usual, name: value})):
         with refused("setting.out_of_range", name=name, wanted=least, most=most):
             make()
+
+
+def test_all_settings_of_a_protocol_that_are_out_of_range_are_said_at_once() -> None:
+    with pytest.raises(UnfitError) as caught:
+        SumTerms(colluders=-1, most_rows=0, sizes="some")  # type: ignore[arg-type]
+    assert [fault.fields["name"] for fault in caught.value.faults] == ["colluders", "most_rows", "sizes"]
