@@ -81,13 +81,16 @@ def _steps(recipe: str, text: str) -> Iterator[Step]:
 
 
 def copied(folder: Path, steps: Sequence[Step]) -> Path:
-    """A copy of the repository in which these steps have been done."""
+    """Return a copy of the repository in which these steps have been done.
+
+    What was compiled is copied too, and used where a file has the time and the size that it had.
+    """
     root = folder / "copy"
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", ".hypothesis"))
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns(".hypothesis"))
         else:
             shutil.copy(ROOT / name, root / name)
     for step in steps:
