@@ -95,6 +95,11 @@ class FlareSites:
     def log(self, who: str) -> str:
         return (self.packages / who / "out").read_text(errors="replace")
 
+    def details(self, site: str) -> str:
+        """What this site's job wrote for its owner alone."""
+        file = self.own(site) / f"{site}.details"
+        return file.read_text(errors="replace") if file.exists() else ""
+
     @property
     def relay(self) -> str:
         """FLARE's name of the server."""

@@ -128,7 +128,7 @@ STOPS = {
     ),
     "a record with a mark": Mutant(record(lambda b: b + marked(b)), "record: "),
     "a longer record": Mutant(record(lambda b: b + b"{}\n"), "record: "),
-    "an empty record": Mutant(record(lambda b: b"\n"), "record: "),
+    "an empty record": Mutant(record(lambda b: b"\n"), "record line 0: "),
     "a record of garbage": Mutant(
         At("charlie", "public", "record", 0).becomes(body(lambda b: b"\xff")), "is not a part"
     ),
