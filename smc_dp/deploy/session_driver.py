@@ -94,11 +94,16 @@ class Member:
         return frozenset(self.study.names)
 
 
+def message_deadline(study: JointStudy, name: str) -> float:
+    """Return the seconds that this participant waits for the next message of its role."""
+    return study.deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
+
+
 def patience(study: JointStudy, facts: Mapping[str, Any]) -> float:
     """Seconds from the last progress that a site with these facts waits."""
     if facts.get("stage") in (None, "", "approvals"):
         return study.deadlines.greetings
-    return study.deadlines.letters * (1 if facts.get("participant") == CURATOR_NAME else PARTY_PATIENCE)
+    return message_deadline(study, str(facts.get("participant")))
 
 
 def is_over_for(study: JointStudy, facts: Mapping[str, Any], now: float) -> bool:
@@ -413,12 +418,11 @@ class Participation:
 
     def _patience(self, site: Site) -> float:
         """Seconds after the last progress after which this participant waits no longer."""
-        deadlines = self.member.study.deadlines
         if not site.has_greetings:
-            return deadlines.greetings
+            return self.member.study.deadlines.greetings
         if site.waits_in_vain:  # one who vanished costs one deadline, and not one for each sum that follows
             return 0.0
-        return deadlines.letters * (1 if self.member.name == CURATOR_NAME else PARTY_PATIENCE)
+        return message_deadline(self.member.study, self.member.name)
 
     def _has_heard_all(self, parcels: Sequence[Parcel]) -> bool:
         """Whether the relay has nothing more, or too much of which nothing follows to wait for the rest."""
