@@ -1,7 +1,7 @@
 """Who vanishes, and whose mail comes too late: what else there is to a conversation beside everybody's secrets.
 
 A pattern is about one participant, and about the first of its letters that its reader does not have in time. Letters
-count as in `Letters`: the greeting is the first, every sealed letter counts one, what is published does not count.
+count as in `SealedCount`: the greeting is the first, every sealed letter counts one, what is published does not count.
 """
 
 from __future__ import annotations

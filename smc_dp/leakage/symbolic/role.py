@@ -56,7 +56,7 @@ class SymbolicRole(RoleStepper):
 
     def release(self) -> None:
         """Publish what the role has published, if it is done."""
-        with self.until_gone():
+        with self.until_dropped_out():
             for sent in self.progress.unpublished if self.done else ():
                 self._post(sent)
 
@@ -95,7 +95,7 @@ class SymbolicRole(RoleStepper):
         """Keep a letter to everybody."""
         self.progress.unpublished.append(self._sent(PUBLIC_NAME, message))
 
-    def stated(self, name: str, message: Message) -> bytes:
+    def statement_bytes(self, name: str, message: Message) -> bytes:
         """Join the strings of a statement, and digests of its numbers, each behind its length: no two join alike."""
         strings = self._tape.strings
         said = (v if isinstance(v, bytes) else strings.digest_of([v]) for v in values(message))

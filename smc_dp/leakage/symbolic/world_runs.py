@@ -53,7 +53,7 @@ class WorldBook:
     def under_patterns(self) -> Iterator[WorldBook]:
         """This book, in which nobody vanishes, and one for everything that may become of the letters sent in it."""
         yield self
-        leaving = self.model.vanishing(self.p)
+        leaving = self.model.drop_outs(self.p)
         if leaving:
             here = base(self.parties, len(self.model.permutations), 0)
             for pattern in patterns(self.trace(here).sent, leaving):
