@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core import reading
-from smc_dp.core.documents import UnfitError, validated
+from smc_dp.core.documents import UnfitError, validate_document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
@@ -153,7 +153,7 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
 
 def bounds_in(document: Mapping[str, Any], where: str = "bounds") -> Bounds:
     """The bounds in what was read of such a file, which is called `where` where its fields do not fit."""
-    return bounds_of(validated(BoundsFile, document, where))
+    return bounds_of(validate_document(BoundsFile, document, where))
 
 
 def bounds_of(said: BoundsFile) -> Bounds:

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema,
 
 from smc_dp.core.documents import CHOICE, Document, PathStep, UnfitError
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.core.kinds import few
+from smc_dp.core.kinds import limit_keys
 from smc_dp.data.columns import (
     LEAVE_OUT,
     NO_REGRESSION,
@@ -136,11 +136,11 @@ class BoundsFile(Document):
     "leave out". `aliases`: other texts for the levels of a column, or for the classes under the column that has them.
     """
 
-    columns: Annotated[dict[str, ColumnStated], few(_MANY)]
+    columns: Annotated[dict[str, ColumnStated], limit_keys(_MANY)]
     label: LabelSection
     rows: RowsSection = Field(default_factory=RowsSection)
-    missing: Annotated[dict[str, EmptyCellStated], few(_MANY)] = Field(default_factory=dict)
-    aliases: Annotated[dict[str, dict[str, LevelsStated]], few(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCellStated], limit_keys(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, LevelsStated]], limit_keys(_MANY)] = Field(default_factory=dict)
 
     @classmethod
     def place(cls, path: tuple[PathStep, ...]) -> str:

@@ -67,7 +67,7 @@ def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: File
     written, if that is said elsewhere than in FILE.toml, which must not say anything else.
     """
     meant = _form(path, source, form)
-    with reading.plain_file(path, source, limits.bytes) as file, _placed(source):
+    with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
         start = _start(file)
         if foreign := of_another_program(path, start):
             raise InputError(foreign)

@@ -37,7 +37,7 @@ _WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schem
 def read_codebook(path: Path) -> CodeBook:
     """The code book in a file; raises InputError, without a look beyond the first line where it is none."""
     source = f"code book {path}"
-    with reading.plain_file(path, source) as file:
+    with reading.open_plain_file(path, source) as file:
         first = file.read(_FIRST)
         if first.startswith(_PARQUET):
             return parquet_book(file, str(path.name))
