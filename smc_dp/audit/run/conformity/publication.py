@@ -16,7 +16,7 @@ from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_t
 from smc_dp.audit.run.conformity.conversation import refuted_readers, scheduled
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
-from smc_dp.core.documents import validated
+from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import has_openings
@@ -64,7 +64,7 @@ def shares(evidence: Evidence) -> CheckOutcome:
     if evidence.absences and not said:
         return not_possible("shares.nothing_published")
     names = [name for name in evidence.session.names if name in said or name not in gone(evidence)]
-    reading.keys("shares", stated, set(names))
+    reading.require_keys("shares", stated, set(names))
     if wrong := shares_fault(evidence.shares_file, evidence.recorded):
         return refuting(evidence, wrong)
     return passed("shares.hold", shares=len(names), numbers=len(stated[names[0]]))
@@ -155,7 +155,7 @@ def cost(evidence: Evidence) -> CheckOutcome:
     content = evidence.timings
     if content is None:
         return nothing_to_ask("timings.none")
-    stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
+    stated = validate_document(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
     stages = stated.by_stage
