@@ -10,7 +10,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
-from protocols.runtime.actor import NOBODY, Actor, LocalProgram, actors, check_announcements, overdue
+from protocols.runtime.actor import NO_LOCAL_PROGRAMS, Actor, LocalProgram, actors, check_announcements, overdue
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent
@@ -35,7 +35,7 @@ async def run(
     *,
     vanish: Mapping[str, int] | None = None,
     marks: Mapping[str, Sequence[Absent]] | None = None,
-    home: Mapping[str, LocalProgram] = NOBODY,
+    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Acted:
     """All actors to their end, then publication, unless a role was stopped.
 

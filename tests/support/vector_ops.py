@@ -367,7 +367,7 @@ def encode(shared: Shared, kind: str, content: dict[str, Json], fresh: bool = Tr
     """Ciphertexts are given as values, and taken as fresh and uniform unless stated."""
     keys, layout = admitted(shared), parameters(shared["parameters"]).layout()
 
-    def value(slot: codec.Slot, x: Json) -> Any:
+    def value(slot: codec.FieldSpec, x: Json) -> Any:
         if slot.type is bytes or x is None:
             return None if x is None else bytes.fromhex(x)
         if slot.type in (int, bool):

@@ -40,7 +40,7 @@ def structure_together(evidence: Evidence) -> CheckOutcome:
     without = [tuple(name for name in names if name != left_out) for left_out in names]
     fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if not is_claimed else [names]
     if not fewer:
-        return nothing_to_ask("structure_together.limitations", reasons=reasons)
+        return nothing_to_ask("structure_together.not_claimed", reasons=reasons)
     outcome = _structure(evidence, fewer)
     if not is_claimed and outcome.holds:
         return passed("structure_together.holds_in_part", detail=outcome.detail, count=len(names), reasons=reasons)

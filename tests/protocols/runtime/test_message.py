@@ -37,7 +37,7 @@ def fill(kind: type[Any], seed: int) -> Any:
     """A valid message with random content."""
     rng = Stream.insecure_from_seed(f"{kind.__name__} {seed}")
 
-    def value(slot: codec.Slot) -> Any:
+    def value(slot: codec.FieldSpec) -> Any:
         width = LAYOUT[slot.protection.width]
         if slot.type in (int, bool, bytes):
             return rng.bytes(width) if slot.type is bytes else rng.bits(1 if slot.type is bool else 8 * width)
@@ -189,7 +189,7 @@ def test_one_changed_byte_is_refused_or_read(kind: type[Any], at: int, change: i
 def test_arbitrary_content_in_the_right_frame(kind: type[Any], seed: int, special: str) -> None:
     rng = Stream.insecure_from_seed(seed)
 
-    def piece(slot: codec.Slot) -> bytes:
+    def piece(slot: codec.FieldSpec) -> bytes:
         width = LAYOUT[slot.protection.width]
         key = KEYS.get(slot.protection.width)
         choices = {"random": rng.bytes(width), "zero": bytes(width), "ones": b"\xff" * width}

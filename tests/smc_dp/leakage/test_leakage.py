@@ -19,7 +19,7 @@ from support.pathak import trial
 
 from protocols import programs
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import PROGRAM, boundary, ideal, noisy_sum_claims
+from protocols.pathak2010 import PROGRAM, ideal, limitations, noisy_sum_claims
 from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, readings
 from protocols.runtime.session import Program
@@ -106,7 +106,7 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
     outcome = leakage.structure_together(only(evidence, "charlie", party))
     assert outcome.status == "not possible"
     said = [u.sentence for u in ideal.CLAIM.limitations if u.sentence in outcome.detail]
-    assert said == [u.sentence for u in boundary.LIMITATIONS[4 : 4 + sentences]]
+    assert said == [u.sentence for u in limitations.LIMITATIONS[4 : 4 + sentences]]
 
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
@@ -360,8 +360,8 @@ SUM, SIZES, NOISE = 2, 4, 5
     [
         with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.released(p, published)),
         with_attack(SUM, truth=lambda p, inputs, names: noisy_sum_claims.exact_sum(p, inputs)),
-        with_attack(SIZES, find=lambda p, views, published: boundary.Sizes((7, 7, 7), 0)),
-        with_attack(NOISE, coalitions=boundary._with_charlie),
+        with_attack(SIZES, find=lambda p, views, published: limitations.Sizes((7, 7, 7), 0)),
+        with_attack(NOISE, coalitions=limitations._with_charlie),
         with_attack(NOISE, truth=lambda p, inputs, names: 0, find=lambda p, views, published: 0),
         with_attack(SIZES, coalitions=lambda p: ()),
         replace(HARDENED, program=mutants.NOTHING_SELECTED),
