@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core import reading
-from smc_dp.core.documents import UnfitError, validated
+from smc_dp.core.documents import UnfitError, validate_document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
@@ -152,7 +152,7 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
 
 def bounds_from_document(document: Mapping[str, Any], where: str = "bounds") -> Bounds:
     """Return the bounds in a parsed file, which errors call `where`."""
-    return bounds_from_file(validated(BoundsFile, document, where))
+    return bounds_from_file(validate_document(BoundsFile, document, where))
 
 
 def bounds_from_file(said: BoundsFile) -> Bounds:

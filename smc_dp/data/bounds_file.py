@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from smc_dp.core.documents import CHOICE, Document, PathStep, UnfitError
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.core.kinds import few
+from smc_dp.core.kinds import limit_keys
 from smc_dp.data.columns import (
     EMPTY_CELL_RULES,
     LEAVE_OUT,
@@ -139,11 +139,11 @@ class BoundsFile(Document):
     texts for the levels of a column, or for the classes under the column that has them.
     """
 
-    columns: Annotated[dict[str, ColumnValue], few(_MANY)]
+    columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY)]
     label: LabelSection
     rows: RowsSection = Field(default_factory=RowsSection)
-    missing: Annotated[dict[str, EmptyCellRule], few(_MANY)] = Field(default_factory=dict)
-    aliases: Annotated[dict[str, dict[str, LevelList]], few(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)] = Field(default_factory=dict)
 
     @classmethod
     @override

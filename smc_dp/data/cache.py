@@ -48,7 +48,7 @@ def read_cache(name: str, folder: Path, *, ordinal: bool = False) -> Pool | None
         return None
     path = max(found, key=lambda one: one.stat().st_mtime)  # two only after a crash
     try:
-        with reading.plain_file(path, f"cache file {path}") as file:
+        with reading.open_plain_file(path, f"cache file {path}") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if path.name.split(".")[1] != digest:
             raise InputError("cache.changed", got=digest).within(f"cache file {path}")

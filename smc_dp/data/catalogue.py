@@ -64,7 +64,7 @@ def verify_files(folder: Path) -> Iterator[DatasetCheck]:
     """Yield a check for each file with a recorded SHA-256, by name."""
     for name, wanted in SHA256.items():
         try:
-            with reading.plain_file(folder / name, name) as file:
+            with reading.open_plain_file(folder / name, name) as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except InputError as error:
             yield DatasetCheck(name, error.fault)

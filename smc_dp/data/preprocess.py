@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.arrays import into_ball, longer_than, with_bias
+from smc_dp.core.arrays import count_longer, into_ball, with_bias
 from smc_dp.core.errors import InputError, InputFault, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import (
@@ -134,7 +134,7 @@ def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, str
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]
         features = np.ascontiguousarray(block[:, :width])
-        clipped += longer_than(features, bounds.clip)
+        clipped += count_longer(features, bounds.clip)
         block[:] = with_bias(into_ball(features, bounds.clip), bounds.bias)
     return EncodedTable(X, kept, clipped, tuple(outside), y)
 

@@ -67,7 +67,7 @@ def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form
     its format where stated elsewhere than in FILE.toml, which must not state another one.
     """
     meant = _form(path, source, form)
-    with reading.plain_file(path, source, limits.bytes) as file, _placed(source):
+    with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
         start = _start(file)
         if foreign := of_another_program(path, start):
             raise InputError(foreign)

@@ -51,8 +51,8 @@ def check_boundary(protocol: Protocol, p: Any) -> CheckOutcome:
     tried = [sentence for sentence, _ in limitations.attacks_to_try(protocol, p)]
     if not tried or protocol.claim is None:
         return nothing_to_ask("boundary.nothing_to_try")
-    untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
-    return judge_boundary(limitations.try_attacks(protocol, p, _randomness("boundary", protocol, p)), untried)
+    untried = [u.sentence for u in protocol.claim.limitations if u.sentence not in tried]
+    return judge_boundary(limitations.try_attacks(protocol, p, _randomness("try_attacks", protocol, p)), untried)
 
 
 CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProxyType(

@@ -36,7 +36,7 @@ _WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schem
 def read_data_dictionary(path: Path) -> DataDictionary:
     """Read the data dictionary in a file; raise InputError, from the first line alone for a file of rows."""
     source = f"code book {path}"
-    with reading.plain_file(path, source) as file:
+    with reading.open_plain_file(path, source) as file:
         first = file.read(_FIRST)
         if first.startswith(_PARQUET):
             return parquet_dictionary(file, str(path.name))
