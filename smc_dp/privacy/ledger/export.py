@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from pathlib import Path
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import quoted
+from smc_dp.core.spreadsheet import table
 from smc_dp.privacy.ledger.entry import COLUMNS
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -26,12 +24,8 @@ def to_json(history: History) -> str:
 
 
 def to_csv(history: History) -> str:
-    """A table with a header, for people: what is checked again is JSON."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(map(_cell, entry.values().values()) for entry in history.entries)
-    return text.getvalue()
+    """Return a table with a header, for people; an export that is checked again is JSON."""
+    return table([COLUMNS, *(tuple(entry.values().values()) for entry in history.entries)])
 
 
 def from_json(content: bytes, where: str) -> History:
@@ -55,8 +49,3 @@ def read(path: Path) -> History:
         return from_json(content, f"export {path}")
     with Ledger.open(path) as ledger:
         return ledger.history()
-
-
-def _cell(value: str | int | None) -> str | int | None:
-    """A mechanism's name may be what a spreadsheet would take for a formula."""
-    return quoted(value) if isinstance(value, str) else value
