@@ -6,7 +6,7 @@ and makes the whole chain anew, or cuts off its end: note its head elsewhere for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -153,19 +153,6 @@ class History:
                 found.setdefault(account, []).extend([] if entry.number in void else [entry])
         return found
 
-    def _reserved(self, account: Account) -> Iterator[Entry]:
-        """Every reservation of an account, also one that came to nothing."""
-        for entry in self.entries:
-            if entry.state == "reserved" and account in counted(entry.guarantee):
-                yield entry
-
-    def _void_too_late(self, account: Account, first: int) -> Iterator[Entry]:
-        """Pure reservations before `first`, void only after it: whoever gave them up may have known its answer."""
-        late = {entry.refers for entry in self.entries[first:] if entry.state == "void"}
-        for entry in self._reserved(account):
-            if entry.kind == "pure" and entry.number < first and entry.number in late:
-                yield entry
-
     @property
     def data_sets(self) -> frozenset[str]:
         """The names of all that something is charged for."""
@@ -177,21 +164,32 @@ class History:
         settled = {entry.refers for entry in self.entries}
         return [entry.number for entry in self.entries if entry.state == "reserved" and entry.number not in settled]
 
-    def standing(self, account: Account, *asked: Guarantee) -> Standing:
-        """How the account stands, or would stand if `asked` were released too."""
-        releases = [entry.guarantee for entry in self.charged.get(account, [])]
-        first = next((e.number for e in self._reserved(account) if e.kind == "zcdp"), None)
-        made = [e for e in self.charged.get(account, []) if e.kind == "pure" and first and e.number < first]
-        pure_first = None if first is None else len(made)
-        too_late = [e.guarantee for e in self._void_too_late(account, first)] if first else []
-        return Standing(
-            self.limit, _total(account, (*releases, *asked), self.limit.delta, pure_first=pure_first, too_late=too_late)
-        )
+    def standing(self, account: Account, *further: Guarantee) -> Standing:
+        """Return how the account stands, or would stand if `further` were released too."""
+        found, exact = self._counted(account)
+        return Standing(self.limit, _total(account, (*found, *further), self.limit.delta, exact=exact))
 
     def kept_however_chosen(self, account: Account) -> bool:
-        """Whether the limit of the account holds also where figures were chosen in view of earlier releases."""
-        found = [counted(entry.guarantee)[account] for entry in self.charged.get(account, [])]
-        return composition.kept_however_chosen(g for g in found if g is not None)
+        """Tell whether the limit of the account holds also where figures were chosen in view of earlier releases."""
+        found, exact = self._counted(account)
+        known = [counted(release)[account] for release in found]
+        return composition.kept_however_chosen((g for g in known if g is not None), exact)
+
+    def _counted(self, account: Account) -> tuple[list[Guarantee], int | None]:
+        """Return the releases that count in an account, and the number of those that come before the switch.
+
+        The first Gaussian reservation is the switch, also where it was refunded. See `composition`.
+        """
+        reserved = [e for e in self.entries if e.state == "reserved" and account in counted(e.guarantee)]
+        switch = next((e.number for e in reserved if e.kind == "zcdp"), None)
+        if switch is None:
+            return [e.guarantee for e in self.charged.get(account, [])], None
+        # A charge from before the switch that is given up after it still counts: the Gaussian answer may be known.
+        free = {entry.refers for entry in self.entries if entry.state == "void"}
+        before_switch = {entry.refers for entry in self.entries[:switch] if entry.state == "void"}
+        before = [e for e in reserved if e.number < switch and e.number not in before_switch]
+        after = [e for e in reserved if e.number >= switch and e.number not in free]
+        return [e.guarantee for e in (*before, *after)], len(before)
 
     def by_data_set(self, account: Account) -> dict[str, Standing]:
         """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit.
@@ -270,14 +268,12 @@ def _total(
     releases: Iterable[Guarantee],
     delta: Fraction,
     splits: int = composition.MOST_SPLITS,
-    pure_first: int | None = None,
-    too_late: Iterable[Guarantee] = (),
+    exact: int | None = None,
 ) -> Total | None:
-    """What the releases come to in an account, as `composition.total`."""
-    found, late = ([counted(release)[account] for release in them] for them in (releases, too_late))
+    """Return what the releases come to in an account, as `composition.total`."""
+    found = [counted(release)[account] for release in releases]
     known = [release for release in found if release is not None]
-    given_up = sum((release.epsilon for release in late if release is not None), Fraction(0))
-    return composition.total(known, delta, splits, pure_first, given_up) if len(known) == len(found) else None
+    return composition.total(known, delta, splits, exact) if len(known) == len(found) else None
 
 
 def account_of(release: Guarantee | PrivacyStatement) -> Account:
