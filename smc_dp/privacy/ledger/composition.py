@@ -65,7 +65,7 @@ MOST_SPLITS = 256
 
 @dataclass(frozen=True)
 class Total:
-    """(epsilon, delta)-privacy of all releases together; `how` says by which bound."""
+    """Guarantee of all releases together: (epsilon, delta), and `how`, the bound that gives it."""
 
     epsilon: Fraction
     delta: Fraction
@@ -142,7 +142,7 @@ def _bounds(releases: Sequence[Guarantee], delta: Fraction, splits: int) -> Iter
 
 
 def _by_curve(releases: Sequence[Guarantee], delta: Fraction) -> Iterator[Total]:
-    """Of Gaussian releases that all state a mu, as one; beside them what others spend is added as it is."""
+    """Yield the total of Gaussian releases that all state a mu, with what others spend added as it is."""
     curves = [r for r in releases if r.kind == "zcdp"]
     squares = [r.mu**2 for r in curves if r.mu is not None]
     left = delta - _sum(r.delta for r in releases if r.kind == "approx")
@@ -154,7 +154,7 @@ def _by_curve(releases: Sequence[Guarantee], delta: Fraction) -> Iterator[Total]
 
 
 def _splits(releases: Sequence[Guarantee], most_splits: int) -> Iterator[tuple[Fraction, Total]]:
-    """What is added as rho, and what as epsilon and delta.
+    """Yield the part that is added as rho, and the part that is added as epsilon and delta.
 
     Of pure releases the small ones gain as rho: the conversion is concave, so that one threshold is best, and a
     further pure release never adds more than its epsilon. Of very many thresholds some are tried, each a valid bound.
@@ -174,7 +174,7 @@ def _splits(releases: Sequence[Guarantee], most_splits: int) -> Iterator[tuple[F
 
 
 def _converted(rho: Fraction, delta: Fraction) -> tuple[Fraction, str]:
-    """The smaller of two valid conversions of rho-zCDP to epsilon at this delta, and its name."""
+    """Return the smaller of two valid conversions of rho-zCDP to epsilon at this delta, and its name."""
     from dp_accounting.dp_event import ZCDpEvent  # a second that books of sums alone need not wait
     from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 
@@ -193,5 +193,5 @@ def _sum(values: Iterable[Fraction]) -> Fraction:
 
 
 def _short(value: Fraction) -> Fraction:
-    """Exact up to a denominator of 4096 bits, which covers any floats and decimals; beyond, rounded up on 2^-2048."""
+    """Round a value up on 2^-2048 where its denominator is beyond 4096 bits, which cover any floats and decimals."""
     return value if value.denominator.bit_length() <= _LONGEST else Fraction(math.ceil(value * _GRID), _GRID)

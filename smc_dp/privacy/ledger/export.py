@@ -1,4 +1,4 @@
-"""A ledger outside its file: everything but the key, to be checked by anybody (JSON) or read in a table (CSV)."""
+"""Export of a ledger: everything but the key, to be checked by anybody (JSON) or read in a table (CSV)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORMATS = tuple(f"smc-dp ledger {version}" for version in (3, 2, 1))  # what is
 
 
 def to_json(history: History) -> str:
-    """One JSON object; `from_json` checks it as the ledger itself is checked."""
+    """Return one JSON object; `from_json` checks it as the ledger itself is checked."""
     entries = [entry.values() for entry in history.entries]
     return json.dumps({"format": _FORMATS[0], "start": history.start, "entries": entries}, allow_nan=False)
 
@@ -29,7 +29,7 @@ def to_csv(history: History) -> str:
 
 
 def from_json(content: bytes, where: str) -> History:
-    """The history that was exported; InputError for anything else, BrokenLedgerError when its entries do not link."""
+    """Read an exported history; InputError for anything else, BrokenLedgerError when its entries do not link."""
     document = reading.parse_object(content, where)
     reading.keys(where, document, {"format", "start", "entries"})
     start = document["start"]
@@ -43,7 +43,7 @@ def from_json(content: bytes, where: str) -> History:
 
 
 def read(path: Path) -> History:
-    """The history in a ledger, or in a JSON export of one."""
+    """Read the history in a ledger, or in a JSON export of one."""
     content = reading.read_file(path, MAX_BYTES)
     if content.lstrip()[:1] == b"{":
         return from_json(content, f"export {path}")
