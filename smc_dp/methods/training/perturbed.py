@@ -39,7 +39,7 @@ _TRIFLE = 2.0**-40
 
 @dataclass(frozen=True)
 class Huber:
-    """Huber loss (Chapelle 2007): 0 beyond 1 + h, 1 - z below 1 - h, (1 + h - z)^2/(4 h) between; h in [2^-10, 2^10]."""
+    """Huber loss (Chapelle 2007): 0 beyond 1 + h, 1 - z below 1 - h, else (1 + h - z)^2/(4 h); h in [2^-10, 2^10]."""
 
     h: float = 0.5
 
