@@ -1,4 +1,4 @@
-"""Cells of CSV files that people open in a spreadsheet, which takes some texts for formulas and carries them out."""
+"""Cells of CSV files for spreadsheets, which take some texts for formulas and carry them out."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ _MARK = re.compile(r"[\r\n\t;]")
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet could take the text for a formula: it begins as one does, and is no plain number."""
+    """Return whether a spreadsheet could take the text for a formula: it begins as one does, and is no plain number."""
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
 
 
-def quoted(text: str) -> str:
-    """Return the text as a cell that is no formula: with an apostrophe in front of a formula, and of an apostrophe.
-
-    So whoever takes one apostrophe away, where a cell begins with one, has the text.
-    """
+def escape_formula(text: str) -> str:
+    """Return the text as a cell that is no formula: an apostrophe goes in front of a formula, and of an apostrophe."""
     return _QUOTE + text if is_formula(text) or text.startswith(_QUOTE) else text
 
 
@@ -31,7 +28,7 @@ def holds_formula(text: str) -> bool:
     return any(map(is_formula, (text, *_MARK.split(text))))
 
 
-def table(rows: Iterable[Sequence[object]]) -> str:
+def format_csv(rows: Iterable[Sequence[object]]) -> str:
     """Return a CSV table in which no text is a formula, also where a semicolon or a tab ends a cell; numbers stay."""
     cells = [[_cell(cell, place) for place, cell in enumerate(row)] for row in rows]
     marked = any(isinstance(row[0], str) and _MARK.search(row[0]) for row in cells)
@@ -46,4 +43,4 @@ def _cell(cell: object, place: int) -> object:
     # Quotation marks hold the first cell of a line together for everybody. Whoever ends cells at semicolons does not
     # take those of a later cell for quotation marks, because a comma stands before them.
     parts = [cell] if place == 0 else re.split(f"({_MARK.pattern})", cell)
-    return "".join(part if i % 2 else quoted(part) for i, part in enumerate(parts))
+    return "".join(part if i % 2 else escape_formula(part) for i, part in enumerate(parts))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import holds_formula, table
+from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.preprocess import Encoded, class_numbers, examine
@@ -24,7 +24,7 @@ from smc_dp.data.tables import read_table
 from smc_dp.data.validation_errors import UnfitTableError
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.run_files import RunPlace
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Predictions:
         each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
         rows = [(name, label, *score) for name, label, score in zip(self.ids, self.labels, each, strict=True)]
         try:
-            write_file(Path(out), table([(called, "prediction", *heading), *rows]).encode(), 0o644)
+            write_file(Path(out), format_csv([(called, "prediction", *heading), *rows]).encode(), 0o644)
         except FileExistsError:
             raise InputError("prediction.file_exists", out=str(out)) from None
         except OSError as error:
@@ -79,7 +79,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
 
     Raises InputError for what is no release or contradicts its record, and for rows that do not fit.
     """
-    found = checked(place)
+    found = verify_release(place)
     published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):

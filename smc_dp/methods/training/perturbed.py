@@ -58,7 +58,7 @@ class Huber:
         return np.asarray(bent**2 / (4 * self.h) + np.maximum(1 - self.h - z, 0.0))
 
     def slope(self, z: Array) -> Array:
-        """Return its derivative, in [-1, 0]."""
+        """Return the derivative of the loss, in [-1, 0]."""
         return np.asarray(np.clip((z - 1 - self.h) / (2 * self.h), -1.0, 0.0))
 
     def curvature_near(self, z: Array, radius: float) -> Array:
@@ -81,7 +81,7 @@ class Logistic:
         return np.logaddexp(0.0, -z)
 
     def slope(self, z: Array) -> Array:
-        """Return its derivative, in [-1, 0]."""
+        """Return the derivative of the loss, in [-1, 0]."""
         return np.asarray(-scipy.special.expit(-z))
 
     def curvature_near(self, z: Array, radius: float) -> Array:

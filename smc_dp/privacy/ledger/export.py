@@ -8,7 +8,7 @@ from pathlib import Path
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import table
+from smc_dp.core.spreadsheet import format_csv
 from smc_dp.privacy.ledger.entry import COLUMNS
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -25,19 +25,19 @@ def to_json(history: History) -> str:
 
 def to_csv(history: History) -> str:
     """Return a table with a header, for people; an export that is checked again is JSON."""
-    return table([COLUMNS, *(tuple(entry.values().values()) for entry in history.entries)])
+    return format_csv([COLUMNS, *(tuple(entry.values().values()) for entry in history.entries)])
 
 
 def from_json(content: bytes, where: str) -> History:
     """Read an exported history; InputError for anything else, BrokenLedgerError when its entries do not link."""
     document = reading.parse_object(content, where)
-    reading.keys(where, document, {"format", "start", "entries"})
+    reading.require_keys(where, document, {"format", "start", "entries"})
     start = document["start"]
     if document["format"] not in _FORMATS or not isinstance(start, str) or not re.fullmatch("[0-9a-f]{64}", start):
         raise InputError("ledger.no_export", where=where, wanted=_FORMATS[0], got=shown(document["format"]))
-    rows = reading.items(f"{where}: entries", document["entries"])
+    rows = reading.require_list(f"{where}: entries", document["entries"])
     try:
-        return History.read(start, (reading.mapping("an entry", row) for row in rows))
+        return History.read(start, (reading.require_object("an entry", row) for row in rows))
     except InputError as error:
         raise error.within(where) from None
 
