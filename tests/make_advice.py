@@ -73,7 +73,7 @@ def main() -> None:
         prospects = [Candidate.build(method, known) for method in METHODS]
         found.append([accuracy(one, rows, test, f"{i} {one.method.name}") for one in prospects])
         signals.append(prospects[0].ahead.signal)
-        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: prospects[j].ahead.band.high))
+        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: prospects[j].ahead.interval.high))
         print(i, f"{signals[-1]:.3g}", *(f"{a:.3f}" for a in found[-1]), flush=True)
     A, s = np.array(found), np.array(signals)
     print("signal of newton | settings |", " | ".join(METHODS))

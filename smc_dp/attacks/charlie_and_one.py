@@ -37,7 +37,7 @@ from smc_dp.attacks.sessions import (
     secrets,
 )
 from smc_dp.attacks.sums import MOST_ROWS, add_up, on_the_secure_sum, weighted_sum
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 
 PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
@@ -91,9 +91,9 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
+    form = weighted_sum(ThreatModel(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
     n = [1 + size % MOST_ROWS for size in different_sizes(ADDING, rng)]
-    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.law.share(rng), 0]) for size in n]
+    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.distribution.share(rng), 0]) for size in n]
     seen = add_up(form, entered, rng)
     found = sizes_in_the_sum(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
     return found == Sizes(tuple(n), n.index(min(n)))

@@ -16,8 +16,8 @@ from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play, secrets, sum_of_models
 from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
-from smc_dp.methods.sums.among import Among
-from smc_dp.privacy.distributed.laws import GammaShares
+from smc_dp.methods.sums.threat_model import ThreatModel
+from smc_dp.privacy.distributed.share_distributions import GammaShares
 
 PARTIES, DIMENSION = 3, 2
 
@@ -41,8 +41,8 @@ def _attacked(program: Program) -> Variant:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = weighted_sum(Among(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
-    honest = [replace(s, eta=form.noise.law.share(rng)) for s in secrets(PARTIES, DIMENSION, rng)]
+    form = weighted_sum(ThreatModel(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
+    honest = [replace(s, eta=form.noise.distribution.share(rng)) for s in secrets(PARTIES, DIMENSION, rng)]
     liar = rng.below(PARTIES)
     S = add_up(form, [entered(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
     return sum_of_models(honest) == S

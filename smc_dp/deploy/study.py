@@ -171,7 +171,7 @@ class JointStudy(RunSettings):
     @property
     def remaining(self) -> int:
         """The number of parties that are left if as many drop out as may."""
-        return self.stated.terms.among(len(self.parties)).remaining
+        return self.stated.terms.threat(len(self.parties)).remaining
 
     def agreement(self, auxiliary: AuxiliaryRows | None = None) -> Agreement:
         """What a run agrees on; InputError for public rows that are not those of the study."""
@@ -304,8 +304,8 @@ class JointStudy(RunSettings):
         except (InputError, LocalError) as error:
             yield from error.faults
             return
-        if agreement.among.in_a_circle and not agreement.parameters.get("semi_honest"):
-            yield InputFault("study.semi_honest_only", {"parties": agreement.among.parties})
+        if agreement.threat.has_sparse_graph and not agreement.parameters.get("semi_honest"):
+            yield InputFault("study.semi_honest_only", {"parties": agreement.threat.parties})
         if CURATOR_NAME not in participants:
             yield InputFault("study.without_curator", {"protocol": self.protocol.name})
         for name, wanted in agreement.parameters.items():

@@ -7,17 +7,17 @@ import re
 from typing import TypeVar, get_args
 
 from smc_dp.methods.method import Trust
-from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS
+from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS
 from smc_dp.privacy.target import (
-    CALIBRATION,
-    EPSILON,
+    CALIBRATION_HELP,
+    EPSILON_HELP,
     HIGHEST,
     LEAST_DELTA,
     LOWEST,
-    NOISE,
+    NOISE_HELP,
     Calibration,
     NoiseName,
-    figure,
+    few_digits,
 )
 
 Documented = TypeVar("Documented")
@@ -29,16 +29,16 @@ def _one_of(kind: object) -> str:
 
 _ENTRIES = f"""
 epsilon : float, default=1.0
-    {EPSILON} It is that of one fit, a pure number from {figure(LOWEST)} to
+    {EPSILON_HELP} It is that of one fit, a pure number from {few_digits(LOWEST)} to
     {int(HIGHEST):,}; inf asks for no noise and gives no privacy. A float is taken as the decimal that it prints as, or
     as its binary value where that is smaller.
 delta : float, default=1e-05
-    A probability, from {figure(LEAST_DELTA)} to below 1; it counts with noise `gauss` and `ddg` only.
+    A probability, from {few_digits(LEAST_DELTA)} to below 1; it counts with noise `gauss` and `ddg` only.
 calibration : {_one_of(Calibration)}, default="proven"
-    {CALIBRATION} `privacy_` states what the printed scale is
+    {CALIBRATION_HELP} `privacy_` states what the printed scale is
     proved to give at most.
 noise : {_one_of(NoiseName)} or None, default=None
-    {NOISE} `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
+    {NOISE_HELP} `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
     (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
     three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
 trust : {_one_of(Trust)}, default="aggregator"

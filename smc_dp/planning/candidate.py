@@ -14,8 +14,8 @@ from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
-from smc_dp.methods.expected_accuracy import Outlook, outlook
-from smc_dp.methods.method import NeedsRows, SecureForm
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
+from smc_dp.methods.method import NeedsRowCounts, SecureForm
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import Target
@@ -71,8 +71,8 @@ class Candidate:
         method: Any = agreed.method
         if getattr(method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
-        if isinstance(method, NeedsRows):
-            method = method.knowing(known.sizes)
+        if isinstance(method, NeedsRowCounts):
+            method = method.with_row_counts(known.sizes)
         found = cls(known, method, agreed.target, by, agreed.terms)
         found.session  # noqa: B018 - which refuses what shows only there
         return found
@@ -105,7 +105,7 @@ class Candidate:
     @property
     def fewest(self) -> int:
         """With fewer parties nobody is left whose noise counts, or nobody to learn with."""
-        among = self.terms.among(len(self.circumstances.names))
+        among = self.terms.threat(len(self.circumstances.names))
         return max(2, 1 + among.parties - among.honest)
 
     @property
@@ -115,14 +115,14 @@ class Candidate:
         return protects == "record"
 
     @cached_property
-    def ahead(self) -> Outlook:
+    def ahead(self) -> ExpectedAccuracy:
         """What to expect."""
         return self.with_rows(self.circumstances.sizes)
 
-    def with_rows(self, sizes: Sequence[int]) -> Outlook:
+    def with_rows(self, sizes: Sequence[int]) -> ExpectedAccuracy:
         """What to expect if the parties had so many rows, and were as many."""
         known = self.circumstances
-        found = outlook(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
+        found = expected_accuracy(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
         if found is None:
             raise ValueError(f"a plan has noise as proven, got {self.target}")
         return found

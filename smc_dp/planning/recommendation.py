@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smc_dp.core.errors import Fault, InputFault
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.planning.candidate import Candidate
 from smc_dp.privacy.pathak2010 import LARGEST_N
 
@@ -33,11 +33,11 @@ SMALLEST, NOBODY = "the smallest party", "nobody"
 """Who knows all of the noise."""
 
 
-def is_spoilt_by(more: Outlook, fewer: Outlook) -> bool:
+def is_spoilt_by(more: ExpectedAccuracy, fewer: ExpectedAccuracy) -> bool:
     """Whether more parties do worse than fewer of them: more may be lost, or where all may be, less stands out."""
     if more.signal >= fewer.signal:
         return False
-    return more.band.high > fewer.band.high + MATTERS or fewer.band.high >= HOPELESS
+    return more.interval.high > fewer.interval.high + MATTERS or fewer.interval.high >= HOPELESS
 
 
 def parties_to_leave_out(prospect: Candidate) -> tuple[int, ...]:
@@ -83,7 +83,7 @@ def rows_needed(prospect: Candidate) -> int | None:
         return [-(-n * percent // 100) for n in sizes]
 
     def loses(percent: int) -> bool:
-        return prospect.with_rows(times(percent)).band.high > LITTLE
+        return prospect.with_rows(times(percent)).interval.high > LITTLE
 
     low, high = 1, 100 * LARGEST_N // max(sizes)
     if loses(high):
@@ -111,8 +111,8 @@ def recommend(prospects: Sequence[Candidate]) -> Candidate | None:
     found = eligible(prospects)
     if not found:
         return None
-    least = min(one.ahead.band.high for one in found)
-    tied = [one for one in found if one.ahead.band.high <= least + TIED]
+    least = min(one.ahead.interval.high for one in found)
+    tied = [one for one in found if one.ahead.interval.high <= least + TIED]
     return min(tied, key=lambda one: PREFERRED.index(one.method.name))
 
 

@@ -30,15 +30,15 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.collaborative.rounds import BiasedModel
-from smc_dp.methods.expected_accuracy import Outlook, outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import Method, NeedsRows, SecureForm, SecureMethod
+from smc_dp.methods.method import Method, NeedsRowCounts, SecureForm, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
-from smc_dp.methods.registry import METHODS, find
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.registry import METHODS, find_method
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.run.auxiliary import AuxiliaryRows
@@ -174,7 +174,7 @@ class SettledRun:
         secure_method(method.name, protocol)
         if type(self.terms) is not TERMS[protocol]:
             raise InputError("terms.of_another_protocol", protocol=protocol, got=type(self.terms).__name__)
-        if getattr(method, "as_printed", False) != printed:
+        if getattr(method, "as_published", False) != printed:
             raise InputError("method.made_for_others", wanted=method.name, protocol=protocol)
         if getattr(method, "learner", None) is not None:
             raise InputError("method.with_learner", name=method.name)
@@ -330,15 +330,15 @@ class Agreement(SettledRun):
         """The public parameters of the protocol, bound to this digest."""
         return self.terms.program_parameters(self.protocol, self.form, self.parties, agreed)
 
-    def expected_accuracy(self, sizes: Sequence[int]) -> Outlook | None:
+    def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
         """What to expect if the parties have so many rows, in their order; None for noise that has no figures."""
         known = self.bounds
-        return outlook(self.method, self.target, self.terms, sizes, known.dimension, len(known.classes))
+        return expected_accuracy(self.method, self.target, self.terms, sizes, known.dimension, len(known.classes))
 
     @property
-    def among(self) -> Among:
+    def threat(self) -> ThreatModel:
         """The threat model: how many of the parties may collude or drop out."""
-        return self.terms.among(len(self.parties))
+        return self.terms.threat(len(self.parties))
 
     @property
     def publishes_shares(self) -> bool:
@@ -412,7 +412,7 @@ def read_target(stated: Mapping[str, Any]) -> Target:
 
 def make_method(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
     """Return the method of this name with these settings, for this protocol that computes it."""
-    printed = {"as_printed": True} if is_as_published(protocol) else {}  # which no other method has
+    printed = {"as_published": True} if is_as_published(protocol) else {}  # which no other method has
     return secure_method(name, protocol)(**settings, **printed)
 
 
@@ -437,9 +437,9 @@ def add_insecure_markers(privacy: PrivacyStatement, marks: tuple[str, ...]) -> P
     """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
     if AS_PRINTED in marks:
-        return nothing(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
+        return no_guarantee(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
     if SEEDED in marks:
-        return nothing(privacy.unit, privacy.adjacency, *reasons)
+        return no_guarantee(privacy.unit, privacy.adjacency, *reasons)
     if TEST_KEYS in marks:
         privacy = replace(privacy, adversary=ONLY_THE_RELEASE)
     return replace(privacy, caveats=(*privacy.caveats, *reasons))
@@ -452,7 +452,7 @@ def is_as_published(protocol: str) -> bool:
 
 def inform_of_rows(method: Any, federation: Federation) -> Any:
     """The method where everybody's number of rows is known: what it takes to be public it then knows exactly."""
-    return method.knowing(federation.sizes.tolist()) if isinstance(method, NeedsRows) else method
+    return method.with_row_counts(federation.sizes.tolist()) if isinstance(method, NeedsRowCounts) else method
 
 
 def check_auxiliary(method: Method, *, given: bool) -> None:
@@ -470,11 +470,11 @@ def secure_method(method: str, protocol: str) -> Any:
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
     if method not in PROTOCOLS_BY_METHOD:
-        find(method)
+        find_method(method)
         raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
     if protocol not in PROTOCOLS_BY_METHOD[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))
-    return find(method)
+    return find_method(method)
 
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:
@@ -491,7 +491,7 @@ def method_settings(method: Any) -> dict[str, Any]:
 
 def _names(method: Any) -> list[str]:
     """The settings of a method, but for what follows from the protocol."""
-    return [field.name for field in fields(method) if field.name != "as_printed"]
+    return [field.name for field in fields(method) if field.name != "as_published"]
 
 
 def required_settings(kind: Any) -> dict[str, bool]:

@@ -17,7 +17,7 @@ from smc_dp.core.errors import InputError, plain_name
 from smc_dp.data.federation import Rows
 from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.table import Table
-from smc_dp.methods.method import AskedBetween, SecureMethod
+from smc_dp.methods.method import AdaptiveForm, SecureMethod
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.protocols import execution
 
@@ -61,7 +61,7 @@ class LocalParty:
     def draws(self) -> tuple[str, ...]:
         """Under which labels of its coins the party draws what it answers at home, in their order."""
         form = self.agreement.form
-        return form.draws if isinstance(form, AskedBetween) else ()
+        return form.draws if isinstance(form, AdaptiveForm) else ()
 
     def inputs(self, session: Session) -> tuple[Any, ...]:
         """Of the party's role, at its start."""
@@ -74,8 +74,8 @@ class LocalParty:
         role that is resumed brings them with it.
         """
         form = self.agreement.form
-        if not isinstance(form, AskedBetween):
+        if not isinstance(form, AdaptiveForm):
             return None
         answered = len(inputs) - len(self.inputs(session))
-        part = form.part_after(self.rows, self.rng, answered) if answered else self.part
+        part = form.resume_part(self.rows, self.rng, answered) if answered else self.part
         return execution.role_answers(session, part)

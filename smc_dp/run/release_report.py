@@ -172,7 +172,7 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
 
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
     agreement = release.agreement
-    may_vanish = len(agreement.parties) - agreement.among.remaining
+    may_vanish = len(agreement.parties) - agreement.threat.remaining
     yield Bullets(first(agreement.parties, _MOST_NAMES))
     if CURATOR_NAME in agreement.participants:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")

@@ -15,7 +15,7 @@ from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiple
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, Law, gaussian, stated
+from smc_dp.privacy.output import Calibrated, NoiseDistribution, calibrate_gaussian, noise_statement
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -52,19 +52,19 @@ def cases(target: Target, twin: TwinName | None = None) -> list[Case]:
     return [_case(target, dimension, twin)]
 
 
-def law_of(target: Target, dimension: int) -> Law:
+def law_of(target: Target, dimension: int) -> NoiseDistribution:
     """The noise for vectors of this dimension that move by SENSITIVITY."""
     if target.noise == "gauss":
-        return gaussian(target, dimension, SENSITIVITY).law
+        return calibrate_gaussian(target, dimension, SENSITIVITY).distribution
     scale = SENSITIVITY / target.wanted
     return KNorm(dimension, scale) if target.noise == "knorm" else DiscreteLaplace(dimension, scale)
 
 
-def claim_of(law: Law, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
+def claim_of(law: NoiseDistribution, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
     """What this law gives to the vector."""
     who = "anyone who sees the vector with noise"
     if isinstance(law, DiscreteGaussian):
-        return stated(Calibrated(law, sensitivity), target, "record", "replace", who)
+        return noise_statement(Calibrated(law, sensitivity), target, "record", "replace", who)
     return PrivacyStatement("pure", round_up(law.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
 
 
@@ -90,18 +90,18 @@ def _case(target: Target, dimension: int, twin: TwinName | None) -> Case:
     )
 
 
-def _drawn(target: Target, dimension: int, twin: TwinName | None) -> Law:
+def _drawn(target: Target, dimension: int, twin: TwinName | None) -> NoiseDistribution:
     if twin == "half-noise":
         return law_of(twice(target), dimension)
     if twin == "half-sensitivity":
-        return gaussian(target, dimension, SENSITIVITY // 2).law
+        return calibrate_gaussian(target, dimension, SENSITIVITY // 2).distribution
     law = law_of(target, dimension)
     if twin == "half-variance" and isinstance(law, DiscreteGaussian):
         return DiscreteGaussian(dimension, law.variance / 2)
     return law
 
 
-def _sampler(law: Law, twin: TwinName | None) -> TwinSampler:
+def _sampler(law: NoiseDistribution, twin: TwinName | None) -> TwinSampler:
     if isinstance(law, KNorm) and twin == "exponential-radius":
         return ExponentialRadius(law.dimension, float(law.scale))
     if isinstance(law, KNorm) and twin == "k-times-integer":

@@ -17,9 +17,9 @@ from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
 from smc_dp.audit.epsilon.twins import OF_PROTOCOLS, TwinName
 from smc_dp.core.errors import InputError, shown
-from smc_dp.methods.method import check_target, laws
+from smc_dp.methods.method import check_target, noise_names
 from smc_dp.methods.registry import METHODS
-from smc_dp.privacy.target import HIGHEST, SHARED, Calibration, NoiseName, Target
+from smc_dp.privacy.target import HIGHEST, SHARED_NOISES, Calibration, NoiseName, Target
 
 ALL = "all"
 SCOPES = MappingProxyType(
@@ -68,7 +68,7 @@ class Request:
         if self.twin in OF_PROTOCOLS and not self.through_protocol:
             raise InputError("twin.of_whole_protocol", twin=self.twin)
         by_parties = self.method in rounds.METHODS or (self.through_protocol and self.method == secure_sum.NAME)
-        if self.noise in SHARED and not by_parties:
+        if self.noise in SHARED_NOISES and not by_parties:
             learning = " or ".join(rounds.METHODS)
             raise InputError("noise.of_secure_sum", noise=self.noise, name=secure_sum.NAME, learning=learning)
         if self.method in MECHANISMS and (self.calibration or self.noise):
@@ -147,7 +147,9 @@ def _targets(name: str, request: Request) -> Iterator[Target]:
         (calibration, noise)
         for calibration in method.calibrations
         if request.calibration in (None, calibration)
-        for noise in (laws(method, calibration)[:1] if request.method == ALL else laws(method, calibration))
+        for noise in (
+            noise_names(method, calibration)[:1] if request.method == ALL else noise_names(method, calibration)
+        )
         if request.noise in (None, noise)
     ]
     if not chosen and request.method != ALL:

@@ -28,11 +28,11 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, ideal
-from smc_dp.methods.neighbours import STRONG, labelled
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.neighbours import STRONG, labelled_rows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
-from smc_dp.privacy.target import SHARED, Target
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
+from smc_dp.privacy.target import SHARED_NOISES, Target
 
 NAME = "wsum"
 SCOPE = (
@@ -56,10 +56,10 @@ def case(
     """
     if twin not in (None, "half-noise", "all-honest"):
         raise InputError("twin.not_of_secure_sum", got=twin)
-    if target.noise not in SHARED:
-        raise InputError("noise.not_of_secure_sum", shared=SHARED, got=target.noise)
+    if target.noise not in SHARED_NOISES:
+        raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
     form = form_of(target)
-    law = form.noise.law if twin is None else _broken(form.noise.law, twin)
+    law = form.noise.distribution if twin is None else _broken(form.noise.distribution, twin)
     see = in_the_clear if clear else by_protocol(deviation)
     numbers = [numbers_of(form, world) for world in (0, 1)]
 
@@ -79,24 +79,24 @@ def case(
 
 def form_of(target: Target) -> SharedWeightedSum:
     """The weighted sum that is audited."""
-    among = Among(PARTIES, COLLUDERS, 0)
+    among = ThreatModel(PARTIES, COLLUDERS, 0)
     return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
 
 
 def numbers_of(form: SharedWeightedSum, world: int) -> list[Vector]:
     """What each party adds without noise, for each of two neighbours."""
-    other = labelled(*(i % 2 for i in range(_ROWS)))
+    other = labelled_rows(*(i % 2 for i in range(_ROWS)))
     nobody = Stream.from_system()  # a share comes with it, which is not used
-    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled(world, 1, 0, 1), other, other)]
+    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled_rows(world, 1, 0, 1), other, other)]
 
 
-def entered(form: SharedWeightedSum, numbers: list[Vector], law: ShareLaw, rng: Stream) -> Entered:
+def entered(form: SharedWeightedSum, numbers: list[Vector], law: ShareDistribution, rng: Stream) -> Entered:
     """With a fresh share of the noise for each party."""
     unprotected = (0,) * (form.length - form.public.dimension)
     return [Addend(z, (*law.share(rng), *unprotected)) for z in numbers]
 
 
-def too_few(law: ShareLaw, counted: int) -> ShareLaw:
+def too_few(law: ShareDistribution, counted: int) -> ShareDistribution:
     """Shares that give as much noise only where so many are honest; InputError for `self`, where one is enough."""
     if isinstance(law, GaussianShares):
         return replace(law, variance=law.variance * law.honest / counted, honest=counted)
@@ -105,7 +105,7 @@ def too_few(law: ShareLaw, counted: int) -> ShareLaw:
     raise InputError("twin.not_with_noise_self")
 
 
-def _broken(law: ShareLaw, twin: TwinName) -> ShareLaw:
+def _broken(law: ShareDistribution, twin: TwinName) -> ShareDistribution:
     if twin == "all-honest":
         return too_few(law, PARTIES)
     if isinstance(law, GaussianShares):

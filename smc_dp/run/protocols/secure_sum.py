@@ -14,8 +14,8 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
-from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS, Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.at_home import check_secure, usual_noise
+from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
+from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, ProtocolTerms, check_classes, protocol_setting
@@ -74,7 +74,7 @@ class SumTerms(ProtocolTerms):
     @classmethod
     def noise(cls, method: Any, has_delta: bool) -> NoiseName:
         """As `Terms`."""
-        return usual_noise(method) if has_delta else super().noise(method, has_delta)
+        return default_secure_noise(method) if has_delta else super().noise(method, has_delta)
 
     @classmethod
     def preferred(cls, method: Any) -> Mapping[str, Any]:
@@ -97,19 +97,19 @@ class SumTerms(ProtocolTerms):
         """Return the ring."""
         return {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
 
-    def among(self, parties: int) -> Among:
+    def threat(self, parties: int) -> ThreatModel:
         """As `Terms`."""
-        return Among(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
+        return ThreatModel(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
         """Refuses noise that is not drawn in shares, and noise as printed."""
-        check_secure(method, target)
+        require_secure_sum(method, target)
         super().check(protocol, method, target, test_keys=test_keys)
 
     def form(self, method: Any, public: Public, target: Target) -> SumForm:
         """As `Terms`."""
         check_classes(public, method)
-        among = self.among(public.parties)
+        among = self.threat(public.parties)
         among.check()
         made: SumForm = method.shared(public, target, among, AnnouncedRows(self.most_rows, self.sizes))
         return made

@@ -11,7 +11,7 @@ from smc_dp.core.documents import FaultCollector
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, two_classes
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import NoiseName, Target
 
 RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
@@ -83,7 +83,7 @@ class ProtocolTerms(Protocol):
         """Return what a release says besides, and what follows from the form."""
         return {}
 
-    def among(self, parties: int) -> Among:
+    def threat(self, parties: int) -> ThreatModel:
         """Return how many of so many parties may collude or vanish while the noise of the others is counted."""
         ...
 

@@ -141,7 +141,7 @@ def _tau(law: Any, H: int) -> float:
 
 def _largest(found: Stated, r: int) -> int:
     """What no entry of sum r exceeds, but for a small chance: all rows of all parties, and all shares."""
-    bound, among = bounds(found)[r], found.form.among
+    bound, among = bounds(found)[r], found.form.threat
     tail = max(law.tail(among.parties) for law in laws(found, r))
     return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
 

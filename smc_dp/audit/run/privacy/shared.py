@@ -27,7 +27,7 @@ from smc_dp.audit.run.privacy.private_inputs import (
 )
 from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, entered
 from smc_dp.core.errors import Fault, InputFault, shown
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import ceil_sqrt
@@ -45,8 +45,8 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
         return failed(fault, line=0)
     if isinstance(noise, SharedRounds):
         return rounds.mechanism(found)
-    law, f, reach = noise.law, noise.grid.fraction_bits, _reach(found)
-    K, H = found.form.among.parties, found.honest
+    law, f, reach = noise.distribution, noise.grid.fraction_bits, _reach(found)
+    K, H = found.form.threat.parties, found.honest
     moved = reach.moved_in(f)
     if law.honest != H:
         return failed("noise.honest_shares", honest=law.honest, wanted=H)
@@ -119,7 +119,7 @@ def _reach(found: Stated) -> _Reach:
     else:
         moved = Fraction(add_remove(mu, float(tau), classes))
     longest = (Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu) * most
-    return _Reach(unit, coordinates(classes) * found.public.dimension, most, moved, longest)
+    return _Reach(unit, coordinate_count(classes) * found.public.dimension, most, moved, longest)
 
 
 def _guaranteed(found: Stated, law: Any, H: int, moved: int) -> str | Fault:

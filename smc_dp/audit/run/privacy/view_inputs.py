@@ -104,5 +104,5 @@ def _laws(found: Stated, r: int) -> list[tuple[int, Any]]:
 def laws(found: Stated, r: int) -> tuple[Any, ...]:
     """The laws of the shares of sum r: one for each block that has noise."""
     if isinstance(found.shared, SharedRounds):
-        return found.shared.laws[r]
-    return () if found.shared is None else (found.shared.law,)
+        return found.shared.distributions[r]
+    return () if found.shared is None else (found.shared.distribution,)
