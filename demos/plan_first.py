@@ -62,7 +62,7 @@ def main() -> None:
     for name, (sizes, method, ahead) in tried.items():
         losses, accuracies = zip(*(lost(sizes, method, seed) for seed in range(RUNS)), strict=True)
         means[name] = sum(losses) / RUNS
-        held += sum(ahead.interval.contains(one) for one in losses)
+        held += sum(one in ahead.interval for one in losses)
         planned = f"{ahead.interval.low:.2f} to {ahead.interval.high:.2f}"
         print(f"{name:<26}{sum(accuracies) / RUNS:.3f}     {means[name]:6.3f}   {planned}")
     spoilt, mended, _ = means.values()

@@ -42,7 +42,7 @@ class AccuracyInterval:
         """Width of the interval."""
         return self.high - self.low
 
-    def contains(self, lost: float) -> bool:
+    def __contains__(self, lost: float) -> bool:
         """Tell whether this loss lies in the interval."""
         return self.low <= lost <= self.high
 

@@ -114,7 +114,7 @@ def coverage(
     losses: Sequence[NoiseLoss], of: Callable[[NoiseLoss], AccuracyInterval] = lambda loss: loss.band
 ) -> float:
     """The part of the losses that lies in its band."""
-    return sum(of(loss).contains(loss.lost) for loss in losses) / len(losses)
+    return sum(loss.lost in of(loss) for loss in losses) / len(losses)
 
 
 def tables(losses: Sequence[NoiseLoss]) -> Iterator[str]:

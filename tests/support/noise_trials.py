@@ -69,7 +69,7 @@ def made(setting: TrialSetting, federation: Federation) -> Any:
     """The method as a run would take it."""
     kind: Any = find_method(setting.method)
     method = kind(lam=setting.lam) if "lam" in kind.__dataclass_fields__ else kind()
-    return method.knowing(tuple(federation.sizes.tolist())) if isinstance(method, NeedsRowCounts) else method
+    return method.with_row_counts(tuple(federation.sizes.tolist())) if isinstance(method, NeedsRowCounts) else method
 
 
 def _one_sum(
@@ -90,7 +90,7 @@ def _sums(
     A sum of discrete Gaussians is one of the summed variance but for what `GaussianShares.closeness` counts.
     """
     among = ThreatModel(len(federation.parties), setting.colluders, setting.dropouts)
-    pooled = method.at_home(federation.pooled(), federation.public)
+    pooled = method.prepare(federation.pooled(), federation.public)
     found = []
     for wanted in (replace(target, epsilon=None), target):
         form: GradientSums = method.shared(federation.public, wanted, among, AnnouncedRows(LARGEST_N))
