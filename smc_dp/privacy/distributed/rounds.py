@@ -87,7 +87,7 @@ class RoundBound:
         return max(self.bound, self.curvature.bound if self.curvature else 0)
 
     def distributions(self, mu_squared: Fraction, honest: int) -> tuple[GaussianShares, ...]:
-        """Return shares of the least whole variances, at least 18, that cost at most mu^2; see `SharedRounds.distributions`."""
+        """Return shares of the least whole variances, at least 18, that cost at most mu^2; see `SharedRounds`."""
         curvature = self.curvature
         A = mu_squared / self._worst(Fraction(1), curvature.ratio if curvature else Fraction(0))
 

@@ -245,7 +245,7 @@ def test_a_statement_that_looks_at_rows_is_seen(twin: Method) -> None:
 def missing(method: type[Method]) -> list[str]:
     """The facts that the class lacks or has wrongly."""
     found = []
-    for fact in ("name", "protects", "calibrations", "noises", "printed_noises", "lambda_multiplies", "colour"):
+    for fact in ("name", "protects", "calibrations", "noises", "noises_as_published", "lambda_multiplies", "colour"):
         if not hasattr(method, fact):
             return [fact]
     if not re.fullmatch("#[0-9a-f]{6}", method.colour):
@@ -257,7 +257,7 @@ def missing(method: type[Method]) -> list[str]:
     if not set(method.noises) | set(method.noises_as_published) <= set(get_args(NoiseName)):
         found.append("noises")
     if bool(method.noises_as_published) != ("paper" in method.calibrations) or "gauss" in method.noises_as_published:
-        found.append("printed_noises")
+        found.append("noises_as_published")
     if bool(method.lambda_multiplies) != hasattr(method(), "lam"):
         found.append("lambda_multiplies")
     return found
@@ -295,7 +295,7 @@ def test_every_method_has_all_facts(name: str) -> None:
     [
         (Colourless, "colour"),
         (OfParties, "protects"),
-        (PrintedNowhere, "printed_noises"),
+        (PrintedNowhere, "noises_as_published"),
         (WithoutLambda, "lambda_multiplies"),
     ],
 )

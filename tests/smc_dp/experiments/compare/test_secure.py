@@ -115,7 +115,7 @@ def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_writte
 
 def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[Fault]]:
     """Method, trust and noise of each entry, and what is skipped."""
-    settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "among": ThreatModel(5, 2, 0)}
+    settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "threat": ThreatModel(5, 2, 0)}
     calibrations = asked.pop("calibrations", ("proven",))
     found, skipped = defaults.make_entries(methods, calibrations, (Fraction(1),), **settings | asked)
     assert all((e.colluders, e.dropouts) == (2, 0) for e in found if e.shown_trust == "secure")

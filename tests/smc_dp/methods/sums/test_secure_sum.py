@@ -32,14 +32,14 @@ def rows(n: int, seed: int) -> Rows:
 def form(
     method: Any = None,
     noise: NoiseName = "ddg",
-    among: ThreatModel = FIVE,
+    threat: ThreatModel = FIVE,
     sizes: RowCounts | None = None,
     epsilon: int = 1,
 ) -> SharedWeightedSum:
     made = method or WeightedSum(0.05)
     target = Target(Fraction(epsilon), noise=noise)
     shared: SharedWeightedSum = made.shared(
-        Public(among.parties, 3, 2), target, among, AnnouncedRows(MOST, sizes or made.sizes)
+        Public(threat.parties, 3, 2), target, threat, AnnouncedRows(MOST, sizes or made.sizes)
     )
     return shared
 
