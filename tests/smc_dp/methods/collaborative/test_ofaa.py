@@ -225,7 +225,7 @@ def are_minima(found: list[np.ndarray | None]) -> bool:
     return all(theta is not None and np.isfinite(theta).all() for theta in found)
 
 
-@pytest.mark.parametrize(("repair", "function"), [("project", "projected"), ("trim", "trimmed")])
+@pytest.mark.parametrize(("repair", "function"), [("project", "minimise_projected"), ("trim", "minimise_trimmed")])
 def test_a_repaired_minimiser_is_finite_for_every_draw_and_an_unrepaired_one_is_not(monkeypatch, repair, function):
     caught = []
 
