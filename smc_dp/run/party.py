@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from protocols.arithmetic.rng import Forks, Stream
-from protocols.runtime.actor import Home
+from protocols.runtime.actor import LocalProgram
 from protocols.runtime.session import Session
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.data.federation import Rows
@@ -66,7 +66,7 @@ class LocalParty:
         """Return the inputs of the party's role at its start."""
         return execution.role_inputs(session, self.contribution)
 
-    def answers(self, session: Session, inputs: tuple[Any, ...]) -> Home | None:
+    def answers(self, session: Session, inputs: tuple[Any, ...]) -> LocalProgram | None:
         """Return the function that answers the queries of the party's role; None where the role has none.
 
         `inputs`: those that the role has by now. Earlier answers are among them, and are not drawn again: a role that

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import escape_formula, is_formula
+from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.preprocess import Encoded, class_numbers, examine
@@ -51,26 +49,20 @@ class Predictions:
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """Write a new CSV file with a line for each row: id (in a column of the name `called`), class, and scores.
 
-        An id that a spreadsheet would take for a formula, or that begins with an apostrophe, gets an apostrophe in
-        front. Raises InputError for classes that are formulas, and for a file that exists or cannot be written.
+        A text that a spreadsheet would take for a formula, or that begins with an apostrophe, gets an apostrophe in
+        front. Raises InputError for classes that hold formulas, and for a file that exists or cannot be written.
         """
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
         if called in ("prediction", *heading):
             raise InputError("prediction.column_twice", called=shown(called))
-        if formulas := [name for name in self.classes if is_formula(name)]:
+        if formulas := [name for name in self.classes if holds_formula(name)]:
             raise InputError("prediction.class_is_formula", name=shown(formulas[0]))
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        if any(set("\r\t;") & set(cell) for cell in (called, *self.ids)):  # at these others end a line or a cell
-            lines = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        lines.writerow((escape_formula(called), "prediction", *heading))
         none = ("",) * len(heading)
         each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
-        rows = zip(map(escape_formula, self.ids), self.labels, each, strict=True)
-        lines.writerows((name, label, *score) for name, label, score in rows)
+        rows = [(name, label, *score) for name, label, score in zip(self.ids, self.labels, each, strict=True)]
         try:
-            write_file(Path(out), text.getvalue().encode(), 0o644)
+            write_file(Path(out), format_csv([(called, "prediction", *heading), *rows]).encode(), 0o644)
         except FileExistsError:
             raise InputError("prediction.file_exists", out=str(out)) from None
         except OSError as error:

@@ -26,7 +26,7 @@ PLAN = GridPlan(
 
 def compared(folder: Path) -> Path:
     """The page, in that folder."""
-    return report.write(*study_and_grid(), folder, 1.0)
+    return report.write_report(*study_and_grid(), folder, 1.0)
 
 
 def study_and_grid() -> tuple[study.Study, ExperimentGrid]:
@@ -55,5 +55,5 @@ def study_and_grid() -> tuple[study.Study, ExperimentGrid]:
     )
     failure = {"failure": f"/a/path/{'x' * 90}", "setting": {"name": "s"}, "repeat": 0,
                "entry": {"label": "prr_mean", "calibration": "paper", "trust": "aggregator"}}  # fmt: skip
-    shown = replace(study.of_plan("x", "A title", "Words.", PLAN), claims=claims, differs=("A sentence.",))
+    shown = replace(study.plan_study("x", "A title", "Words.", PLAN), claims=claims, differs=("A sentence.",))
     return shown, ExperimentGrid(trials, statements, (failure,))

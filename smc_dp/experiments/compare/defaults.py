@@ -1,4 +1,4 @@
-"""How each data set is dealt unless somebody says otherwise: as in the paper that uses it, where it is that large."""
+"""Defaults of comparisons: the deal of each data set as in the paper that uses it, and the entries of a plan."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ USUAL = MappingProxyType(
 """By the name of the data set; no paper deals breast_cancer and digits."""
 
 
-def dealt(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Deal:
-    """The usual deal with changes; a split says how many parties there are, and that all rows are dealt.
+def usual_deal(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Deal:
+    """Return the usual deal with changes; 0 `auxiliary` or `labelled` rows are no public rows.
 
-    `auxiliary` and `labelled` of 0 are no public rows.
+    A split says how many parties there are, and that all rows are dealt.
     """
     usual = USUAL.get(dataset, Deal())
     changes = {name: value for name, value in others.items() if value is not None}
@@ -54,7 +54,7 @@ def dealt(dataset: str, split: str | None = None, parties: int | None = None, **
     return replace(usual, **changes)
 
 
-def entries(
+def make_entries(
     methods: Sequence[str],
     calibrations: Sequence[Calibration],
     epsilons: tuple[Fraction | None, ...],
@@ -66,10 +66,10 @@ def entries(
     trusts: Sequence[Trust] = (),
     among: Among | None = None,
 ) -> tuple[list[GridEntry], list[Fault]]:
-    """An entry for each method, calibration and trust it has, and a fault for each that is skipped.
+    """Return an entry for each method, calibration and trust it has, and a fault for each that is skipped.
 
-    noise None: each method's own. Methods without calibrations are baselines without noise: they run once for each
-    data repeat. trusts: none are both, where a method has both and it is said `among` whom nobody is trusted.
+    `noise` None: each method's own. Methods without calibrations are baselines without noise, which run once for each
+    data repeat. No `trusts` are both, where a method has both and `among` says whom a secure sum tolerates.
     """
     found, skipped = list[GridEntry](), list[Fault]()
     for name in methods:
@@ -97,7 +97,7 @@ def entries(
 
 
 def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple[Trust, ...]:
-    """Those that the method has."""
+    """Return the kinds of trust that the method has."""
     secure = among is not None and calibration == "proven" and by_secure_sum(method)
     return ("aggregator", "secure") if secure else ("aggregator",)
 
@@ -105,7 +105,7 @@ def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple
 def _missing(
     method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, among: Among | None
 ) -> Fault | None:
-    """Why there is no such release; None if there is."""
+    """Return why there is no such release; None if there is."""
     if trust == "secure" and not by_secure_sum(method):
         return InputFault("comparison.no_secure_sum")
     if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):

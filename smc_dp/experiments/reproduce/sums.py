@@ -85,9 +85,9 @@ _NOTES = (
 )
 
 
-def compared() -> Study:
-    """Printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
-    left_out = peers.left_out()
+def secure_sums() -> Study:
+    """Compare printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
+    left_out = peers.missing_peers()
     entries = tuple(e for e in _entries() if not (left_out and e.method == peers.Diffprivlib.name))
     has = frozenset(e.label for e in entries)
     return Study(
@@ -133,7 +133,7 @@ def _entries() -> Iterator[GridEntry]:
 def _curve(
     label: str, noise: NoiseName, settings: Sequence[str], method: str = "", **others: Any
 ) -> Iterator[GridEntry]:
-    """An entry for the settings of few rows or parties, and one for the others, which have fewer draws."""
+    """Yield an entry for the settings of few rows or parties, and one for the others, which have fewer draws."""
     entry = GridEntry(label, method or label, "proven", _EPSILONS, noise, _DELTA)
     for small, draws in ((False, _DRAWS), (True, _MORE_DRAWS)):
         names = tuple(name for name in settings if (name in _SMALL) == small)
@@ -146,7 +146,7 @@ def _shared(name: str, settings: Sequence[str], noise: NoiseName = "ddg", **othe
 
 
 def _printed() -> Iterator[GridEntry]:
-    """What is asked of printed noise, so that no less is guaranteed than of all others."""
+    """Yield entries with as much printed noise as guarantees no less than the noise of all others."""
     for parties, names in ((10, (*_TWO,)), (5, (_UNEVEN.name,))):
         asked = tuple(_PRINTED_MEAN[parties] * epsilon for epsilon in _EPSILONS)
         yield from _curve("prr_mean", "knorm", names, calibration="paper", epsilons=asked)

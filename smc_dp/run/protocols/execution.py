@@ -11,7 +11,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StoppedError
-from protocols.runtime.actor import Home
+from protocols.runtime.actor import LocalProgram
 from protocols.runtime.envelope import HELLO, first_greetings
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
@@ -103,7 +103,7 @@ def role_inputs(session: Session, contribution: Any) -> tuple[Any, ...]:
     return session.parameters, _binding(session).role_input(session.parameters, contribution)
 
 
-def role_answers(session: Session, contribution: Any) -> Home | None:
+def role_answers(session: Session, contribution: Any) -> LocalProgram | None:
     """Return the function that answers a role's queries; None where its whole input is known beforehand."""
     return _binding(session).answers(session.parameters, contribution)
 

@@ -81,8 +81,8 @@ def attacked() -> Iterator[PageBlock]:
 
 def compared() -> Iterator[PageBlock]:
     study, grid = study_and_grid()
-    yield from of_grids.page(study, grid, (), 1.0).notices
-    yield from (replace(section, details=False) for section in of_grids.sections(study, grid))
+    yield from of_grids.grid_page(study, grid, (), 1.0).notices
+    yield from (replace(section, details=False) for section in of_grids.report_sections(study, grid))
 
 
 def data() -> Iterator[PageBlock]:

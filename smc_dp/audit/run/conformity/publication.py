@@ -8,9 +8,9 @@ from dataclasses import fields
 
 import numpy as np
 
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.network import LINKS, Traffic, traffic
-from protocols.runtime.role_stepper import KEYS
+from protocols.runtime.role_stepper import KEY_STAGE
 from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
 from smc_dp.audit.run.conformity.conversation import refuted_readers, scheduled
@@ -204,7 +204,7 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
         return InputFault("timings.of_stranger", {"role": shown(strangers[0])})
     schedule = scheduled(evidence)
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
-        known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
+        known = {e.stage for e in evidence.envelopes.values()} | {GREETING_STAGE, KEY_STAGE}
         return _unknown_stage(stated, known)
     away = gone(evidence)
     if fault := _unknown_stage(stated, {stage for stage, _ in schedule.stages}):

@@ -106,4 +106,4 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "distributed", Silent)
     with refused("cluster.no_answer", address="tcp://h:1"):
-        cluster.connected("tcp://h:1").__enter__()
+        cluster.connect_to_dask("tcp://h:1").__enter__()
