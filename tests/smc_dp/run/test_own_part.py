@@ -47,7 +47,7 @@ class Held(NamedTuple):
 @pytest.fixture(scope="module")
 def held() -> Held:
     taking_part = NEWTON.session(ROOT.fork("protocol"))
-    parts = [own(name).part for name in NAMES]
+    parts = [own(name).contribution for name in NAMES]
     outcome = execution.run_session(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
     assert outcome.execution is not None
     return Held(taking_part, list(outcome.execution.transcript.envelopes))
@@ -133,7 +133,7 @@ def test_who_is_asked_nothing_has_nobody_at_home_and_trains_no_more(monkeypatch:
         inputs = own(NAMES[0], agreed).inputs(session)
         assert len(inputs) == 2
         with monkeypatch.context() as patched:
-            patched.setattr(LocalParty, "part", property(lambda _: pytest.fail("a party trained")))
+            patched.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
             assert own(NAMES[0], agreed).answers(session, inputs) is None
             with pytest.raises(pytest.fail.Exception, match="trained"):
                 own(NAMES[0], agreed).inputs(session)

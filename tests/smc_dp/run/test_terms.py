@@ -183,9 +183,9 @@ def test_all_settings_of_a_protocol_that_are_out_of_range_are_said_at_once() -> 
 
 
 def test_a_removed_comparison_hides_no_other_fault() -> None:
-    with refused("setting.out_of_range", REMOVED_REFUSAL, "setting.not_one_of", name="key_bits"):
+    with refused("setting.out_of_range", REMOVED_REFUSAL.code, "setting.not_one_of", name="key_bits"):
         CuratorTerms(key_bits=0, comparison=REMOVED_COMPARISON, exponents="some")  # type: ignore[arg-type]
-    with refused(REMOVED_REFUSAL):
+    with refused(REMOVED_REFUSAL.code):
         CuratorTerms(comparison=REMOVED_COMPARISON)  # type: ignore[arg-type]
 
 
