@@ -21,7 +21,7 @@ from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.core.documents import Document, canonical_text, faults_in, read_document, readable
 from smc_dp.core.errors import Fault, FaultCollector, InputError, InputFault, UnfitError, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
-from smc_dp.data.bounds import Bounds, bounds_of
+from smc_dp.data.bounds import Bounds, bounds_from_file
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
 from smc_dp.deploy.approval import Approval, nonce
@@ -82,7 +82,7 @@ class Deadlines(Document):
 
 
 def _bounds(said: BoundsFile) -> BoundsFile:
-    if bounds_of(said).label is None:
+    if bounds_from_file(said).label is None:
         raise InputError("bounds.no_label")
     return said
 
@@ -158,7 +158,7 @@ class JointStudy(RunSettings):
     @cached_property
     def bounds(self) -> Bounds:
         """The public bounds of the columns."""
-        return bounds_of(self.bounds_stated)
+        return bounds_from_file(self.bounds_stated)
 
     @property
     def remaining(self) -> int:
