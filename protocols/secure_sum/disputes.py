@@ -41,10 +41,11 @@ DEALT, READY, STARTED = 1, 2, 3
 
 async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDealer:
     """Return what every dealer gives me to hold; zeros, which I shall complain of, where it sent nothing usable."""
+    others = me.others
     if p.may_accuse_silence:
-        got = await me.usable(me.others, Shares, deadlines=DEALT)
+        got = await me.usable(others, Shares, deadlines=DEALT)
     else:
-        got = dict(zip(me.others, await me.gather(me.others, Shares), strict=True))
+        got = dict(zip(others, await me.gather(others, Shares), strict=True))
     every = {name: complaints.read(shares) for name, shares in got.items()} | {me.name: dealt.shares[me.index]}
     return tuple(every.get(name, (complaints.NOTHING_HELD,) * p.R) for name in p.parties)
 
