@@ -199,7 +199,7 @@ class Endpoint:
         got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False))
         return got
 
-    async def usable(self, senders: Iterable[str], kind: type[M], *, deadlines: int) -> dict[str, M]:
+    async def collect_usable(self, senders: Iterable[str], kind: type[M], *, deadlines: int) -> dict[str, M]:
         """One message of each sender who is not absent, by name; what cannot be read as this kind is left out."""
         got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False, doubts=True, deadlines=deadlines))
         return got

@@ -43,7 +43,7 @@ async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDeal
     """Return what every dealer gives me to hold; zeros, which I shall complain of, where it sent nothing usable."""
     others = me.others
     if p.may_accuse_silence:
-        got = await me.usable(others, Shares, deadlines=DEALT)
+        got = await me.collect_usable(others, Shares, deadlines=DEALT)
     else:
         got = dict(zip(others, await me.gather(others, Shares), strict=True))
     every = {name: complaints.read(shares) for name, shares in got.items()} | {me.name: dealt.shares[me.index]}

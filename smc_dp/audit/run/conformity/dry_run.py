@@ -11,7 +11,7 @@ from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Detour, Model
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.dry_run_role import DryRunMessages, DryRunRole, Move
 
