@@ -27,6 +27,12 @@ def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int,
     return dealing.root(dealing.tree(dealer, holder, held)) == greetings[p.parties[dealer]].message.leaves[holder]
 
 
+def held(p: Parameters, got: Mapping[str, Shares], holder: int, own: dealing.Seeds) -> tuple[tuple[Held, ...], ...]:
+    """Return the shares of a holder, dealer by dealer: zeros for a dealer of whom it got none, and its own ones."""
+    every = {name: read(shares) for name, shares in got.items()} | {p.parties[holder]: own.shares[holder]}
+    return tuple(every.get(name, (NOTHING_HELD,) * p.R) for name in p.parties)
+
+
 def accused(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Sequence[Held]]) -> int:
     """Return the other dealers whose shares are not those that they committed to; `held` is by dealer."""
     committed = partial(is_committed, p, greetings)

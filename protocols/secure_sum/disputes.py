@@ -46,8 +46,7 @@ async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDeal
         got = await me.collect_usable(others, Shares, deadlines=DEALT)
     else:
         got = dict(zip(others, await me.gather(others, Shares), strict=True))
-    every = {name: complaints.read(shares) for name, shares in got.items()} | {me.name: dealt.shares[me.index]}
-    return tuple(every.get(name, (complaints.NOTHING_HELD,) * p.R) for name in p.parties)
+    return complaints.held(p, got, me.index, dealt)
 
 
 async def settled(
