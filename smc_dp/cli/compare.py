@@ -127,7 +127,7 @@ def compare(
       smc-dp lab compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2
       smc-dp lab compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
     """
-    from smc_dp.data.dataset import NAMES
+    from smc_dp.data.load_pool import DATASET_NAMES
     from smc_dp.experiments.compare import defaults, study
     from smc_dp.experiments.compare.plan import GridPlan, GridSetting
     from smc_dp.methods.method import Trust
@@ -140,7 +140,7 @@ def compare(
         name: count("--" + name.replace("_", "-"), text, least=0 if name in ("auxiliary", "labelled") else 1)
         for name, text in number.items()
     }
-    dealt = defaults.usual_deal(choice("--dataset", dataset, NAMES), split, **counts)
+    dealt = defaults.usual_deal(choice("--dataset", dataset, DATASET_NAMES), split, **counts)
     trusts = () if trust is None else tuple(choice("--trust", t, get_args(Trust)) for t in several("--trust", trust))
     if trusts == ("aggregator",):
         beside = {f"--{name}": value for name, value in said.get("protocol", {}).items()}

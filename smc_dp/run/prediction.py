@@ -18,9 +18,9 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.preprocess import Encoded, class_numbers, examine
+from smc_dp.data.preprocess import EncodedTable, encode_classes, examine_table
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import UnfitTableError
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.run_files import RunPlace
@@ -83,7 +83,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):
-        found_rows, ids = Encoded(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
+        found_rows, ids = EncodedTable(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
         if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
             raise InputError("prediction.other_width", dimension=bounds.dimension, shape=str(rows.shape))
     else:
@@ -102,19 +102,19 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right))
 
 
-def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:
+def _encoded(table: Table, bounds: Bounds) -> tuple[EncodedTable, NDArray[np.int64] | None]:
     """The rows that are not left out, and their classes where the table has them, -1 for a row without one."""
     try:
-        found = examine(table, bounds).checked(table.source)
+        found = examine_table(table, bounds).checked(table.source)
         if bounds.label is None or bounds.label not in table.columns:
             return found, None
         kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
-        return found, class_numbers(kept, bounds, bounds.label, some=True)
+        return found, encode_classes(kept, bounds, bounds.label, some=True)
     except UnfitTableError as error:
         raise InputError(error.table_fault.placed(table.source, released=True)) from None
 
 
-def _placed(made: Sequence[Any], found: Encoded, rows: int, left_out: Any) -> tuple[Any, ...]:
+def _placed(made: Sequence[Any], found: EncodedTable, rows: int, left_out: Any) -> tuple[Any, ...]:
     """What was made of the rows that are there, each in its row's place among all."""
     every = [left_out] * rows
     for i, one in zip(found.kept.tolist(), made, strict=True):

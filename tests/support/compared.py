@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import report, study
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.results import Trial
@@ -16,7 +16,7 @@ from smc_dp.experiments.compare.study import PaperClaim, Point
 ASKED = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 LONG = "a-method-with-a-name-that-is-longer-than-a-narrow-screen-of-a-telephone-is-wide, λ = 0.001"
 PLAN = GridPlan(
-    (GridSetting("s", "breast_cancer", Deal(parties=3)),),
+    (GridSetting("s", "breast_cancer", Partition(parties=3)),),
     tuple(
         GridEntry(n, m, c, (Fraction(1),)) for n, m, c in ((LONG, "wsum", "proven"), ("prr_mean", "prr_mean", "paper"))
     ),

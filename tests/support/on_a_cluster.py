@@ -18,13 +18,13 @@ from distributed import LocalCluster
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.core.reading import read_file
-from smc_dp.data.dataset import Pool
-from smc_dp.data.partition import Deal
+from smc_dp.data.load_pool import Pool
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import cluster, results, runner
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 
 PLAN = GridPlan(
-    (GridSetting("breast_cancer", "breast_cancer", Deal(parties=3)),),
+    (GridSetting("breast_cancer", "breast_cancer", Partition(parties=3)),),
     (GridEntry("wsum", "wsum", "proven", (Fraction(1), None)), GridEntry("avg", "avg", "paper", (Fraction(1),))),
     repeats=4,
     insecure_seed=7,

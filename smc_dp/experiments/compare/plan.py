@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare.peers import PEERS, Entrant
 from smc_dp.methods.method import Trust
 from smc_dp.methods.registry import find
@@ -37,7 +37,7 @@ class GridSetting:
 
     name: str
     dataset: str
-    deal: Deal
+    deal: Partition
     ordinal: bool = False
 
     @property

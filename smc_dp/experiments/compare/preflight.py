@@ -9,9 +9,9 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset import Pool
 from smc_dp.data.federation import Federation
-from smc_dp.data.partition import deal_pool
+from smc_dp.data.load_pool import Pool
+from smc_dp.data.partition import partition_pool
 from smc_dp.experiments.compare import secure
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.task import DEAL_SEED
@@ -44,7 +44,7 @@ class _Dealt:
 def _deal(pool: Pool, setting: GridSetting) -> _Dealt | InputError:
     """Return the first deal; the reason if there is none."""
     try:
-        federation, _ = deal_pool(pool, setting.deal, DEAL_SEED)
+        federation, _ = partition_pool(pool, setting.deal, DEAL_SEED)
     except InputError as error:
         return error
     some = np.arange(_FEW)

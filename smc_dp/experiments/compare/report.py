@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core.errors import one_line
-from smc_dp.data.dataset_info import FACTS
+from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.experiments.compare import charts, guarantee, results, secure
 from smc_dp.experiments.compare.results import Trial, summarise
 from smc_dp.experiments.compare.runner import ExperimentGrid
@@ -84,7 +84,7 @@ def _sections(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture]) -
     found = mean_rows(grid.trials)
     yield Section("Means", tuple(_means(study, found, grid.trials)), details=len(found) > _MOST_ROWS)
     names = dict.fromkeys(setting.dataset for setting in study.plan.settings)
-    notes = tuple(f"{name}: {note}" for name in names if name in FACTS for note in FACTS[name].notes)
+    notes = tuple(f"{name}: {note}" for name in names if name in DATASET_INFO for note in DATASET_INFO[name].notes)
     yield Section("The data", (Bullets(notes),) if notes else (), details=True)
 
 

@@ -20,7 +20,7 @@ from joblib.parallel import BACKENDS, get_active_backend
 from smc_dp.core.errors import InputError
 from smc_dp.core.reading import read_file, require_list
 from smc_dp.core.version import __version__
-from smc_dp.data.dataset import Pool, load_pool
+from smc_dp.data.load_pool import Pool, load_pool
 from smc_dp.experiments.compare import results
 from smc_dp.experiments.compare.plan import GridCell, GridPlan, plain_data
 from smc_dp.experiments.compare.preflight import refuse_hopeless
@@ -36,7 +36,7 @@ Heard: TypeAlias = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class Source:
-    """Folders to read data sets from: the papers' files, and those that `smc_dp.data.catalogue.prepare` has kept."""
+    """Folders of data sets: the papers' files, and those that `smc_dp.data.catalogue.prepare_dataset` has kept."""
 
     folder: Path | None = None
     cache: Path | None = None

@@ -14,9 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset import Pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import deal_pool
+from smc_dp.data.load_pool import Pool
+from smc_dp.data.partition import partition_pool
 from smc_dp.experiments.compare import secure
 from smc_dp.experiments.compare.plan import GridCell, GridEntry, epsilon_text
 from smc_dp.experiments.compare.results import Trial
@@ -117,7 +117,7 @@ def run_cells(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) 
     """Return the outcomes of one group of cells; an exception in a cell is its outcome."""
     with threadpool_limits(1):
         try:
-            federation, test = deal_pool(pool, cells[0].setting.deal, DEAL_SEED + cells[0].repeat)
+            federation, test = partition_pool(pool, cells[0].setting.deal, DEAL_SEED + cells[0].repeat)
         except Exception as error:  # reported with the cell's parameters
             return [TaskOutcome(cell, failure=describe_failure(error)) for cell in cells]
         trainer = Trainer(federation)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting, Option
 from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, Point, Study
 from smc_dp.privacy.target import Calibration, NoiseName
@@ -170,7 +170,7 @@ def _study(
 
 
 def _setting(data: str, name: str, sample: Fraction = Fraction(1), features: int | None = None) -> GridSetting:
-    deal = Deal(parties=3, split="50,37.5,12.5", sample=sample, features=features)
+    deal = Partition(parties=3, split="50,37.5,12.5", sample=sample, features=features)
     return GridSetting(name, _NAMES[data], deal, ordinal=True)
 
 

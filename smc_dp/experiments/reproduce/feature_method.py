@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point, Study
 
@@ -191,7 +191,7 @@ def _against_size(data: str, ending: str) -> tuple[tuple[Point, Point], ...]:
 
 def _setting(data: str, N: int, m: int) -> GridSetting:
     components = 50 if data == _MNIST else None
-    deal = Deal(parties=N, per_party=m, labelled=m, components=components, held_out=Fraction(30))
+    deal = Partition(parties=N, per_party=m, labelled=m, components=components, held_out=Fraction(30))
     return GridSetting(f"{data}, N = {N}, m = {m}", _NAMES[data], deal)
 
 

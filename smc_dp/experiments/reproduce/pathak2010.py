@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.privacy.target import Calibration
@@ -76,7 +76,7 @@ def pathak_figure2() -> Study:
         "the guaranteed ε on three splits, and beside it the model of all rows in one place (central) with its own "
         "noise.",
         GridPlan(
-            tuple(GridSetting(names[s], "a9a", Deal(parties=5, split=split)) for s, split in _SPLITS.items()),
+            tuple(GridSetting(names[s], "a9a", Partition(parties=5, split=split)) for s, split in _SPLITS.items()),
             _entries(),
             repeats=10,
         ),

@@ -17,9 +17,9 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.cli.compare import FIGURES, compare
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import Deal
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import defaults, runner
 from smc_dp.experiments.reproduce import papers
 from smc_dp.methods.method import laws
@@ -247,7 +247,7 @@ def test_data_verify_names_what_is_wrong(folder, capsys):
 def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
     assert defaults.usual_deal("har").parties == 1000
     assert defaults.usual_deal("har", parties=500).per_party == 6
-    assert defaults.usual_deal("har", per_party=5, auxiliary=7) == Deal(1000, 5, auxiliary=7, components=50)
+    assert defaults.usual_deal("har", per_party=5, auxiliary=7) == Partition(1000, 5, auxiliary=7, components=50)
     split = defaults.usual_deal("har", "50,50")
     assert (split.parties, split.per_party, split.auxiliary) == (2, None, 1352)
     assert defaults.usual_deal("bank", parties=4).split is None

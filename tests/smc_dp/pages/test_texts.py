@@ -86,10 +86,10 @@ def compared() -> Iterator[PageBlock]:
 
 
 def data() -> Iterator[PageBlock]:
-    yield of_data.checked(DatasetCheck("a9a/a9a.gz"))
+    yield of_data.file_check(DatasetCheck("a9a/a9a.gz"))
     other = InputFault("file.not_as_recorded", {"wanted": "1", "got": "2"}).within("a9a/a9a.gz")
-    yield of_data.checked(DatasetCheck(other.place, other))
-    yield from of_data.columns(agreement(hospitals((12, 8), 2)).bounds)
+    yield of_data.file_check(DatasetCheck(other.place, other))
+    yield from of_data.column_table(agreement(hospitals((12, 8), 2)).bounds)
 
 
 def deploy() -> Iterator[PageBlock]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from smc_dp.cli.main import main
-from smc_dp.data.dataset import load_pool
+from smc_dp.data.load_pool import load_pool
 from smc_dp.experiments.compare import cluster
 from tests.support.refusals import refused
 

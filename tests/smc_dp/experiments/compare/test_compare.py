@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
-from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.peers import PEERS
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain_data
@@ -37,7 +37,7 @@ from smc_dp.privacy.statement import PrivacyStatement
 from tests.support.refusals import refused
 
 ROOT = Path(__file__).parents[4]
-SETTING = GridSetting("breast_cancer", "breast_cancer", Deal(parties=3))
+SETTING = GridSetting("breast_cancer", "breast_cancer", Partition(parties=3))
 WSUM = GridEntry("wsum", "wsum", "proven", (Fraction(1), None), draws=2)
 CENTRAL = GridEntry("central", "central", "paper", (Fraction(1, 10),))
 PLAN = GridPlan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
@@ -74,7 +74,7 @@ def test_the_digest_is_of_everything_that_matters():
         replace(PLAN, entries=(WSUM,)),
         replace(PLAN, entries=(replace(WSUM, epsilons=(Fraction(1), Fraction(2))), CENTRAL)),
         replace(PLAN, entries=(replace(WSUM, options=(("lam", 0.5),)), CENTRAL)),
-        replace(PLAN, settings=(replace(SETTING, deal=Deal(parties=4)),)),
+        replace(PLAN, settings=(replace(SETTING, deal=Partition(parties=4)),)),
     ]
     assert same.digest == PLAN.digest
     assert len({plan.digest for plan in (PLAN, *others)}) == len(others) + 1
@@ -109,7 +109,7 @@ def test_trials_are_those_of_the_methods_themselves(tmp_path):
     grid = run(PLAN, tmp_path / "out")
     pool = load_pool("breast_cancer")
     for repeat in (0, 1):
-        federation, test = deal_pool(pool, SETTING.deal, task.DEAL_SEED + repeat)
+        federation, test = partition_pool(pool, SETTING.deal, task.DEAL_SEED + repeat)
         models = find("wsum")().train(federation).known
         w = federation.sizes @ models / federation.sizes.sum()
         expected = float(np.mean((test.X @ w > 0) == test.y))
@@ -180,17 +180,17 @@ def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
 @pytest.mark.parametrize(
     ("entry", "dataset", "deal", "code", "place"),
     [
-        (CENTRAL, "digits", Deal(), "classes.only_two", "central cannot run on x: "),
+        (CENTRAL, "digits", Partition(), "classes.only_two", "central cannot run on x: "),
         (
             GridEntry("mine", "soft", "proven", (None,)),
-            *("breast_cancer", Deal(), "auxiliary_rows.needed", "mine cannot run on x: "),
+            *("breast_cancer", Partition(), "auxiliary_rows.needed", "mine cannot run on x: "),
         ),
         (
             GridEntry("feat_agg", "feat_agg", "proven", (None,)),
-            *("breast_cancer", Deal(), "labelled_rows.missing", "feat_agg cannot run on x: "),
+            *("breast_cancer", Partition(), "labelled_rows.missing", "feat_agg cannot run on x: "),
         ),
-        (WSUM, "breast_cancer", Deal(parties=100_000), "dataset.too_few_rows", "data set breast_cancer: "),
-        (WSUM, "breast_cancer", Deal(auxiliary=9, components=20), "components.too_few_rows", ""),
+        (WSUM, "breast_cancer", Partition(parties=100_000), "dataset.too_few_rows", "data set breast_cancer: "),
+        (WSUM, "breast_cancer", Partition(auxiliary=9, components=20), "components.too_few_rows", ""),
     ],
 )
 def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, code, place, tmp_path):
@@ -246,7 +246,7 @@ def test_a_failing_cell_is_reported_and_does_not_stop_the_others(tmp_path, monke
         return train(self, federation)
 
     monkeypatch.setattr(WeightedSum, "train", sometimes)
-    many = replace(SETTING, name="too many", deal=Deal(parties=3, per_party=10_000))
+    many = replace(SETTING, name="too many", deal=Partition(parties=3, per_party=10_000))
     plan = replace(PLAN, settings=(SETTING, many))
     grid = run(plan, tmp_path / "out")
     assert {t.method for t in grid.trials} == {"central"}
@@ -292,7 +292,7 @@ def test_the_number_of_workers_is_bounded_by_memory(monkeypatch):
 
 
 def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them(monkeypatch):
-    setting = GridSetting("digits", "digits", Deal(parties=20, per_party=10, auxiliary=50))
+    setting = GridSetting("digits", "digits", Partition(parties=20, per_party=10, auxiliary=50))
     entries = [GridEntry(m, m, "proven", (None,)) for m in ("soft", "vote", "avg_clip")]
     entries += [GridEntry("soft, paper", "soft", "paper", (None,)), GridEntry("indiv", "indiv", None, (None,))]
     plan = GridPlan((setting,), tuple(entries), repeats=1)
@@ -343,7 +343,7 @@ def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     document = json.loads((out / "plan.json").read_text())
     delta = Fraction(1, 10**5)
     entries = tuple(GridEntry(m, m, "proven", (Fraction(1),), delta=delta) for m in ("wsum", "local"))
-    deal = Deal(parties=3, auxiliary=100, labelled=50)
+    deal = Partition(parties=3, auxiliary=100, labelled=50)
     plan = GridPlan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
     assert document["digest"] == plan.digest
     grid = run(plan, out)

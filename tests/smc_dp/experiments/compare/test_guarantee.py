@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import charts, epsilon_axis, guarantee, report, runner, study
 from smc_dp.experiments.compare.epsilon_axis import AxisPoint, EpsilonAxis
 from smc_dp.experiments.compare.guarantee import GridGuarantee
@@ -23,7 +23,7 @@ from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Poi
 
 BOTH = (Fraction(1, 2), None)
 PLAN = GridPlan(
-    (GridSetting("s", "breast_cancer", Deal(parties=3)),),
+    (GridSetting("s", "breast_cancer", Partition(parties=3)),),
     (
         GridEntry("prr_mean", "prr_mean", "paper", BOTH),
         GridEntry("wsum", "wsum", "proven", BOTH),

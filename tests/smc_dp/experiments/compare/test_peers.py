@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import peers
 from smc_dp.experiments.compare.peers import Diffprivlib, DpSgd
 from smc_dp.experiments.compare.plan import GridEntry
@@ -74,7 +74,7 @@ def test_the_noise_gives_what_is_stated_and_no_more():
 
 @pytest.mark.slow
 def test_dp_sgd_learns_in_one_place():
-    dealt, test = deal_pool(load_pool("breast_cancer"), Deal(parties=5), 1)
+    dealt, test = partition_pool(load_pool("breast_cancer"), Partition(parties=5), 1)
     release = DpSgd().train(dealt).release(SGD, Stream.from_system())
     assert release.privacy.epsilon == 1
     assert release.privacy.delta == float(DELTA)
@@ -108,7 +108,7 @@ def test_peers_are_entries_of_grids_and_want_their_own_noise():
 def test_diffprivlib_is_pure_and_has_all_rows():
     if peers.missing_peers():
         pytest.skip("diffprivlib: the extra `peers` is not installed")
-    dealt, test = deal_pool(load_pool("breast_cancer"), Deal(parties=5), 1)
+    dealt, test = partition_pool(load_pool("breast_cancer"), Partition(parties=5), 1)
     release = Diffprivlib().train(dealt).release(Target(Fraction(10)), Stream.from_system())
     assert (release.privacy.kind, release.privacy.epsilon) == ("pure", 10)
     assert "had all rows" in release.privacy.adversary

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from smc_dp.core.errors import Fault
-from smc_dp.data.dataset import load_pool
-from smc_dp.data.partition import Deal
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import charts, defaults, report, runner, secure, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
 from smc_dp.experiments.compare.results import Trial
@@ -23,7 +23,7 @@ from smc_dp.methods.sums.among import Among
 from smc_dp.pages.html import html
 from tests.support.refusals import refused
 
-SETTING = GridSetting("s", "breast_cancer", Deal(parties=5))
+SETTING = GridSetting("s", "breast_cancer", Partition(parties=5))
 CLEAR = GridEntry("wsum", "wsum", "proven", (Fraction(1), Fraction(2), None), draws=2)
 SECURE = replace(CLEAR, noise="ddg", trust="secure", colluders=1, dropouts=1)
 PLAN = GridPlan((SETTING,), (CLEAR, SECURE, GridEntry("batch", "batch", None, (None,))), repeats=1)
@@ -100,7 +100,7 @@ def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], code: st
     entry = replace(SECURE, **{"label": str(change.get("method", "wsum")), **change})
     with refused(code):
         replace(PLAN, entries=(entry,))
-    many = GridSetting("many", "a9a", Deal(parties=2001, per_party=2))
+    many = GridSetting("many", "a9a", Partition(parties=2001, per_party=2))
     with refused("parties.too_many_for_sum", most=2000, dropouts=1, got=2001):
         replace(PLAN, settings=(SETTING, many))
     assert replace(PLAN, settings=(SETTING, many), entries=(CLEAR, replace(SECURE, settings=("s",))))
@@ -143,7 +143,7 @@ def test_both_are_compared_where_both_exist() -> None:
 def test_sums_of_gradients_are_secure_entries_like_others() -> None:
     """Of several sums each, in four columns, and by no more than the number of all rows for `gd`."""
     entries = [GridEntry(m, m, "proven", (Fraction(3), None), "ddg", trust="secure") for m in ("newton", "gd")]
-    plan = GridPlan((replace(SETTING, deal=Deal(parties=4, features=4)),), tuple(entries), repeats=1)
+    plan = GridPlan((replace(SETTING, deal=Partition(parties=4, features=4)),), tuple(entries), repeats=1)
     outcomes = [task.run_cells(load_pool("breast_cancer"), [cell], None)[0] for cell in plan.cells()]
     assert [o.failure for o in outcomes] == [None, None]
     for outcome in outcomes:
@@ -156,7 +156,7 @@ def test_sums_of_gradients_are_secure_entries_like_others() -> None:
 
 def test_the_page_names_every_adversary_of_a_curve() -> None:
     """The twin has one setting, and so one adversary."""
-    other = replace(SETTING, name="t", deal=Deal(parties=3))
+    other = replace(SETTING, name="t", deal=Partition(parties=3))
     plan = replace(PLAN, settings=(SETTING, other), entries=(replace(SECURE, dropouts=0, epsilons=(Fraction(1),)),))
     pool, rows = load_pool("breast_cancer"), list[dict[str, Any]]()
     for cell in plan.cells():

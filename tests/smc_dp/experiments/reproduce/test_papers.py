@@ -172,7 +172,11 @@ def too_little(same: Mapping[str, tuple[GridEntry, Point, Fraction]], public: Pu
 @pytest.mark.parametrize(
     ("name", "words", "public"),
     [
-        ("pathak-fig2", "better than the printed noise at the same", Public(5, 124, 2, (3256, 6512, 6512, 6512, 9768))),
+        (
+            "pathak-fig2",
+            "better than the printed noise at the same",
+            Public(5, 124, 2, (3256, 6512, 6512, 6512, 9768)),
+        ),
         ("hamm-fig2", "at a guaranteed ε of 1", Public(1000, 50, 6)),
     ],
 )

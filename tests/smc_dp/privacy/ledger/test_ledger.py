@@ -27,7 +27,7 @@ from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.core.spreadsheet import is_formula
 from smc_dp.data.federation import Rows
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.gaussian import epsilon_of, mu_for
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.composition import CURVE
@@ -611,7 +611,7 @@ def examples(rows: list[list[float]], labels: list[int]) -> Rows:
 
 def named(ledger: Ledger, rows: Rows) -> str:
     """Return the name of these rows in this ledger."""
-    return ledger.dataset(lambda key: as_read(key, rows))
+    return ledger.dataset(lambda key: fingerprint_data(key, rows))
 
 
 def test_a_data_set_has_one_name_in_one_ledger_only(tmp_path: Path) -> None:
