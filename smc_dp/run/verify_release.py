@@ -77,13 +77,12 @@ def _verified(folder: RunFiles, document: ReleaseFile, missing: Container[str]) 
     """Return the release, verified against the transcript if there is one, and against its shares if no others."""
     try:
         rows = read_public_rows(folder, document)
-        found, published = parse_release(document, rows), None
         if TRANSCRIPT in missing:
-            return found
+            return parse_release(document, rows)
         recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
         if has_file(folder, TIMINGS):
             read_listed_file(folder, document, TIMINGS)
-        study = read_study_bytes(folder, document)
+        found, published, study = parse_release(document, rows), None, read_study_bytes(folder, document)
         if found.agreement.publishes_shares:
             published = _shares(found, recorded) if SHARES in missing else read_shares(folder, document)
             found = recompute_release(document, published, rows)

@@ -262,7 +262,7 @@ def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.Monke
 
     made = cached_property(part)
     made.__set_name__(LocalParty, "part")
-    monkeypatch.setattr(LocalParty, "part", made)
+    monkeypatch.setattr(LocalParty, "contribution", made)
     run(tmp_path / "run", FOUR, colluders=0, dropouts=1, vanish={B: READY})
     first, second = dict(parts[:4]), dict(parts[4:])
     assert set(second) == {A, C, D}
