@@ -7,7 +7,7 @@ identities asks. Each rule returns what is wrong, or None; `refuted` asks them a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -214,19 +214,23 @@ def absences_fault(recorded: Recorded) -> Refuted | None:
     """Whether each absence in the transcript of a study was signed by whoever went on; so a false one is its signer's.
     Nobody can go on without a message for which its role could never wait.
 
-    What somebody owed everybody has no such reader: it follows from what others signed. A simulation has no notices.
+    What somebody owed everybody has no such reader: it follows from what others signed, and nobody owes anything who
+    signed that it is done. A simulation has no notices.
     """
     try:
-        signed = _marks(recorded)
+        notices = _notices(recorded)
     except InputError as error:
         return Refuted(error.fault, 0)
-    if signed is None:
+    if notices is None:
         return None
+    done = {name for name, notice in notices.items() if notice.code == "done"}
     for n, (reader, absent) in recorded.absences.items():
         if reader == PUBLIC_NAME:
+            if absent.sender in done:
+                return Refuted(InputFault("absence.of_one_who_is_done", {"sender": shown(absent.sender)}), n)
             continue
         fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
-        if absent not in signed.get(reader, ()):
+        if reader not in notices or absent not in notices[reader].marks:
             return Refuted(InputFault("absence.not_signed", fields), n)
         if not could_wait(recorded.session, reader, absent):
             return Refuted(InputFault("absence.not_waited_for", fields), n)
@@ -244,20 +248,20 @@ def could_wait(session: Session, reader: str, absent: Absent) -> bool:
     return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
 
 
-def _marks(recorded: Recorded) -> Mapping[str, Collection[Absent]] | None:
-    """Read without what each went on, as its notice on line 0 says; None in a simulation, which has no notices."""
+def _notices(recorded: Recorded) -> Mapping[str, Notice] | None:
+    """Return the notices on line 0 by their senders; None in a simulation, which has none."""
     head, session = recorded.head, recorded.session
     if APPROVALS not in head:
         if NOTICES in head:
             raise InputError("notice.in_a_simulation")
         return None
-    study, found = approvals.approved_study(head, session), dict[str, Collection[Absent]]()
+    study, found = approvals.approved_study(head, session), dict[str, Notice]()
     for stated in reading.items(NOTICES, head.get(NOTICES)):
         document = reading.mapping(NOTICES, stated)
         name = reading.text(f"{NOTICES}: sender", document.get("sender"))
         if name not in session.identities or name in found or document.get("session") != session.id.hex():
             raise InputError("notice.of_another_session", name=shown(name))
-        found[name] = Notice.of(document, study, name, session.identities[name]).marks
+        found[name] = Notice.of(document, study, name, session.identities[name])
     return found
 
 
