@@ -14,8 +14,8 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext, PrivateKey, PublicKey
-from protocols.pathak2010 import as_printed, stage1
-from protocols.pathak2010.as_printed import PlainlyBlinded, PrintedSlot
+from protocols.pathak2010 import as_published, stage1
+from protocols.pathak2010.as_published import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.session import Program
@@ -25,7 +25,11 @@ from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PRINTED, left_behi
 PARTIES = 7
 CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
-        PLAIN_BLINDING.name: (as_printed.blind_and_permute, as_printed.plain_stage1_curator, as_printed.plain_product),
+        PLAIN_BLINDING.name: (
+            as_published.blind_and_permute,
+            as_published.plain_stage1_curator,
+            as_published.plain_product,
+        ),
         HARDENED.name: (stage1.curator, PublicKey.blind),
     }
 )
@@ -33,7 +37,7 @@ CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
 
 
 def randomiser(key: PrivateKey, c: Ciphertext) -> int:
-    """The x with c = (1 + m n) x^n mod n^2."""
+    """Return the x with c = (1 + m n) x^n mod n^2."""
     n, phi = key.public.n, (key.p - 1) * (key.q - 1)
     return modular.power(c.value % n, modular.invert(n, phi), n)
 
@@ -41,7 +45,7 @@ def randomiser(key: PrivateKey, c: Ciphertext) -> int:
 def pi2_of_parties(
     xi: PrivateKey, sent: Sequence[Ciphertext], returned: Sequence[Ciphertext], rng: Stream
 ) -> Permutation:
-    """The parties' answer for pi_2, from what each sent in step 1.3 and got in step 1.5; a guess where nothing fits."""
+    """Return the parties' answer for pi_2, from what each sent in step 1.3 and got in step 1.5, or a guess."""
     came = [randomiser(xi, c) for c in sent]
     back = [randomiser(xi, c) for c in returned]
     if sorted(came) != sorted(back):

@@ -62,7 +62,7 @@ def plan(
       smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
     """
-    from smc_dp.core.documents import validated
+    from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import refuse_existing, write_new
     from smc_dp.planning import figure, report
     from smc_dp.planning.plan import plan_for as made
@@ -71,18 +71,18 @@ def plan(
     if columns is None and bounds is None:
         raise InputError("columns.missing")
     if plot is not None:
-        kind = figure.kind_of(plot)
+        kind = figure.picture_format(plot)
         refuse_existing(plot)
     with screen.status() as hear:
         hear("planning")
         found = made(
             _sizes(sizes), count("--columns", columns), classes=count("--classes", classes, 2), bounds=bounds,
-            settings=validated(RunSettings, said, "options"), cost=cost,
+            settings=validate_document(RunSettings, said, "options"), cost=cost,
         )  # fmt: skip
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")
     if as_json:
-        answer = list(report.answer(found))
+        answer = list(report.recommendation_blocks(found))
         said = {"answer": [one.text for one in answer], "codes": [one.code for one in answer]}
         print(json.dumps({**found.as_dict(), **said}, allow_nan=False))
     else:

@@ -19,7 +19,7 @@ from smc_dp.deploy.status import SiteStatus, site_status
 from smc_dp.deploy.store import SiteStore, open_without_key
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import identities
-from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.site_ledger import SiteLedger
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def abandon(
     stays. A study that is over here stays as it ended; called again, this does what was left. `StoreError` where a
     program still uses the state, or for counters that are not the state's; InputError for the key of another.
     """
-    name, signer = site_status(study, folder).name, None if key is None else identities.read_key(key)
+    name, signer = site_status(study, folder).name, None if key is None else identities.read_identity(key)
     if signer is not None and participant(study, signer.public) != name:
         raise InputError("key.of_another_site", key=str(key), name=name)
     with closing(open_without_key(folder, counters)) as store:
@@ -72,7 +72,7 @@ def abandon(
         store.commit(sending=sending, facts=ended)  # what tells others is in the commit that erases
         untold = _tell(study, name, store, credentials, carrier)
     if ledger is not None and name != CURATOR_NAME and end != "released":
-        settle_unreleased(OwnLedger(ledger), bytes.fromhex(facts.get("session", "")), charge)
+        settle_unreleased(SiteLedger(ledger), bytes.fromhex(facts.get("session", "")), charge)
     settled = ledger is not None or end == "released" or name == CURATOR_NAME
     return Abandonment(site_status(study, folder), bool(charge.standing), settled, not untold, PrivateText(untold))
 

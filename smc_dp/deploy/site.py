@@ -21,9 +21,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError, ProtocolError, ReplayError, shown, somebody_between
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import START, Envelope, is_signed
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputFault
@@ -31,7 +31,7 @@ from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import Lane, Parcel
 from smc_dp.deploy.store import KeptState, Store
 from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.site_process import AtSite, KeptActor, OwnActor, SiteCoins
+from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness, StoredActor
 from smc_dp.run.status_message import Code, Notice
 
 _STATUS_LANES: tuple[Lane, ...] = ("notice", "refusal")
@@ -51,16 +51,16 @@ class Site:
         name: str,
         signer: Signer,
         store: Store,
-        brings: AtSite,
+        brings: SiteInputs,
         limits: Arrivals,
         *,
-        coins: SiteCoins | None = None,
+        coins: SiteRandomness | None = None,
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
         observer: Observer | None = None,
     ) -> None:
         self.session, self.study, self.name, self.store, self.limits = session, study, name, store, limits
-        self.board = Board(session)
+        self.board = BulletinBoard(session)
         self._signer, self._clock = signer, clock
         facts = store.facts()
         self.end: str | None = facts.get("end")
@@ -73,8 +73,8 @@ class Site:
         sent = store.outgoing()
         self._has_told = any(parcel.lane == "notice" for parcel in sent)
         newest = store.newest()
-        kept = None if newest is None else KeptActor(newest.content, newest.counter, charge_in(facts))
-        self._own = OwnActor(
+        kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_in(facts))
+        self._own = SiteActor(
             session, name, signer, brings, self.board.greetings,
             coins=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
         )  # fmt: skip
@@ -110,7 +110,7 @@ class Site:
     @property
     def consumed(self) -> int:
         """Number of messages that the role has read."""
-        return self.actor.mailbox.consumed
+        return self.actor.inbox.consumed
 
     @property
     def is_over_elsewhere(self) -> bool:
@@ -208,7 +208,7 @@ class Site:
             if parcel.lane == "mail":
                 yield Envelope.decode(parcel.body)
 
-    # Mail.
+    # InboxEntry.
 
     def _deliver(self, parcels: Sequence[Parcel]) -> int:
         """Hand on what is next on its link, now that these have come; how many were, with those between others."""
@@ -284,7 +284,7 @@ class Site:
         mail = [parcel for parcel in self.store.received() if parcel.lane == "mail"]
         own = [parcel for parcel in self.store.outgoing() if parcel.lane == "mail" and parcel.to == PUBLIC_NAME]
         opened = {(sender, self.name): n for sender, n in self.actor.channel.counters.received.items()}
-        for envelope in self.actor.early.envelopes:
+        for envelope in self.actor.held.envelopes:
             opened[envelope.sender, self.name] = envelope.number + 1
         self._next.update(opened)
         for parcel in own:

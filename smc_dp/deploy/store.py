@@ -1,6 +1,7 @@
 """What one site keeps of one study, and the rule by which it keeps it.
 
-Mail that was taken, the new state and what is to be sent are committed in one transaction; only then anything is sent.
+The messages that were read, the new state and what is to be sent are committed in one transaction; only then
+anything is sent.
 So whatever dies when, the next process goes on from the last commit, and what it sends again is the same.
 
 The state is numbered. The number of the newest stands in a file apart, where backups do not reach: an old state is an
@@ -39,7 +40,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from protocols.crypto.identity import Signer
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, InputFault, one_line
-from smc_dp.core.writing import sync
+from smc_dp.core.writing import sync_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
 
@@ -303,7 +304,7 @@ class SiteStore:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(self._counter_file)
-        sync(self._counter_file.parent)
+        sync_folder(self._counter_file.parent)
         self._count = count
 
     def _checked(self) -> StateNumber:

@@ -21,7 +21,7 @@ import cbor2
 from protocols.arithmetic.rng import Forks, Stream
 from protocols.crypto.identity import Signer
 from protocols.errors import ReplayError, StoppedError, UnansweredError
-from protocols.runtime.actor import Actor, Greetings, Home
+from protocols.runtime.actor import Actor, Greetings, LocalProgram
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.observer import Observer
 from protocols.runtime.replay import resume, save
@@ -31,20 +31,20 @@ from smc_dp.run.budget_charge import RELEASED, OpenCharge
 
 
 @dataclass(frozen=True, repr=False)
-class SiteCoins:
+class SiteRandomness:
     """All randomness of a participant: `seed` is its role's, `home` what it trains and draws noise with."""
 
     seed: Stream
     home: Stream
 
     @classmethod
-    def from_system(cls) -> SiteCoins:
+    def from_system(cls) -> SiteRandomness:
         """New coins."""
         return cls(Stream.from_system(), Stream.from_system())
 
 
 @dataclass(frozen=True, repr=False)
-class AtSite:
+class SiteInputs:
     """What a participant brings: `inputs` of its role, made from its coins once, and what answers at home.
 
     `answers(coins, inputs)`: who answers its role's questions, given the inputs that it has by now; earlier answers are
@@ -53,12 +53,12 @@ class AtSite:
     """
 
     inputs: Callable[[Stream], tuple[Any, ...]]
-    answers: Callable[[Forks, tuple[Any, ...]], Home | None] = lambda coins, inputs: None
+    answers: Callable[[Forks, tuple[Any, ...]], LocalProgram | None] = lambda coins, inputs: None
     draws: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
-class KeptActor:
+class StoredActor:
     """What `OwnActor.state` gave, its number, and what had left by then."""
 
     content: bytes
@@ -66,8 +66,8 @@ class KeptActor:
     charge: OpenCharge
 
 
-class OwnActor:
-    """Moved by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
+class SiteActor:
+    """DrivenRole by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
 
     `greetings`: those that are posted, by sender. `keeps_seed`: the role's first seed stays in what is kept, so that a
     view can be made in the end. `charge` and `voided` hear the labels under which something leaves, or is taken back.
@@ -78,11 +78,11 @@ class OwnActor:
         session: Session,
         name: str,
         signer: Signer,
-        brings: AtSite,
+        brings: SiteInputs,
         greetings: Greetings,
         *,
-        coins: SiteCoins | None = None,
-        kept: KeptActor | None = None,
+        coins: SiteRandomness | None = None,
+        kept: StoredActor | None = None,
         keeps_seed: bool = False,
         charge: Callable[[str], None] | None = None,
         voided: Callable[[str], None] | None = None,
@@ -92,10 +92,10 @@ class OwnActor:
         self.sends_nothing = False  # the session is over: the role reads what has come, and nothing new is charged
         self._name, self._brings = name, brings
         self._charge, self._voided = charge, voided
-        self._answers: Home | None = None
+        self._answers: LocalProgram | None = None
         self.first_seed: Stream | None
         if kept is None:
-            drawn = coins or SiteCoins.from_system()
+            drawn = coins or SiteRandomness.from_system()
             self.first_seed = drawn.seed if keeps_seed else None
             self._home = drawn.home.forks(*brings.draws)
             self.actor = Actor(

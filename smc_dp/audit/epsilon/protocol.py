@@ -8,7 +8,7 @@ import numpy as np
 
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.pathak2010.parameters import Parameters
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice
@@ -20,7 +20,7 @@ from smc_dp.methods.functionality import Contribution, Vector, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.target import PRINTED, Target
-from smc_dp.run.protocols.by_protocol import participants, secure
+from smc_dp.run.protocols.execution import open_session, run_session
 
 NAME = "prr_mean"
 SCOPE = (
@@ -55,7 +55,7 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
     bits = [[world if j == changed else 0 for j in range(len(sizes))] for world in (0, 1)]
     weights = [[model_of(_rows(*party), _LAM)[0] for party in zip(sizes, labels, strict=True)] for labels in bits]
     parameters = Parameters(tuple(f"party {j}" for j in range(len(sizes))), 1, _KEY_BITS)
-    program = as_printed.PROGRAM if printed else pathak2010.PROGRAM
+    program = as_published.PROGRAM if printed else pathak2010.PROGRAM
 
     def draw(world: int, rng: Stream) -> Array:
         parts = [
@@ -66,7 +66,7 @@ def case(target: Target, twin: TwinName | None = None, *, clear: bool = False) -
         if clear:
             return _opened(ideal(functionality, parts, rng)) - known
         own = rng.spawn()
-        return _opened(secure(functionality, parts, participants(program, parameters, own), rng=own).value) - known
+        return _opened(run_session(functionality, parts, open_session(program, parameters, own), rng=own).value) - known
 
     how = "the protocol as printed" if printed else "the whole protocol"
     return Case(

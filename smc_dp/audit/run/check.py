@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from smc_dp.audit.run.blame import Culprit, signer
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, FieldValue, InputFault
-from smc_dp.run.release_consistency import Refuted
+from smc_dp.run.release_consistency import Contradiction
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
@@ -81,7 +81,7 @@ def failed(
     return CheckOutcome("failed", fault, line, culprit, why_nobody)
 
 
-def refuting(evidence: Evidence, wrong: Refuted) -> CheckOutcome:
+def refuting(evidence: Evidence, wrong: Contradiction) -> CheckOutcome:
     """Return the outcome of a rule that does not hold; whoever is to blame signed the line by itself."""
     line = wrong.line
     return failed(wrong.fault, line=line, culprit=signer(evidence, line) if line and wrong.name else None)

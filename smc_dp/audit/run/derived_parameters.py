@@ -59,7 +59,7 @@ def stated(evidence: Evidence) -> Stated:
     """What the release states; raises InputError for anything missing, malformed or out of range."""
     said = evidence.parameters
     parameters, d = said.model_dump(), said.dimension
-    settled = SettledRun.stated(parameters)
+    settled = SettledRun.from_parameters(parameters)
     method, target, protocol = settled.method, settled.target, settled.protocol
     if protocol != evidence.protocol.program.name:
         raise InputError("protocol.other_than_recorded", recorded=evidence.protocol.program.name, released=protocol)
@@ -69,7 +69,7 @@ def stated(evidence: Evidence) -> Stated:
     most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
     if not 2 <= K <= limits.parties or not 1 <= d <= most:
         raise InputError("release.size_out_of_range", parties=limits.parties, most=most)
-    classes = reading.texts("classes", evidence.release.get("classes"))
+    classes = reading.require_texts("classes", evidence.release.get("classes"))
     if not 2 <= len(classes) <= MOST_CLASSES:
         raise InputError("classes.too_few_or_many", most=MOST_CLASSES, got=len(classes))
     check_auxiliary(method, given=evidence.auxiliary is not None)

@@ -12,15 +12,15 @@ from typing import Any
 from protocols.crypto.identity import verify
 from protocols.errors import DecodeError
 from protocols.runtime import message as messages
-from protocols.runtime.claims import Told
-from protocols.runtime.statement import SignedStatement, statement
+from protocols.runtime.attestation import Attestation, signing_input
+from protocols.runtime.claims import DisclosedMessage
 from smc_dp.audit.run.blame import Culprit, greeting, identity, signer
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
 from smc_dp.core.errors import InputError, shown
 from smc_dp.run.protocols.openings import read_greetings
-from smc_dp.run.release_consistency import openings_fault, word_fault
+from smc_dp.run.release_consistency import openings_fault, promise_fault
 
 
 def statements(evidence: Evidence) -> CheckOutcome:
@@ -31,11 +31,11 @@ def statements(evidence: Evidence) -> CheckOutcome:
     if not evidence.session.program.statements:
         return nothing_to_ask("statements.none_in_protocol")
     found = {said: None for said in _all_signed(evidence) if _holds(evidence, said)}
-    about: dict[tuple[str, str, bytes], SignedStatement] = {}
+    about: dict[tuple[str, str, bytes], Attestation] = {}
     for said in found:
         first = about.setdefault((said.name, said.kind, _about(evidence, said)), said)
         if first.payload != said.payload:
-            signed = statement(evidence.session.id, *said[:3])
+            signed = signing_input(evidence.session.id, *said[:3])
             return failed(
                 "statement.contradicted",
                 culprit=Culprit(said.name, evidence, signed, said.signature),
@@ -49,19 +49,19 @@ def statements(evidence: Evidence) -> CheckOutcome:
     return passed("statements.hold", statements=len(found), signers=len({said.name for said in found}))
 
 
-def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
-    heard: list[SignedStatement] = []
+def _all_signed(evidence: Evidence) -> Iterator[Attestation]:
+    heard: list[Attestation] = []
     openings_fault(evidence.recorded, heard)
     yield from (*evidence.recorded_and_viewed.statements, *heard)
 
 
-def _holds(evidence: Evidence, said: SignedStatement) -> bool:
+def _holds(evidence: Evidence, said: Attestation) -> bool:
     public = identity(evidence, said.name)
-    signed = statement(evidence.session.id, *said[:3])
+    signed = signing_input(evidence.session.id, *said[:3])
     return public is not None and verify(public, signed, said.signature)
 
 
-def _about(evidence: Evidence, said: SignedStatement) -> bytes:
+def _about(evidence: Evidence, said: Attestation) -> bytes:
     """The first field of a statement, as it is encoded; all of it when it is none of this protocol's."""
     kind = next((kind for kind in evidence.session.program.statements if kind.__name__ == said.kind), None)
     try:
@@ -73,21 +73,21 @@ def _about(evidence: Evidence, said: SignedStatement) -> bytes:
 
 def word(evidence: Evidence) -> CheckOutcome:
     """What was published is what the owners of the given views were told, sealed or signed."""
-    if evidence.session.program.kept is None:
+    if evidence.session.program.broken_commitment is None:
         return nothing_to_ask("word.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
     recorded = evidence.recorded_and_viewed
     if not recorded.published:
         return nothing_to_ask("word.nothing_published")
-    if wrong := word_fault(recorded):
+    if wrong := promise_fault(recorded):
         return refuting(evidence, wrong)
     return passed("word.holds", told=len(recorded.told), statements=len(recorded.statements))
 
 
 def commitments(evidence: Evidence) -> CheckOutcome:
     """What is in opened letters, and stands committed to in a greeting, opens what was promised there."""
-    checkable = evidence.protocol.checkable
+    checkable = evidence.protocol.public_verification
     if checkable is None:
         return nothing_to_ask("commitments.none_in_protocol")
     if not evidence.views:
@@ -97,11 +97,11 @@ def commitments(evidence: Evidence) -> CheckOutcome:
     except InputError as error:
         return not_possible(error.code, **error.fault.fields)
     letters = [
-        Told(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
+        DisclosedMessage(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
         for letter in opened(evidence)
         if letter.message is not None
     ]
-    wrong = checkable.told(evidence.session.parameters, greeted, letters)
+    wrong = checkable.verify_messages(evidence.session.parameters, greeted, letters)
     if wrong is None:
         return passed("commitments.hold", letters=len(letters), evidence=whose(evidence))
     found = greeting(evidence, wrong.name) if wrong.name else None

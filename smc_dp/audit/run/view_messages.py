@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from protocols.runtime.opened_mail import Letter
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from smc_dp.audit.run.check import not_possible
 from smc_dp.audit.run.evidence import Evidence, Recomputed
 from smc_dp.core.errors import shown
@@ -12,14 +12,14 @@ from smc_dp.core.errors import shown
 NO_VIEWS = not_possible("views.not_given")
 
 
-def opened(evidence: Evidence) -> tuple[Letter, ...]:
+def opened(evidence: Evidence) -> tuple[DecryptedEnvelope, ...]:
     """Every sealed line that a given view opens, in the order of the record, from the end that could read it best."""
     return most_legible(evidence.recomputed.values())
 
 
-def most_legible(views: Iterable[Recomputed]) -> tuple[Letter, ...]:
+def most_legible(views: Iterable[Recomputed]) -> tuple[DecryptedEnvelope, ...]:
     """The same of these views."""
-    best: dict[int, Letter] = {}
+    best: dict[int, DecryptedEnvelope] = {}
     for again in views:
         for letter in again.letters:
             had = best.get(letter.line)
@@ -28,7 +28,7 @@ def most_legible(views: Iterable[Recomputed]) -> tuple[Letter, ...]:
     return tuple(best[line] for line in sorted(best))
 
 
-def _legible(letter: Letter) -> int:
+def _legible(letter: DecryptedEnvelope) -> int:
     return sum(part is not None for part in (letter.payload, letter.message))
 
 

@@ -29,14 +29,14 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript
 from smc_dp.cli.main import main
 from smc_dp.cli.schemas import SCHEMAS, schema
-from smc_dp.core.documents import Document, validated
+from smc_dp.core.documents import Document, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.agreement import PLAIN, Agreement
+from smc_dp.run.agreement import DEFAULT_SIMULATION, Agreement
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.run.run_protocol import run_protocol
@@ -103,7 +103,9 @@ def unusual(folder: Path) -> Path:
     execution = Execution(
         shared(value, session.names, 64, rng), 1 << 64, session.parties, (), None, Transcript(session)
     )
-    run_folder.write(folder, run_folder.make(Outcome(value, execution), agreed, PLAIN), execution)
+    run_folder.write_run(
+        folder, run_folder.make_release(Outcome(value, execution), agreed, DEFAULT_SIMULATION), execution
+    )
     return folder
 
 
@@ -123,7 +125,7 @@ def judge(name: str) -> Draft202012Validator:
 def reads(name: str, document: Any) -> bool:
     """Whether the type that the schema is of takes it."""
     try:
-        validated(SCHEMAS[name], document, name)
+        validate_document(SCHEMAS[name], document, name)
     except InputError:
         return False
     return True

@@ -18,20 +18,21 @@ from support.summed import summing
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_signed
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.simulate import Letters
+from protocols.runtime.simulate import SealedCount
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.deploy.arrival import told
 from smc_dp.deploy.merge import TwoMessagesError
-from smc_dp.deploy.record import OwnLog, Record, Recorded, check_record, owed, read, record_of, under_way
+from smc_dp.deploy.record import OwnLog, Record, check_record, owed, read, record_of, under_way
 from smc_dp.deploy.release import own_view
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
-from smc_dp.run.verify_release import read_record
+from smc_dp.run.release_consistency import ReleaseEvidence
+from smc_dp.run.verify_release import read_release_evidence
 from tests.support.refusals import refused
 
 DATA = hospitals((12, 8, 20), 2)
@@ -129,7 +130,7 @@ def test_whose_mail_is_under_way_is_known_from_its_last_word(made: Deployed) -> 
 def test_what_somebody_owed_everybody_is_noted_where_nobody_else_says_so(letters: int, wanted: Absent | None) -> None:
     """The simulator knows what was not sent, and writes the same."""
     made = summing()
-    run = made.simulate(vanish={"P2": Letters(letters)})
+    run = made.simulate(vanish={"P2": SealedCount(letters)})
     marks = [(name, absent) for name, absents in run.absent.items() for absent in absents]
     found = owed(made.session, run.transcript.envelopes, marks, {"P1", "P3", CURATOR_NAME})
     assert found == (() if wanted is None else ((PUBLIC_NAME, wanted),))
@@ -148,7 +149,7 @@ def test_a_share_that_never_came_is_owed_too() -> None:
         (PUBLIC_NAME, Absent("P2", "PublishedShare", "stage3")),
     )
     silent = [e for e in mail if e.sender != "P2"]
-    assert owed(made.session, silent, (), {"P1", CURATOR_NAME}) == ((PUBLIC_NAME, Absent("P2", HELLO, GREETING)),)
+    assert owed(made.session, silent, (), {"P1", CURATOR_NAME}) == ((PUBLIC_NAME, Absent("P2", HELLO, GREETING_STAGE)),)
     charlie = [e for e in mail if e.sender == CURATOR_NAME][-1]
     rest = [e for e in mail if e != charlie]
     found = owed(made.session, rest, (), {"P1", "P2"})
@@ -157,14 +158,14 @@ def test_a_share_that_never_came_is_owed_too() -> None:
 
 WORDS = [
     (Absent(CURATOR_NAME, "Result", "sum0"), True),
-    (Absent(CURATOR_NAME, HELLO, GREETING), True),
-    (Absent(P2, HELLO, GREETING), True),
+    (Absent(CURATOR_NAME, HELLO, GREETING_STAGE), True),
+    (Absent(P2, HELLO, GREETING_STAGE), True),
     (Absent(P2, "Shares", "setup"), True),
-    (Absent(P1, HELLO, GREETING), False),
+    (Absent(P1, HELLO, GREETING_STAGE), False),
     (Absent(P2, HELLO, "sum0"), False),
-    (Absent(P2, HELLO, GREETING, 1), False),
+    (Absent(P2, HELLO, GREETING_STAGE, 1), False),
     (Absent("stranger", "Result", "sum0"), False),
-    (Absent("stranger", HELLO, GREETING), False),
+    (Absent("stranger", HELLO, GREETING_STAGE), False),
     (Absent(PUBLIC_NAME, STAGE_END, "sum0"), False),
     (Absent(CURATOR_NAME, "Masked", "sum0"), False),
     (Absent(P2, "Result", "sum0"), False),
@@ -188,7 +189,7 @@ def test_only_what_a_role_could_wait_for_is_taken_from_anybodys_word(
 def test_nobodys_word_makes_a_record_too_long_for_those_who_use_the_release(made: Deployed) -> None:
     marks = [Absent(P2, "Shares", "setup", read) for read in range(600)]
     record = again(made, marks=told(made.session, P1, marks))
-    assert len(read_record(record).marks) == 1
+    assert len(read_release_evidence(record).marks) == 1
 
 
 def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Deployed) -> None:
@@ -197,10 +198,10 @@ def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Dep
         marks = [(PUBLIC_NAME, Absent(CURATOR_NAME, STAGE_END, f"stage{n}")) for n in range(many)]
         record = again(made, marks=marks)
         if many == 100:
-            assert len(checked(made, record).marks) == len(read_record(record).marks) == many
+            assert len(checked(made, record).marks) == len(read_release_evidence(record).marks) == many
             continue
         with refused("transcript.too_many_messages"):
-            read_record(record)
+            read_release_evidence(record)
         with refused("transcript.too_many_messages"):
             checked(made, record)
 
@@ -208,7 +209,7 @@ def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Dep
 # What a site holds against the record that it was sent.
 
 
-def checked(made: Deployed, content: bytes, name: str = P1, **changed: Any) -> Recorded:
+def checked(made: Deployed, content: bytes, name: str = P1, **changed: Any) -> ReleaseEvidence:
     own = replace(made.log(name), **changed)
     return check_record(content, made.session, own, made.approvals, made.agreement.marks)
 

@@ -20,7 +20,7 @@ from protocols import programs
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import PARTY, Kind
 from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, DryRun, Script, Scripts
 from smc_dp.audit.run.conformity.dry_run_role import Move
@@ -172,7 +172,7 @@ def _learn(name: str, version: int, parameters: Any, most: int, absences: Absenc
 
 def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
     """The same without memory; None when the protocol sends more than `most` messages."""
-    toy = protocol.model.toy(parameters)
+    toy = protocol.model.dry_run_parameters(parameters)
     parties = [*protocol.program.participants(toy).values()].count(PARTY)
     if parties > most:  # the greetings alone
         return None

@@ -8,26 +8,26 @@ from dataclasses import fields
 
 import numpy as np
 
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.network import LINKS, Traffic, traffic
-from protocols.runtime.role_stepper import KEYS
+from protocols.runtime.role_stepper import KEY_STAGE
 from smc_dp.audit.run.blame import gone
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
 from smc_dp.audit.run.conformity.conversation import refuted_readers, scheduled
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
-from smc_dp.core.documents import validated
+from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.documents import StageTimings, TimingsFile
-from smc_dp.run.protocols.openings import opens
+from smc_dp.run.protocols.openings import has_openings
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 from smc_dp.run.release_consistency import (
     absences_fault,
     agreement_fault,
     approvals_fault,
     members_fault,
-    needs,
     openings_fault,
+    required_inputs,
     shares_fault,
     weights_fault,
 )
@@ -64,7 +64,7 @@ def shares(evidence: Evidence) -> CheckOutcome:
     if evidence.absences and not said:
         return not_possible("shares.nothing_published")
     names = [name for name in evidence.session.names if name in said or name not in gone(evidence)]
-    reading.keys("shares", stated, set(names))
+    reading.require_keys("shares", stated, set(names))
     if wrong := shares_fault(evidence.shares_file, evidence.recorded):
         return refuting(evidence, wrong)
     return passed("shares.hold", shares=len(names), numbers=len(stated[names[0]]))
@@ -126,7 +126,7 @@ def absences(evidence: Evidence) -> CheckOutcome:
 def openings(evidence: Evidence) -> CheckOutcome:
     """What was published is made again from what everybody greeted with and what was published beside it."""
     recorded = evidence.recorded
-    if not opens(evidence.session):
+    if not has_openings(evidence.session):
         return nothing_to_ask("openings.not_public")
     if not recorded.published:
         return not_possible("openings.letters_given_up" if evidence.absences else "openings.nothing_published")
@@ -140,7 +140,7 @@ def members(evidence: Evidence) -> CheckOutcome:
     """Each member of a published sum has its input in the record, and is not noted as absent there."""
     if wrong := members_fault(evidence.recorded):
         return refuting(evidence, wrong)
-    if not (count := len(tuple(needs(evidence.recorded)))):
+    if not (count := len(tuple(required_inputs(evidence.recorded)))):
         return nothing_to_ask("members.not_listed")
     return passed("members.hold", count=count)
 
@@ -155,7 +155,7 @@ def cost(evidence: Evidence) -> CheckOutcome:
     content = evidence.timings
     if content is None:
         return nothing_to_ask("timings.none")
-    stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
+    stated = validate_document(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
     stages = stated.by_stage
@@ -204,7 +204,7 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
         return InputFault("timings.of_stranger", {"role": shown(strangers[0])})
     schedule = scheduled(evidence)
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
-        known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
+        known = {e.stage for e in evidence.envelopes.values()} | {GREETING_STAGE, KEY_STAGE}
         return _unknown_stage(stated, known)
     away = gone(evidence)
     if fault := _unknown_stage(stated, {stage for stage, _ in schedule.stages}):

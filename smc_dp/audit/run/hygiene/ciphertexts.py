@@ -8,8 +8,8 @@ from typing import TypeAlias
 from protocols.arithmetic import modular
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey
 from protocols.crypto.paillier import Ciphertext
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from protocols.runtime.message import Key, is_fresh
-from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import deviates
 from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
@@ -19,7 +19,7 @@ from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
 
-def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
+def ciphertexts(letter: DecryptedEnvelope) -> Iterator[tuple[str, Locked]]:
     """Every ciphertext of a letter with its place; covers are none."""
     if letter.message is None:
         return
@@ -66,7 +66,7 @@ def _is_unit(c: Locked) -> bool:
     return modular.is_unit(c.value, c.n * c.n) and modular.jacobi(c.value % c.n, c.n) == 1
 
 
-def _distinct(evidence: Evidence) -> Iterator[Letter]:
+def _distinct(evidence: Evidence) -> Iterator[DecryptedEnvelope]:
     """All letters, but of those that go alike to several readers only the first copy."""
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
@@ -157,7 +157,7 @@ def _stale(again: Recomputed) -> tuple[int | None, str] | None:
     return None
 
 
-def _numbered(letters: list[Letter]) -> Iterator[tuple[int, Letter]]:
+def _numbered(letters: list[DecryptedEnvelope]) -> Iterator[tuple[int, DecryptedEnvelope]]:
     """Each letter with its number among those to its addressee, from 1."""
     count: dict[str, int] = {}
     for letter in letters:
