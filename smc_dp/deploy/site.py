@@ -326,6 +326,7 @@ class Site:
             **self._charged(),
             "stage": self.actor.stage or "",
             "waiting": list(self.awaited),
+            "deadlines": self.actor.deadlines,
             "end": self.end,
             "done": self.actor.done,
         }
