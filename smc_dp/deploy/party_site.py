@@ -58,7 +58,7 @@ class PartyBusiness:
             self.ledger.reserve(session.id, self.member.agreement, as_read, self.member.approval.encode())
         return SiteInputs(
             lambda coins: self._own(coins).inputs(session),
-            lambda coins, inputs: self._own(coins).at_home(session, inputs),
+            lambda coins, inputs: self._own(coins).answers(session, inputs),
             self._own(Forks({}, insecure=False)).draws,
         )
 
@@ -93,7 +93,7 @@ class PartyBusiness:
 def settle_unreleased(ledger: SiteLedger, session_id: bytes, charge: OpenCharge) -> None:
     """Settle a session without a release: what has not left costs nothing; what may have left stays charged."""
     if session_id and not charge.standing:
-        ledger.void(session_id, GivenUp(charge))
+        ledger.refund(session_id, GivenUp(charge))
 
 
 def own_log(site: Site) -> OwnLog:
