@@ -163,7 +163,7 @@ def derived_once() -> Iterator[None]:
             raise learnt[key]
         return learnt[key]
 
-    derive = derived_parameters.stated
+    derive = derived_parameters.derive_parameters
 
     def derived(evidence: Evidence) -> Any:
         known = vars(evidence)
@@ -173,7 +173,7 @@ def derived_once() -> Iterator[None]:
 
     with (
         mock.patch.object(expected_schedule, "from_dry_runs", kept),
-        mock.patch.object(derived_parameters, "stated", derived),
+        mock.patch.object(derived_parameters, "derive_parameters", derived),
     ):
         yield
 
@@ -253,7 +253,7 @@ class Model:
     def in_one_way(self, folders: Folders) -> str:
         """The code with which consumers refuse a folder, "" where they use it; an audit's rules give the same."""
         evidence = folders.evidence(views=False)
-        rule = next(refuted(evidence.recorded, evidence.opened, None, evidence.study), None)
+        rule = next(refuted(evidence.recorded, evidence.published_release, None, evidence.study), None)
         code = "" if rule is None else rule.fault.code
         assert _used(folders) == code
         return code

@@ -41,7 +41,7 @@ class Culprit:
     signature: InitVar[bytes]
 
     def __post_init__(self, evidence: Evidence, signed: bytes, signature: bytes) -> None:
-        public = identity(evidence, self.name)
+        public = identity_key(evidence, self.name)
         if public is None or not verify(public, signed, signature):
             raise LocalError("culprit.no_signature", name=shown(self.name))
         object.__setattr__(self, "pinned", evidence.pinned is not None)
@@ -53,13 +53,13 @@ class Culprit:
         return who if self.pinned else f"whoever holds the key that line 0 states for {who}"
 
 
-def blamed(evidence: Evidence, line: int) -> Culprit | None:
+def chain_signer(evidence: Evidence, line: int) -> Culprit | None:
     """Who sent this line, if a later signature by its stated identity, over an unbroken chain, says so; else None.
 
     Only for what no honest program sends, whatever others tell it; else see `deviates`.
     """
     sender = evidence.envelopes[line].sender
-    public = identity(evidence, sender)
+    public = identity_key(evidence, sender)
     before = START
     for n, e in evidence.envelopes.items():
         if e.sender != sender:
@@ -74,7 +74,7 @@ def blamed(evidence: Evidence, line: int) -> Culprit | None:
     return None
 
 
-def deviates(evidence: Evidence, line: int) -> Culprit | None:
+def malicious_sender(evidence: Evidence, line: int) -> Culprit | None:
     """Who sent this line, if it signed the line, and a view that it signed too, on which its program sends another.
 
     The view must be the whole story as far as it matters: the greetings, the marks and the mail that its owner says it
@@ -90,50 +90,50 @@ def deviates(evidence: Evidence, line: int) -> Culprit | None:
         return None
     if not is_borne_out(evidence, sender, whole=more):
         return None
-    return blamed(evidence, line)
+    return chain_signer(evidence, line)
 
 
-def identity(evidence: Evidence, name: str) -> bytes | None:
+def identity_key(evidence: Evidence, name: str) -> bytes | None:
     """Whose signatures are this participant's: what is known from elsewhere goes before what line 0 says of itself."""
     known = evidence.session.identities if evidence.pinned is None else evidence.pinned
     return known.get(name) if name in evidence.session.names else None
 
 
-def signer(evidence: Evidence, line: int) -> Culprit | None:
+def line_signer(evidence: Evidence, line: int) -> Culprit | None:
     """Who signed this public line itself, whatever stands before it."""
     e = evidence.envelopes[line]
-    public = identity(evidence, e.sender)
+    public = identity_key(evidence, e.sender)
     return _signer(evidence, e) if e.is_public and public is not None and is_signed(public, e) else None
 
 
-def greeting(evidence: Evidence, name: str) -> tuple[int, Envelope] | None:
+def signed_greeting(evidence: Evidence, name: str) -> tuple[int, Envelope] | None:
     """The line of this participant's greeting, and the greeting, if its signature holds."""
     for n, e in evidence.envelopes.items():
         if (e.kind, e.sender) == (HELLO, name) and e.is_public:
-            return (n, e) if signer(evidence, n) else None
+            return (n, e) if line_signer(evidence, n) else None
     return None
 
 
-def owner(evidence: Evidence, role: str) -> Culprit | None:
+def view_signer(evidence: Evidence, role: str) -> Culprit | None:
     """The owner of a view, if it signed the view; else None: a view that anybody can write is nobody's word."""
-    view, public = evidence.views[role], identity(evidence, role)
+    view, public = evidence.views[role], identity_key(evidence, role)
     signed = view.to_sign(evidence.session)
     if public is None or not verify(public, signed, view.signature):
         return None
     return Culprit(role, evidence, signed, view.signature)
 
 
-def why_nobody(evidence: Evidence, role: str) -> Fault | None:
+def why_unsigned(evidence: Evidence, role: str) -> Fault | None:
     """Why nobody answers for this view; None where its owner signed it."""
-    if owner(evidence, role):
+    if view_signer(evidence, role):
         return None
     unsigned = not evidence.views[role].signature
     return InputFault("view.not_signed" if unsigned else "view.signed_by_another", {"name": shown(role)})
 
 
-def has_other_coins(evidence: Evidence, role: str) -> bool:
+def has_other_randomness(evidence: Evidence, role: str) -> bool:
     """Whether the coins of a view are not those behind the greeting that its owner signed here."""
-    found = greeting(evidence, role)
+    found = signed_greeting(evidence, role)
     return found is not None and found[1].body[:KEY_BYTES] != evidence.recomputed[role].links.public
 
 
@@ -145,20 +145,20 @@ def is_borne_out(evidence: Evidence, role: str, *, whole: bool) -> bool:
     got more than it knew of when it signed; else as far as the role came on the record.
     """
     view, again = evidence.views[role], evidence.recomputed[role]
-    if marks_apart(evidence, role) or greetings_apart(evidence, role):
+    if differing_absences(evidence, role) or differing_greetings(evidence, role):
         return False
     if whole:
         return view.mail == again.opened and again.cause in (None, "itself")
     return view.mail[: len(again.opened)] == again.opened
 
 
-def greetings_apart(evidence: Evidence, role: str) -> list[str]:
+def differing_greetings(evidence: Evidence, role: str) -> list[str]:
     """Whose greetings, of those that the role relies on, are not the ones that its owner says it had."""
     had = dict(evidence.views[role].greetings)
     return [name for name, digest in evidence.recomputed[role].greetings if had.get(name) != digest]
 
 
-def marks_apart(evidence: Evidence, role: str) -> list[int | None]:
+def differing_absences(evidence: Evidence, role: str) -> list[int | None]:
     """The lines on which somebody is absent to this role but not in its view, and None for each that is only there."""
     recorded = {
         (absent.sender, absent.kind, absent.stage, absent.read): n
@@ -169,15 +169,15 @@ def marks_apart(evidence: Evidence, role: str) -> list[int | None]:
     return [n for mark, n in recorded.items() if mark not in view] + [None for mark in view if mark not in recorded]
 
 
-def gone(evidence: Evidence) -> frozenset[str]:
+def absent_senders(evidence: Evidence) -> frozenset[str]:
     """Without whom somebody went on, as the record says: what they did from then on, nobody knows."""
     return frozenset(absent.sender for _, absent in evidence.absences.values())
 
 
 def _is_own(evidence: Evidence, role: str) -> bool:
     """Whether this is a view that its owner signed, from the coins behind the greeting that it signed in the record."""
-    found = owner(evidence, role) and greeting(evidence, role)
-    return found is not None and not has_other_coins(evidence, role)
+    found = view_signer(evidence, role) and signed_greeting(evidence, role)
+    return found is not None and not has_other_randomness(evidence, role)
 
 
 def _signer(evidence: Evidence, e: Envelope) -> Culprit:

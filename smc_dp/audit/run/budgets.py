@@ -54,7 +54,7 @@ class PartyBudget:
     charged: ChargedRun | None = None
 
 
-def read(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
+def read_budgets(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
     """What the ledgers in a folder, or exports of them, say of this run; a file is found by its party's name.
 
     Raises InputError, naming the party, for a ledger that cannot be read or does not hold together, and where the
@@ -84,10 +84,10 @@ def _budget(party: str, path: Path | None, audited: AuditedRun) -> PartyBudget:
         history = export.read(path)
     except InputError as error:
         raise error.within(f"party {plain_name(party)}") from None
-    return PartyBudget(party, history.head, charged(history, audited))
+    return PartyBudget(party, history.head, find_charge(history, audited))
 
 
-def charged(history: History, audited: AuditedRun) -> ChargedRun | None:
+def find_charge(history: History, audited: AuditedRun) -> ChargedRun | None:
     """How a ledger stood when this run was charged to it, None where it never was."""
     entry = history.last_under(run_key(bytes.fromhex(audited.session), RELEASED))
     if entry is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from smc_dp.audit.run.blame import Culprit, signer
+from smc_dp.audit.run.blame import Culprit, line_signer
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, FieldValue, InputFault
 from smc_dp.run.release_consistency import Refuted
@@ -15,7 +15,7 @@ Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
 Work: TypeAlias = Literal["lines", "little", "much"]
 Takes: TypeAlias = Literal["folder", "identities", "views"]
-OF_VIEWS_AND_CODE = ("hygiene", "replay", "statements", "leakage")
+VIEW_GROUPS = ("hygiene", "replay", "statements", "leakage")
 """Groups whose checks ask of views, or of the protocol's code."""
 
 
@@ -27,7 +27,7 @@ class CheckOutcome:
     signature makes one. `why_nobody` says why nobody is named for what a view shows.
 
     A check that would have taken too long is not `finished`: then it was not possible, and no audit passes with it.
-    `by_nature`: it was not possible because what was given has nothing that could be asked; other views may have.
+    `inapplicable`: it was not possible because what was given has nothing that could be asked; other views may have.
     """
 
     status: Status
@@ -36,7 +36,7 @@ class CheckOutcome:
     culprit: Culprit | None = None
     why_nobody: Fault | None = None
     finished: bool = True
-    by_nature: bool = False
+    inapplicable: bool = False
 
     @property
     def code(self) -> str:
@@ -81,10 +81,10 @@ def failed(
     return CheckOutcome("failed", fault, line, culprit, why_nobody)
 
 
-def refuting(evidence: Evidence, wrong: Refuted) -> CheckOutcome:
+def refuted_outcome(evidence: Evidence, wrong: Refuted) -> CheckOutcome:
     """Return the outcome of a rule that does not hold; whoever is to blame signed the line by itself."""
     line = wrong.line
-    return failed(wrong.fault, line=line, culprit=signer(evidence, line) if line and wrong.name else None)
+    return failed(wrong.fault, line=line, culprit=line_signer(evidence, line) if line and wrong.name else None)
 
 
 def not_possible(code: str, /, **fields: FieldValue) -> CheckOutcome:
@@ -92,9 +92,9 @@ def not_possible(code: str, /, **fields: FieldValue) -> CheckOutcome:
     return CheckOutcome("not possible", InputFault(code, fields))
 
 
-def nothing_to_ask(code: str, /, **fields: FieldValue) -> CheckOutcome:
+def not_applicable(code: str, /, **fields: FieldValue) -> CheckOutcome:
     """Return that this run has nothing that the check is about, whatever is handed over: no level is kept away."""
-    return CheckOutcome("not possible", InputFault(code, fields), by_nature=True)
+    return CheckOutcome("not possible", InputFault(code, fields), inapplicable=True)
 
 
 def unfinished(code: str, /, **fields: FieldValue) -> CheckOutcome:
@@ -121,12 +121,12 @@ class Check:
     @property
     def needs(self) -> Takes:
         """What has to be handed over for the check to say all that it can."""
-        return "views" if self.group in OF_VIEWS_AND_CODE else self.takes
+        return "views" if self.group in VIEW_GROUPS else self.takes
 
     @property
     def is_costly(self) -> bool:
         """Whether the protocol's code is run, on views or to learn from it."""
-        return self.work == "much" or self.group in OF_VIEWS_AND_CODE
+        return self.work == "much" or self.group in VIEW_GROUPS
 
 
 @dataclass(frozen=True)

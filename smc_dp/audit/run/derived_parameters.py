@@ -22,7 +22,7 @@ from smc_dp.run.release import RELEASE
 
 
 @dataclass(frozen=True)
-class Stated:
+class DerivedParameters:
     """What a release states, each value within its range: method and target, parties, classes and d features, the grid.
 
     `form` is the method as the protocol computes it under the stated settings, `shared` the noise where each party
@@ -55,7 +55,7 @@ class Stated:
         return found
 
 
-def stated(evidence: Evidence) -> Stated:
+def derive_parameters(evidence: Evidence) -> DerivedParameters:
     """What the release states; raises InputError for anything missing, malformed or out of range."""
     said = evidence.parameters
     parameters, d = said.model_dump(), said.dimension
@@ -79,8 +79,8 @@ def stated(evidence: Evidence) -> Stated:
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     form: Any = settled.terms.form(method, public, target)
     if form.smallest_sets_noise:
-        return Stated(method, target, public, _grid(evidence.shares_file), form)
-    return Stated(method, target, public, form.grid, form, form.noise)
+        return DerivedParameters(method, target, public, _grid(evidence.shares_file), form)
+    return DerivedParameters(method, target, public, form.grid, form, form.noise)
 
 
 def ring_fault(grid: Grid, largest: int) -> Fault | None:
@@ -102,9 +102,9 @@ def _grid(shares: SharesFile) -> Grid:
 
 
 def from_parameters(
-    check: Callable[[Evidence, Stated], CheckOutcome],
-    of_shares: Callable[[Evidence, Stated, SharedNoise | SharedRounds], CheckOutcome] | None = None,
-    of_own: Callable[[Evidence, Stated], CheckOutcome] | None = None,
+    check: Callable[[Evidence, DerivedParameters], CheckOutcome],
+    of_shares: Callable[[Evidence, DerivedParameters, SharedNoise | SharedRounds], CheckOutcome] | None = None,
+    of_own: Callable[[Evidence, DerivedParameters], CheckOutcome] | None = None,
 ) -> Callable[[Evidence], CheckOutcome]:
     """The check on what the release states; failed when that cannot be parameters of a run.
 
@@ -114,7 +114,7 @@ def from_parameters(
 
     def run(evidence: Evidence) -> CheckOutcome:
         try:
-            found = stated(evidence)
+            found = derive_parameters(evidence)
         except InputError as error:
             return failed(error.fault.within(RELEASE))
         if of_shares is not None and found.shared is not None:

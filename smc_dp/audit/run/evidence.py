@@ -37,8 +37,8 @@ from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 from smc_dp.run.transcript_header import read_head, read_session
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
-MAX_BYTES = 1 << 28  # of the record
-MAX_JSON_BYTES = 1 << 25  # of any other file but a view
+MAX_TRANSCRIPT_BYTES = 1 << 28  # of the record
+MAX_RUN_FILE_BYTES = 1 << 25  # of any other file but a view
 _MAX_REPLAYED = 1 << 18  # lines of a record beside which views are read: what views open stays in memory
 _MAX_VIEWS_BYTES = 1 << 27
 
@@ -109,7 +109,7 @@ class Evidence:
         """What the run cost, where a file says it; raises InputError for one that cannot be read."""
         if not has_file(self.folder, TIMINGS):
             return None
-        return read_run_file(self.folder, TIMINGS, MAX_JSON_BYTES)
+        return read_run_file(self.folder, TIMINGS, MAX_RUN_FILE_BYTES)
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
@@ -132,7 +132,7 @@ class Evidence:
         return validated(ReleaseFile, self.release, RELEASE)
 
     @cached_property
-    def opened(self) -> PublishedRelease:
+    def published_release(self) -> PublishedRelease:
         """The release, held against the shares if there are any; raises InputError for what is none."""
         if self.shares is None:
             return stated(self.release_file, self.auxiliary)
@@ -142,21 +142,21 @@ class Evidence:
         return validated(kind, self.release.get(name), name)
 
 
-def load(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
+def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read it all; raises InputError for what cannot be read, naming the file."""
-    files = {RELEASE: read_run_file(folder, RELEASE, MAX_JSON_BYTES)}
+    files = {RELEASE: read_run_file(folder, RELEASE, MAX_RUN_FILE_BYTES)}
     release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
     named = files_stated(release)
     if has_file(folder, SHARES) or SHARES in named:
-        files[SHARES] = read_run_file(folder, SHARES, MAX_JSON_BYTES)
+        files[SHARES] = read_run_file(folder, SHARES, MAX_RUN_FILE_BYTES)
         shares = reading.parse_object(files[SHARES], str(path_of(folder, SHARES)))
     rows = None
     if AUXILIARY in named:
-        files[AUXILIARY] = read_run_file(folder, AUXILIARY, MAX_JSON_BYTES)
+        files[AUXILIARY] = read_run_file(folder, AUXILIARY, MAX_RUN_FILE_BYTES)
         rows = AuxiliaryRows.read(files[AUXILIARY], str(path_of(folder, AUXILIARY)))
     if STUDY in named:
-        files[STUDY] = read_run_file(folder, STUDY, MAX_JSON_BYTES)
-    files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_BYTES)
+        files[STUDY] = read_run_file(folder, STUDY, MAX_RUN_FILE_BYTES)
+    files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_TRANSCRIPT_BYTES)
     where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)
     if views is not None and len(lines) > _MAX_REPLAYED:

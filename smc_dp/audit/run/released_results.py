@@ -21,7 +21,7 @@ from smc_dp.core.documents import Document, validated
 from smc_dp.core.errors import InputFault
 from smc_dp.leakage import role_code
 
-FILE = Path(__file__).with_name("code_checks.json")
+RESULTS_FILE = Path(__file__).with_name("code_checks.json")
 _MAX_BYTES = 1 << 22
 ResultKey: TypeAlias = tuple[str, int, str, str]
 
@@ -61,18 +61,18 @@ class ReleasedResults(Document):
         return {result.key: result for result in self.results}
 
 
-def released(file: Path = FILE) -> ReleasedResults:
+def load_results(file: Path = RESULTS_FILE) -> ReleasedResults:
     """Return the results in the file; raise InputError, in one line, for any other content."""
     content = reading.read_file(file, _MAX_BYTES, links=True)
     return validated(ReleasedResults, reading.parse_object(content, file.name), file.name)
 
 
-def text(results: ReleasedResults) -> str:
+def results_text(results: ReleasedResults) -> str:
     """Return the file of these results."""
     return json.dumps(results.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def cited(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None = None) -> CheckOutcome:
+def cite_result(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None = None) -> CheckOutcome:
     """Return the shipped outcome of a check in the small session p, if it was computed for the installed code."""
     known = _shipped() if known is None else known
     program = protocol.program
@@ -83,10 +83,10 @@ def cited(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None 
         return not_possible("role_code.differs", version=known.version, name=program.name)
     fields = {"version": known.version, "found": result.detail}
     cited = InputFault("role_code.cited", fields)
-    return CheckOutcome(result.status, cited, by_nature=result.status == "not possible")
+    return CheckOutcome(result.status, cited, inapplicable=result.status == "not possible")
 
 
-def differences(computed: ReleasedResults, shipped: ReleasedResults) -> dict[ResultKey, str]:
+def result_differences(computed: ReleasedResults, shipped: ReleasedResults) -> dict[ResultKey, str]:
     """Say of each result how it differs from the shipped one; a shipped one of these protocols that was not computed
     differs as well.
     """
@@ -111,7 +111,7 @@ def _difference(result: CodeCheckResult, other: CodeCheckResult | None, version:
 
 @cache
 def _shipped() -> ReleasedResults:
-    return released()
+    return load_results()
 
 
 def _text(parameters: Mapping[str, Any]) -> str:

@@ -16,20 +16,20 @@ from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payloa
 from protocols.runtime.view import Opened, Recomputed
 from smc_dp.audit.run.blame import (
     Culprit,
-    blamed,
-    deviates,
-    gone,
-    greeting,
-    greetings_apart,
-    has_other_coins,
-    marks_apart,
-    owner,
-    signer,
-    why_nobody,
+    absent_senders,
+    chain_signer,
+    differing_absences,
+    differing_greetings,
+    has_other_randomness,
+    line_signer,
+    malicious_sender,
+    signed_greeting,
+    view_signer,
+    why_unsigned,
 )
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, whose
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views
 from smc_dp.core.errors import Fault, FieldValue, InputFault, shown
 
 
@@ -48,7 +48,7 @@ class Verdict:
         return None if self.culprit is None else self.culprit.name
 
 
-def view_agrees(evidence: Evidence) -> CheckOutcome:
+def check_view(evidence: Evidence) -> CheckOutcome:
     """The greetings, the mail and the marks of each view are what the record holds for its owner, opened with the
     owner's coins.
 
@@ -61,7 +61,7 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
         again, owner_of = evidence.recomputed[name], {"name": shown(name)}
         if fault := _greeting_fault(evidence, name, again.links.public):
             return fault
-        if apart := marks_apart(evidence, name):
+        if apart := differing_absences(evidence, name):
             absent = InputFault("view.other_absences", owner_of)
             return _differ(evidence, name, absent, apart[0])
         for read, kept in zip(again.opened, view.mail, strict=False):
@@ -69,10 +69,12 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
                 other = InputFault("view.other_mail", owner_of)
                 return _differ(evidence, name, other, _line(evidence, name, read))
         had = dict(view.greetings)
-        if others := [n for n in greetings_apart(evidence, name) if n in had or name not in gone(evidence)]:
+        if others := [
+            n for n in differing_greetings(evidence, name) if n in had or name not in absent_senders(evidence)
+        ]:
             fields = {"sender": shown(others[0]), **owner_of}
             return _differ(evidence, name, InputFault("view.other_greeting", fields))
-        if len(view.mail) < len(again.opened) and name not in gone(evidence):
+        if len(view.mail) < len(again.opened) and name not in absent_senders(evidence):
             missing = _line(evidence, name, again.opened[len(view.mail)])
             lacking = InputFault("view.lacks_mail", owner_of)
             return _differ(evidence, name, lacking, missing)
@@ -81,16 +83,16 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
             more = InputFault("view.more_mail", owner_of)
             return _differ(evidence, name, more, extra)
     opened = sum(len(view.mail) for view in evidence.views.values())
-    signed = sum(owner(evidence, name) is not None for name in evidence.views)
+    signed = sum(view_signer(evidence, name) is not None for name in evidence.views)
     by_owners = f"{signed} of {len(evidence.views)} signed by their owners"
-    return passed("view_agrees.holds", opened=opened, evidence=whose(evidence), by_owners=by_owners)
+    return passed("view_agrees.holds", opened=opened, evidence=describe_views(evidence), by_owners=by_owners)
 
 
 def _differ(
     evidence: Evidence, role: str, what: Fault, line: int | None = None, culprit: Culprit | None = None
 ) -> CheckOutcome:
     """Return that a view and the record differ: where nobody answers for the view, only that, and why."""
-    why = why_nobody(evidence, role)
+    why = why_unsigned(evidence, role)
     differ = what.within("this view and the record differ")
     return failed(differ, line=line, culprit=None if why else culprit, why_nobody=why)
 
@@ -106,11 +108,11 @@ def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> CheckOutcom
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.sender == name and e.body[:KEY_BYTES] != public:
             what = InputFault("view.other_session_key", {"name": shown(name)})
-            return _differ(evidence, name, what, n, owner(evidence, name) if signer(evidence, n) else None)
+            return _differ(evidence, name, what, n, view_signer(evidence, name) if line_signer(evidence, n) else None)
     return None
 
 
-def messages_recomputed(evidence: Evidence) -> CheckOutcome:
+def check_messages(evidence: Evidence) -> CheckOutcome:
     """What each owner of a view sent is, byte for byte, what its program sends on its inputs, coins and mail.
 
     The owner is named only when it signed its view and the line that differs, and the record has the greetings, the
@@ -123,7 +125,7 @@ def messages_recomputed(evidence: Evidence) -> CheckOutcome:
     if found:
         return min(found, key=lambda fault: (fault.line is None, fault.line or 0))
     count = sum(len(again.sent) for again in evidence.recomputed.values())
-    return passed("messages_recomputed.holds", count=count, evidence=whose(evidence))
+    return passed("messages_recomputed.holds", count=count, evidence=describe_views(evidence))
 
 
 def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcome | None:
@@ -132,13 +134,13 @@ def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcom
         if sent == len(again.sent):
             fields = {**_what(e), "name": shown(name), "why": f", which stops: {again.fault}" if again.fault else ""}
             more = InputFault("message.not_of_view", fields)
-            return _differ(evidence, name, more, n, deviates(evidence, n))
+            return _differ(evidence, name, more, n, malicious_sender(evidence, n))
         made = again.sent[sent]
         if e != made:
             same = (e.kind, e.to) == (made.kind, made.to)
             instead = "" if same else ", which would send {kind} to {to}".format_map(_what(made))
             other = InputFault("message.other_than_view", {**_what(e), "name": shown(name), "instead": instead})
-            return _differ(evidence, name, other, n, deviates(evidence, n))
+            return _differ(evidence, name, other, n, malicious_sender(evidence, n))
         sent += 1
     if sent < len(again.sent) and not (evidence.absences and _may_lack(evidence, name, again.sent[sent])):
         fields = {**_what(again.sent[sent]), "name": shown(name)}
@@ -154,14 +156,14 @@ def _may_lack(evidence: Evidence, name: str, made: Envelope) -> bool:
     """Whether a record in which somebody is absent can be without this: who vanished sends nothing, and where somebody
     was stopped nobody publishes.
     """
-    return name in gone(evidence) or _is_published(made)
+    return name in absent_senders(evidence) or _is_published(made)
 
 
 def _what(e: Envelope) -> dict[str, str]:
     return {"kind": shown(e.kind), "to": shown(e.to)}
 
 
-def result(evidence: Evidence) -> CheckOutcome:
+def check_result(evidence: Evidence) -> CheckOutcome:
     """The published shares follow from the views; with those of all parties, the release is what the ideal
     functionality makes of their inputs, whatever Charlie, who has none, did or hands over.
     """
@@ -182,12 +184,12 @@ def result(evidence: Evidence) -> CheckOutcome:
             same = next((i for i, pair in enumerate(zip(due, there, strict=False)) if pair[0] != pair[1]), len(due))
             line = found[same][0] if same < len(found) else None
             other = InputFault("share.other_than_view", {"name": shown(name)})
-            return _differ(evidence, name, other, line, None if line is None else deviates(evidence, line))
+            return _differ(evidence, name, other, line, None if line is None else malicious_sender(evidence, line))
     hygiene = evidence.protocol.model.hygiene
     if evidence.absences and not (hygiene and hygiene.says_who(evidence.session.parameters) and published):
-        return passed("result.letters_given_up", evidence=whose(evidence))
+        return passed("result.letters_given_up", evidence=describe_views(evidence))
     if hygiene is None or not set(evidence.session.parties) <= set(evidence.views):
-        return passed("result.holds_in_part", evidence=whose(evidence))
+        return passed("result.holds_in_part", evidence=describe_views(evidence))
     inputs = {name: view.inputs for name, view in evidence.views.items()}
     if not hygiene.agrees(evidence.session.parameters, inputs, _decoded(evidence)):
         return failed("result.not_ideal")
@@ -216,7 +218,7 @@ def _decoded(evidence: Evidence) -> dict[str, messages.Message]:
     }
 
 
-def dispute(evidence: Evidence) -> CheckOutcome:
+def check_disputes(evidence: Evidence) -> CheckOutcome:
     """Every message for the owner of a view opens and is accepted; if not, who is wrong."""
     if not evidence.views:
         return NO_VIEWS
@@ -225,7 +227,7 @@ def dispute(evidence: Evidence) -> CheckOutcome:
         if again.at is None or again.at not in evidence.envelopes:
             stops = InputFault("dispute.role_stops", fields)
             return _differ(evidence, again.view.name, stops)
-        verdict = settle(evidence, again.at)
+        verdict = settle_dispute(evidence, again.at)
         refused = InputFault(
             "dispute.refused", {**fields, "verdict": str(verdict.fault), "verdict_code": verdict.fault.code}
         )
@@ -233,7 +235,7 @@ def dispute(evidence: Evidence) -> CheckOutcome:
             return failed(refused, line=again.at, culprit=verdict.culprit)
         return _differ(evidence, again.view.name, refused, again.at)
     count = sum(len(again.reads) for again in evidence.recomputed.values())
-    return passed("dispute.nothing_to_settle", count=count, evidence=whose(evidence))
+    return passed("dispute.nothing_to_settle", count=count, evidence=describe_views(evidence))
 
 
 def _stopped(evidence: Evidence) -> Recomputed | None:
@@ -241,7 +243,7 @@ def _stopped(evidence: Evidence) -> Recomputed | None:
 
     One that vanished while it waited was not stopped.
     """
-    away = gone(evidence)
+    away = absent_senders(evidence)
     faults = [
         again
         for name, again in evidence.recomputed.items()
@@ -250,7 +252,7 @@ def _stopped(evidence: Evidence) -> Recomputed | None:
     return min(faults, key=lambda again: (again.at is None, again.at or 0), default=None)
 
 
-def settle(evidence: Evidence, line: int) -> Verdict:
+def settle_dispute(evidence: Evidence, line: int) -> Verdict:
     """Who is wrong about the message on this line of the record: its sender, its reader, or nobody that can be named.
 
     Sealed mail opens with a key that sender and reader share, so the seal alone shows nobody else who made it. What
@@ -277,7 +279,7 @@ def settle(evidence: Evidence, line: int) -> Verdict:
 
 def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict:
     sender = {"name": shown(envelope.sender)}
-    culprit = signer(evidence, line)
+    culprit = line_signer(evidence, line)
     if culprit is None:
         return Verdict(
             line,
@@ -288,7 +290,7 @@ def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict
         # A greeting says the same to everybody, whatever its readers were told: no honest one is refused.
         wrong = InputFault("dispute.signed_fault", {"name": culprit.said})
         return Verdict(line, culprit, wrong)
-    accepted = blamed(evidence, line) is not None
+    accepted = chain_signer(evidence, line) is not None
     signed = InputFault("dispute.not_refused", sender)
     return Verdict(line, None, signed, accepted)
 
@@ -296,16 +298,16 @@ def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict
 def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     """The reader's own greeting must follow from the coins that it hands over."""
     reader = envelope.to
-    found = greeting(evidence, reader)
+    found = signed_greeting(evidence, reader)
     if found is None:
         return Verdict(
             line,
             None,
             InputFault("dispute.no_greeting_of_reader", {"name": shown(reader)}),
         )
-    if not has_other_coins(evidence, reader):
+    if not has_other_randomness(evidence, reader):
         return None
-    culprit = owner(evidence, reader)
+    culprit = view_signer(evidence, reader)
     fields: dict[str, FieldValue] = {"name": shown(reader), "greeting": found[0]}
     if culprit is None:
         differ = InputFault("dispute.other_coins", fields)
@@ -316,7 +318,7 @@ def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
 
 def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     """The sender's greeting must be signed, or the key of the link is nobody's."""
-    if greeting(evidence, envelope.sender) is None:
+    if signed_greeting(evidence, envelope.sender) is None:
         sender = {"name": shown(envelope.sender)}
         nobodys = InputFault("dispute.no_greeting_of_sender", sender)
         return Verdict(line, None, nobodys)
@@ -328,11 +330,11 @@ def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> 
     if opens and _follows(evidence, envelope):
         followed = InputFault("dispute.told_otherwise", between)
         return Verdict(line, None, followed)
-    if culprit := deviates(evidence, line):
+    if culprit := malicious_sender(evidence, line):
         how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
         deviated = InputFault("dispute.deviates", {"name": culprit.said, "how": how})
         return Verdict(line, culprit, deviated)
-    if blamed(evidence, line):
+    if chain_signer(evidence, line):
         fault = InputFault("dispute.told_by_others", between)
     elif _continues_otherwise(evidence, line, envelope):
         fault = InputFault("dispute.continues_otherwise", between)
@@ -362,9 +364,9 @@ def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Che
     return Check("replay", name, asks, run)
 
 
-CHECKS: tuple[Check, ...] = (
-    _check("view-agrees", "Is the mail in each view what the record holds for its owner?", view_agrees),
-    _check("messages-recomputed", "Did each owner of a view send what its program sends?", messages_recomputed),
-    _check("result", "Does what was published follow from the views?", result),
-    _check("dispute", "Does every message open, and does its reader accept it?", dispute),
+REPLAY_CHECKS: tuple[Check, ...] = (
+    _check("view-agrees", "Is the mail in each view what the record holds for its owner?", check_view),
+    _check("messages-recomputed", "Did each owner of a view send what its program sends?", check_messages),
+    _check("result", "Does what was published follow from the views?", check_result),
+    _check("dispute", "Does every message open, and does its reader accept it?", check_disputes),
 )

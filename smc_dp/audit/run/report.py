@@ -107,7 +107,7 @@ def _level(report: AuditReport) -> LevelDocument:
     found, audited = report.assurance, report.audited
     return LevelDocument(
         number=found.level.number if found.level else 0,
-        name=found.level.name if found.level else levels.NONE,
+        name=found.level.name if found.level else levels.NO_LEVEL,
         missing=list(map(str, found.next.missing)) if found.next else [],
         views=list(audited.viewed),
         identities=audited.pinned is not None,
@@ -154,7 +154,7 @@ def _audited(evidence: Evidence, allowed: Allowance) -> AuditedRun:
     try:
         return allowed.spend(lambda: AuditedRun.of(evidence))
     except TakesTooLongError:
-        return AuditedRun.of(evidence, opened=False)
+        return AuditedRun.of(evidence, with_release=False)
 
 
 def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutcome:

@@ -65,8 +65,8 @@ class AuditedRun:
     simulated: bool
 
     @classmethod
-    def of(cls, evidence: Evidence, *, opened: bool = True) -> AuditedRun:
-        """The facts in this evidence, without those of the release where it is not `opened`."""
+    def of(cls, evidence: Evidence, *, with_release: bool = True) -> AuditedRun:
+        """The facts in this evidence, without those of the release where it is not asked for."""
         session, program = evidence.session, evidence.protocol.program
         return cls(
             session=session.id.hex(),
@@ -80,7 +80,7 @@ class AuditedRun:
             pinned=None if evidence.pinned is None else _in_digits(evidence.pinned),
             sent=_sent(evidence),
             missing=tuple(sorted({absent.sender for _, absent in evidence.absences.values()})),
-            release=_release(evidence) if opened else None,
+            release=_release(evidence) if with_release else None,
             study=_study(evidence),
             simulated=APPROVALS not in evidence.head and STUDY not in evidence.files,
         )
@@ -134,6 +134,6 @@ def _digests(evidence: Evidence) -> dict[str, str]:
 def _release(evidence: Evidence) -> PublishedRelease | None:
     """What checks found unfit is for them to say, and no fact."""
     try:
-        return evidence.opened
+        return evidence.published_release
     except _UNREADABLE:
         return None

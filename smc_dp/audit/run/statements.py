@@ -14,22 +14,22 @@ from protocols.errors import DecodeError
 from protocols.runtime import message as messages
 from protocols.runtime.claims import Told
 from protocols.runtime.statement import SignedStatement, statement
-from smc_dp.audit.run.blame import Culprit, greeting, identity, signer
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
+from smc_dp.audit.run.blame import Culprit, identity_key, line_signer, signed_greeting
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_applicable, not_possible, passed, refuted_outcome
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
 from smc_dp.core.errors import InputError, shown
 from smc_dp.run.protocols.openings import read_greetings
 from smc_dp.run.release_consistency import openings_fault, word_fault
 
 
-def statements(evidence: Evidence) -> CheckOutcome:
+def check_statements(evidence: Evidence) -> CheckOutcome:
     """Nobody signed two different statements of one kind about the same thing, which their first field names.
 
     Looked at are those in the given views, those that their roles saw to be signed, and those in what was published.
     """
     if not evidence.session.program.statements:
-        return nothing_to_ask("statements.none_in_protocol")
+        return not_applicable("statements.none_in_protocol")
     found = {said: None for said in _all_signed(evidence) if _holds(evidence, said)}
     about: dict[tuple[str, str, bytes], SignedStatement] = {}
     for said in found:
@@ -45,7 +45,7 @@ def statements(evidence: Evidence) -> CheckOutcome:
     if not found:
         if not evidence.views:
             return NO_VIEWS
-        return nothing_to_ask("statements.none_in_views")
+        return not_applicable("statements.none_in_views")
     return passed("statements.hold", statements=len(found), signers=len({said.name for said in found}))
 
 
@@ -56,7 +56,7 @@ def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
 
 
 def _holds(evidence: Evidence, said: SignedStatement) -> bool:
-    public = identity(evidence, said.name)
+    public = identity_key(evidence, said.name)
     signed = statement(evidence.session.id, *said[:3])
     return public is not None and verify(public, signed, said.signature)
 
@@ -71,25 +71,25 @@ def _about(evidence: Evidence, said: SignedStatement) -> bytes:
     return said.payload if read is None else repr(getattr(read, read.slots[0].name)).encode()
 
 
-def word(evidence: Evidence) -> CheckOutcome:
+def check_word(evidence: Evidence) -> CheckOutcome:
     """What was published is what the owners of the given views were told, sealed or signed."""
     if evidence.session.program.kept is None:
-        return nothing_to_ask("word.none_in_protocol")
+        return not_applicable("word.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
     recorded = evidence.recorded_and_viewed
     if not recorded.published:
-        return nothing_to_ask("word.nothing_published")
+        return not_applicable("word.nothing_published")
     if wrong := word_fault(recorded):
-        return refuting(evidence, wrong)
+        return refuted_outcome(evidence, wrong)
     return passed("word.holds", told=len(recorded.told), statements=len(recorded.statements))
 
 
-def commitments(evidence: Evidence) -> CheckOutcome:
+def check_commitments(evidence: Evidence) -> CheckOutcome:
     """What is in opened letters, and stands committed to in a greeting, opens what was promised there."""
     checkable = evidence.protocol.checkable
     if checkable is None:
-        return nothing_to_ask("commitments.none_in_protocol")
+        return not_applicable("commitments.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
     try:
@@ -98,19 +98,19 @@ def commitments(evidence: Evidence) -> CheckOutcome:
         return not_possible(error.code, **error.fault.fields)
     letters = [
         Told(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
-        for letter in opened(evidence)
+        for letter in opened_messages(evidence)
         if letter.message is not None
     ]
     wrong = checkable.told(evidence.session.parameters, greeted, letters)
     if wrong is None:
-        return passed("commitments.hold", letters=len(letters), evidence=whose(evidence))
-    found = greeting(evidence, wrong.name) if wrong.name else None
+        return passed("commitments.hold", letters=len(letters), evidence=describe_views(evidence))
+    found = signed_greeting(evidence, wrong.name) if wrong.name else None
     line = found[0] if found else None
-    return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
+    return failed(wrong.fault, line=line, culprit=None if line is None else line_signer(evidence, line))
 
 
-CHECKS: tuple[Check, ...] = (
-    Check("statements", "statements", "Did nobody sign two statements about the same thing?", statements),
-    Check("statements", "word", "Is what was published what the owners of views were told?", word),
-    Check("statements", "commitments", "Do letters open what greetings committed to?", commitments),
+STATEMENT_CHECKS: tuple[Check, ...] = (
+    Check("statements", "statements", "Did nobody sign two statements about the same thing?", check_statements),
+    Check("statements", "word", "Is what was published what the owners of views were told?", check_word),
+    Check("statements", "commitments", "Do letters open what greetings committed to?", check_commitments),
 )

@@ -15,13 +15,13 @@ from functools import partial
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
-SECONDS = 40.0
+DEFAULT_SECONDS = 40.0
 """Of a whole audit."""
 MORE_TIME = "`seconds` allows more"
 _SHARE = 2  # a single check may use one half
 _AGAIN = 0.1  # seconds until the next signal, should the first one come where nobody hears it
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class TakesTooLongError(BaseException):
@@ -31,11 +31,11 @@ class TakesTooLongError(BaseException):
 class Allowance:
     """Processor seconds that may be used in all, from now on."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self.seconds = seconds
         self._end = time.process_time() + seconds
 
-    def spend(self, work: Callable[[], T]) -> T:
+    def spend(self, work: Callable[[], _T]) -> _T:
         """What comes out of this work; raises `TakesTooLongError` after half of all, or when nothing is left."""
         left = self._end - time.process_time()
         if left <= 0:

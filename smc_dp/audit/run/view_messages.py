@@ -12,12 +12,12 @@ from smc_dp.core.errors import shown
 NO_VIEWS = not_possible("views.not_given")
 
 
-def opened(evidence: Evidence) -> tuple[Letter, ...]:
+def opened_messages(evidence: Evidence) -> tuple[Letter, ...]:
     """Every sealed line that a given view opens, in the order of the record, from the end that could read it best."""
-    return most_legible(evidence.recomputed.values())
+    return most_legible_messages(evidence.recomputed.values())
 
 
-def most_legible(views: Iterable[Recomputed]) -> tuple[Letter, ...]:
+def most_legible_messages(views: Iterable[Recomputed]) -> tuple[Letter, ...]:
     """The same of these views."""
     best: dict[int, Letter] = {}
     for again in views:
@@ -32,7 +32,7 @@ def _legible(letter: Letter) -> int:
     return sum(part is not None for part in (letter.payload, letter.message))
 
 
-def whose(evidence: Evidence) -> str:
+def describe_views(evidence: Evidence) -> str:
     """Whose views were given, in words."""
     names = [name for name in evidence.session.names if name in evidence.views]
     if len(names) == len(evidence.session.names):

@@ -17,7 +17,7 @@ from smc_dp.attacks.charlie_and_one import Sizes, sizes_in_the_sum, unmasked
 from smc_dp.attacks.sessions import PartySecret, Played
 from smc_dp.attacks.strip_noise import less_own
 from smc_dp.attacks.sums import add_up, weighted_sum
-from smc_dp.audit.epsilon.secure_sum import too_few
+from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
@@ -72,7 +72,7 @@ def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
 
     assert counted(shares) >= 1 - TOLERANCE
     if noise != "self":
-        assert counted(drawn(too_few(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
+        assert counted(drawn(dilute_shares(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
     contributor = shares * (np.arange(AMONG.parties) == 0)[:, np.newaxis]  # twin: one party's noise is all
     assert left_by_the_best(contributor, AMONG) == 0
 

@@ -15,18 +15,18 @@ from protocols.errors import StallError
 from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.run.blame import deviates, gone
+from smc_dp.audit.run.blame import absent_senders, malicious_sender
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.conformity.dry_run import Absences
 from smc_dp.audit.run.conformity.dry_run_role import Move
-from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
+from smc_dp.audit.run.conformity.expected_schedule import Schedule, free_places, learn_schedule, walk_transcript
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.transcript_header import APPROVALS
 
 
 @dataclass(frozen=True)
-class Given:
+class ScheduledTranscript:
     """A record beside the schedule of its protocol; `lines`: those of each participant, in their order."""
 
     evidence: Evidence
@@ -34,7 +34,7 @@ class Given:
     lines: Mapping[str, Sequence[int]]
 
     @classmethod
-    def of(cls, evidence: Evidence, schedule: Schedule) -> Given:
+    def of(cls, evidence: Evidence, schedule: Schedule) -> ScheduledTranscript:
         """The record of this evidence."""
         lines: dict[str, array[int]] = defaultdict(lambda: array("Q"))
         for n, envelope in evidence.envelopes.items():
@@ -51,22 +51,22 @@ class Given:
         return ((n, e) for n, e in self.sent(name) if e.kind not in self.schedule.free)
 
 
-def beside_schedule(check: Callable[[Given], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
+def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
     """The check on the record and its protocol's schedule; failed when the record is far too short for that.
 
     Where somebody went on without a letter, so do the roles of the toy runs.
     """
 
     def run(evidence: Evidence) -> CheckOutcome:
-        schedule = scheduled(evidence)
+        schedule = find_schedule(evidence)
         if isinstance(schedule, CheckOutcome):
             return schedule
-        return check(Given.of(evidence, schedule))
+        return check(ScheduledTranscript.of(evidence, schedule))
 
     return run
 
 
-def scheduled(evidence: Evidence) -> Schedule | CheckOutcome:
+def find_schedule(evidence: Evidence) -> Schedule | CheckOutcome:
     """The schedule of this record, with its own absences; or what is to be said where there is none.
 
     Absences that a party signed, and that its own messages refute, are left out.
@@ -88,13 +88,13 @@ def refuted_readers(evidence: Evidence) -> tuple[str, ...]:
 
 def _fits(evidence: Evidence, refuted: Collection[str]) -> bool:
     schedule = _learnt(evidence, refuted)
-    return isinstance(schedule, Schedule) and _first_disorder(Given.of(evidence, schedule)) is None
+    return isinstance(schedule, Schedule) and _first_disorder(ScheduledTranscript.of(evidence, schedule)) is None
 
 
 def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOutcome:
     try:
         absences = _absences(evidence, refuted)
-        found = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
+        found = learn_schedule(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
     except StallError as error:
         return failed(error.fault.within("with those who were absent as the record says"))
     return failed("transcript.too_short", count=len(evidence.lines)) if found is None else found
@@ -111,25 +111,25 @@ def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     return Absences(marks, sent, out, evidence.took_detour)
 
 
-def order(given: Given) -> CheckOutcome:
+def check_order(given: ScheduledTranscript) -> CheckOutcome:
     """Each participant's messages are those of its role, one after the other, as far as the record goes.
 
     Headers alone name nobody: who was told something else may be right to send something else.
     """
     if found := _first_disorder(given):
         n, disorder = found
-        return failed(disorder, line=n, culprit=deviates(given.evidence, n))
+        return failed(disorder, line=n, culprit=malicious_sender(given.evidence, n))
     return passed("order.holds", count=len(given.evidence.envelopes))
 
 
-def rounds(given: Given) -> CheckOutcome:
+def check_rounds(given: ScheduledTranscript) -> CheckOutcome:
     """Nothing was sent before all that its sender had to read for it, and each message states the round that follows.
 
     What somebody sent who was given up may be left unread by others.
     """
     schedule, evidence = given.schedule, given.evidence
     late = {absent.sender for _, absent in schedule.met}
-    found = walk(schedule.scripts, schedule.free, evidence.envelopes, late)
+    found = walk_transcript(schedule.scripts, schedule.free, evidence.envelopes, late)
     if found.line is not None:
         # Nobody is named: whoever was told another round states what follows.
         return failed("rounds.not_causal", line=found.line, what=found.fault)
@@ -139,7 +139,7 @@ def rounds(given: Given) -> CheckOutcome:
     return passed("rounds.hold", rounds=found.rounds, but=but)
 
 
-def completeness(given: Given) -> CheckOutcome:
+def check_completeness(given: ScheduledTranscript) -> CheckOutcome:
     """Nothing is missing and nothing is there twice: every participant signed every stage and published once.
 
     Of a kind whose headers differ between toy runs too many show here, and too few do not. Nobody is said to have gone
@@ -172,9 +172,9 @@ def completeness(given: Given) -> CheckOutcome:
     return passed("completeness.holds", total=total, but=but)
 
 
-def _unmet(given: Given) -> CheckOutcome | None:
+def _unmet(given: ScheduledTranscript) -> CheckOutcome | None:
     """The first letter that somebody is said to have gone on without, though its role did not ask for it."""
-    silent = {PUBLIC_NAME, *gone(given.evidence), *refuted_readers(given.evidence)}
+    silent = {PUBLIC_NAME, *absent_senders(given.evidence), *refuted_readers(given.evidence)}
     for n, (reader, absent) in given.evidence.absences.items():
         if reader not in silent and (reader, absent) not in given.schedule.met:
             return failed(
@@ -188,7 +188,7 @@ def _unmet(given: Given) -> CheckOutcome | None:
     return None
 
 
-def headers(given: Given) -> CheckOutcome:
+def check_headers(given: ScheduledTranscript) -> CheckOutcome:
     """What a reader of headers sees is the same whatever the data and coins are: in toy runs, and in this record."""
     schedule, session = given.schedule, given.evidence.session
     for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
@@ -208,11 +208,11 @@ def headers(given: Given) -> CheckOutcome:
     return passed("headers.hold", headers=len(given.evidence.envelopes), runs=schedule.runs)
 
 
-def _first_disorder(given: Given) -> tuple[int, Fault] | None:
+def _first_disorder(given: ScheduledTranscript) -> tuple[int, Fault] | None:
     return min(_disorders(given), key=lambda found: found[0], default=None)
 
 
-def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:
+def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
     """Of each participant the first message that is not the next one of its role, and free ones out of place."""
     for name in given.evidence.session.names:
         moves = given.schedule.sends(name)
@@ -226,7 +226,7 @@ def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:
                 )
                 break
         kind = given.evidence.session.kind(name)
-        stood = places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
+        stood = free_places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
         for (n, e), place in zip(given.sent(name), stood, strict=True):
             if place and place not in given.schedule.places:
                 fields = {**_fields(e.kind, e.to, e.stage), "name": name}

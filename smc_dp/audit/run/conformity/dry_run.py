@@ -37,13 +37,13 @@ class Absences:
         return frozenset(absent for name, absent in self.marks if name == reader)
 
 
-NOBODY = Absences()
+NO_ABSENCES = Absences()
 
 
 class DryRun:
     """One execution at toy size; its data and coins follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NOBODY) -> None:
+    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NO_ABSENCES) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))

@@ -22,7 +22,7 @@ from protocols.programs import Protocol
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.message import PARTY, Kind
-from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, DryRun, Script, Scripts
+from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, Script, Scripts
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
 
@@ -61,7 +61,7 @@ class Schedule:
         return [move for move in self.scripts[name] if move.sends]
 
 
-class Walk(NamedTuple):
+class TranscriptWalk(NamedTuple):
     """How far a record keeps to cause and effect: its rounds, and the first line that does not, with what is wrong."""
 
     rounds: int
@@ -69,7 +69,9 @@ class Walk(NamedTuple):
     fault: str = ""
 
 
-def learn(protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NOBODY) -> Schedule | None:
+def learn_schedule(
+    protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NO_ABSENCES
+) -> Schedule | None:
     """The schedule under these parameters, and with these absences; None when the protocol sends far more messages than
     were `recorded`, more than twice to four times as many, so that the work is bounded by the size of the record.
 
@@ -80,9 +82,9 @@ def learn(protocol: Protocol, parameters: Any, recorded: int, absences: Absences
     return _learn(protocol.program.name, protocol.program.version, parameters, most, absences)
 
 
-def walk(
+def walk_transcript(
     scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Envelope], late: Collection[str] = ()
-) -> Walk:
+) -> TranscriptWalk:
     """Follow the envelopes in the order of their lines, each sender reading first what its script says.
 
     Nobody writes to anybody before both have greeted. A round is a causal step: a message's is one more than the
@@ -97,7 +99,7 @@ def walk(
         if e.sender not in left:
             continue
         if fault := causes.fault(e):
-            return Walk(causes.rounds, line, fault)
+            return TranscriptWalk(causes.rounds, line, fault)
         script = left[e.sender]
         while e.kind not in free and script and not script[0].sends:
             wanted_move = script.popleft()
@@ -105,17 +107,17 @@ def walk(
             while waiting and peer in late and waiting[0][:2] != (wanted_move.kind, wanted_move.stage):
                 waiting.popleft()
             if not waiting:
-                return Walk(causes.rounds, line, f"stands before the message of {peer} that it follows")
+                return TranscriptWalk(causes.rounds, line, f"stands before the message of {peer} that it follows")
             causes.read(e.sender, waiting.popleft()[2])
         wanted = causes.least(e.sender)
         if e.round < wanted or (e.round > wanted and not free):
-            return Walk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
+            return TranscriptWalk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
         causes.sent(e)
         if e.kind not in free:
             posted[e.sender, e.to].append((e.kind, e.stage, e.round))
             if script:
                 script.popleft()
-    return Walk(causes.rounds)
+    return TranscriptWalk(causes.rounds)
 
 
 class Causes:
@@ -157,7 +159,7 @@ class Causes:
         self.rounds = max(self.rounds, e.round)
 
 
-def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
+def free_places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
     """For each (kind, stage) that one sender sent: its place if the kind is free, else None."""
     before: Counter[str] = Counter()
     for kind, stage in sent:
@@ -170,7 +172,7 @@ def _learn(name: str, version: int, parameters: Any, most: int, absences: Absenc
     return from_dry_runs(programs.find(name, version), parameters, most, absences)
 
 
-def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
+def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NO_ABSENCES) -> Schedule | None:
     """The same without memory; None when the protocol sends more than `most` messages."""
     toy = protocol.model.toy(parameters)
     parties = [*protocol.program.participants(toy).values()].count(PARTY)
@@ -219,4 +221,4 @@ def _stood(run: DryRun, free: Mapping[str, int]) -> Iterator[Place]:
     """Where the free messages of a toy run stood."""
     for name, moves in run.scripts.items():
         sent = [(move.kind, move.stage) for move in moves if move.sends]
-        yield from (place for place in places(run.session.kind(name), sent, free) if place)
+        yield from (place for place in free_places(run.session.kind(name), sent, free) if place)

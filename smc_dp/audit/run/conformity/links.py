@@ -17,7 +17,7 @@ from protocols.runtime.envelope import HELLO, START, Envelope, is_signed
 from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link
-from smc_dp.audit.run.blame import blamed, gone
+from smc_dp.audit.run.blame import absent_senders, chain_signer
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, InputFault, shown
@@ -31,7 +31,7 @@ _HASH_BYTES = 32
 _NOT_CANONICAL = InputFault("line.not_canonical")
 
 
-def schema(evidence: Evidence) -> CheckOutcome:
+def check_schema(evidence: Evidence) -> CheckOutcome:
     """Every line is the one canonical text of its fields, and has these fields of these types and no others."""
     lines = evidence.lines
     if not lines.is_ended:
@@ -44,7 +44,7 @@ def schema(evidence: Evidence) -> CheckOutcome:
     return passed("schema.holds", lines=len(lines) + 1)
 
 
-def hash_chain(evidence: Evidence) -> CheckOutcome:
+def check_hash_chain(evidence: Evidence) -> CheckOutcome:
     """Each line has its number and the digest over itself and the line before."""
     head = {key: value for key, value in evidence.head.items() if key != "digest"}
     before = hashlib.sha256(canonical(head)).digest()
@@ -71,7 +71,7 @@ def _digest(evidence: Evidence, n: int) -> bytes | None:
     return evidence.envelopes[n].digest if n in evidence.envelopes else None
 
 
-def participants(evidence: Evidence) -> CheckOutcome:
+def check_participants(evidence: Evidence) -> CheckOutcome:
     """Sender and addressee are two participants, or a participant and everybody; the absent share a link, or owed
     something to everybody.
     """
@@ -81,7 +81,7 @@ def participants(evidence: Evidence) -> CheckOutcome:
         if e.sender not in names:
             return failed("message.stranger_as_sender", line=n, sender=shown(e.sender))
         if e.to not in addressees or e.to == e.sender:
-            return failed("message.other_addressee", line=n, culprit=blamed(evidence, n), to=shown(e.to))
+            return failed("message.other_addressee", line=n, culprit=chain_signer(evidence, n), to=shown(e.to))
     for n, (reader, absent) in evidence.absences.items():
         if not _could_wait(evidence.session, reader, absent):
             return failed("absence.without_link", line=n, reader=shown(reader), absent=shown(absent.sender))
@@ -98,7 +98,7 @@ def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
     return reader in session.names and (greets or absent.sender in session.peers(reader))
 
 
-def sender_chain(evidence: Evidence) -> CheckOutcome:
+def check_sender_chain(evidence: Evidence) -> CheckOutcome:
     """What each sender sent follows, by digest and number, what it sent before."""
     chain: dict[str, bytes] = {}
     numbers: dict[tuple[str, str], int] = {}
@@ -108,7 +108,7 @@ def sender_chain(evidence: Evidence) -> CheckOutcome:
     return passed("sender_chain.holds", chains=len(chain), links=len(numbers))
 
 
-def signatures(evidence: Evidence) -> CheckOutcome:
+def check_signatures(evidence: Evidence) -> CheckOutcome:
     """Greetings, ends of stages and publications are signed, and so is the last message of every participant.
 
     Nobody can demand that of a participant without whom others went on.
@@ -124,7 +124,7 @@ def signatures(evidence: Evidence) -> CheckOutcome:
             signed += 1
             if not is_signed(identities[e.sender], e):
                 return failed("signature.of_another", line=n, sender=e.sender)
-    absent = gone(evidence)
+    absent = absent_senders(evidence)
     for name in (name for name in identities if name not in absent):
         if name not in last or not last[name][1]:
             return failed("signature.missing_at_end", line=last.get(name, (None,))[0], name=name)

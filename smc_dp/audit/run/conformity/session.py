@@ -12,7 +12,7 @@ from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed
 from protocols.runtime.message import Route
 from protocols.runtime.network import TOPOLOGIES, check_topology, is_relayed
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.blame import blamed, identity, signer
+from smc_dp.audit.run.blame import chain_signer, identity_key, line_signer
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import shown
@@ -22,7 +22,7 @@ from smc_dp.run.release_consistency import session_fault
 _NAMED = 5  # no more than so many names in a sentence
 
 
-def session(evidence: Evidence) -> CheckOutcome:
+def check_session(evidence: Evidence) -> CheckOutcome:
     """The session id is the hash of what line 0 describes; identities differ; topology and marks are possible ones.
 
     Topology and marks stand beside the session; the digest `agreed` in its parameters binds it to them.
@@ -55,7 +55,7 @@ def session(evidence: Evidence) -> CheckOutcome:
     )
 
 
-def identities(evidence: Evidence) -> CheckOutcome:
+def check_identities(evidence: Evidence) -> CheckOutcome:
     """Every participant's identity is the one that is known from elsewhere, and who is known from there takes part.
 
     But for Charlie where the protocol needs none, and for those whom the participants agreed that they did without.
@@ -88,7 +88,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
 
 
-def routes(evidence: Evidence) -> CheckOutcome:
+def check_routes(evidence: Evidence) -> CheckOutcome:
     """Every kind is declared, travels between those who may send it to each other, and by whom it should."""
     described, topology = evidence.session, evidence.head["topology"]
     declared = {kind.__name__: kind.route for kind in described.program.kinds}
@@ -99,7 +99,7 @@ def routes(evidence: Evidence) -> CheckOutcome:
             return failed(
                 "message.no_route",
                 line=n,
-                culprit=blamed(evidence, n),
+                culprit=chain_signer(evidence, n),
                 kind=shown(e.kind),
                 sender=shown(e.sender),
                 to=shown(e.to),
@@ -125,17 +125,22 @@ def routes(evidence: Evidence) -> CheckOutcome:
     return passed("routes.hold", messages=len(evidence.envelopes), kinds=len(kinds))
 
 
-def sizes(evidence: Evidence) -> CheckOutcome:
+def check_sizes(evidence: Evidence) -> CheckOutcome:
     """Every body has exactly the length that the public parameters give, and every line states the envelope's size."""
     wanted = body_bytes(evidence.session)
     total = 0
     for n, e in evidence.envelopes.items():
         length = wanted(e.sender, e.to, e.kind, e.stage)
         if length is None:
-            return failed("message.unknown_length", line=n, culprit=blamed(evidence, n), kind=shown(e.kind))
+            return failed("message.unknown_length", line=n, culprit=chain_signer(evidence, n), kind=shown(e.kind))
         if len(e.body) != length:
             return failed(
-                "message.other_length", line=n, culprit=blamed(evidence, n), kind=e.kind, got=len(e.body), wanted=length
+                "message.other_length",
+                line=n,
+                culprit=chain_signer(evidence, n),
+                kind=e.kind,
+                got=len(e.body),
+                wanted=length,
             )
         stated = evidence.lines[n - 1].get("size")
         if stated != e.size:
@@ -144,18 +149,18 @@ def sizes(evidence: Evidence) -> CheckOutcome:
     return passed("sizes.hold", bytes=total)
 
 
-def greetings(evidence: Evidence) -> CheckOutcome:
+def check_greetings(evidence: Evidence) -> CheckOutcome:
     """Nobody signed two greetings of this session that differ: that alone shows who did."""
     first: dict[str, Envelope] = {}
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.is_public and first.setdefault(e.sender, e) != e:
-            culprit = signer(evidence, n) if _is_signed(evidence, first[e.sender]) else None
+            culprit = line_signer(evidence, n) if _is_signed(evidence, first[e.sender]) else None
             return failed("greeting.twice", line=n, culprit=culprit, sender=shown(e.sender))
     return passed("greetings.hold", count=len(first))
 
 
 def _is_signed(evidence: Evidence, e: Envelope) -> bool:
-    public = identity(evidence, e.sender)
+    public = identity_key(evidence, e.sender)
     return public is not None and is_signed(public, e)
 
 

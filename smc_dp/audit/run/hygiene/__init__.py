@@ -18,12 +18,12 @@ def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Che
     return Check("hygiene", name, asks, run)
 
 
-CHECKS: tuple[Check, ...] = (
-    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys.keys),
-    _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.units),
-    _check("repeats", "Is every ciphertext sent only once?", ciphertexts.repeats),
-    _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.freshness),
-    _check("nonces", "Is no key used twice with one nonce?", nonces.nonces),
-    _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.masks),
-    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.canaries),
+HYGIENE_CHECKS: tuple[Check, ...] = (
+    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys.check_keys),
+    _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.check_units),
+    _check("repeats", "Is every ciphertext sent only once?", ciphertexts.check_repeats),
+    _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.check_freshness),
+    _check("nonces", "Is no key used twice with one nonce?", nonces.check_nonces),
+    _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.check_masks),
+    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.check_canaries),
 )

@@ -11,10 +11,10 @@ from protocols.crypto.paillier import Ciphertext
 from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
+from smc_dp.audit.run.blame import malicious_sender
+from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
 
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
@@ -31,19 +31,19 @@ def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
                     yield f"{letter.envelope.kind}.{slot.name}", c
 
 
-def units(evidence: Evidence) -> CheckOutcome:
+def check_units(evidence: Evidence) -> CheckOutcome:
     """Every ciphertext is one: a unit mod n**2 with Jacobi symbol +1 under Paillier keys, a unit mod n under DGK's."""
     if not evidence.views:
         return NO_VIEWS
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
-    for letter in opened(evidence):
+    for letter in opened_messages(evidence):
         kind = letter.envelope.kind
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
             return failed(
                 "ciphertext.undecodable",
                 line=letter.line,
-                culprit=deviates(evidence, letter.line),
+                culprit=malicious_sender(evidence, letter.line),
                 kind=kind,
                 fault=letter.fault,
             )
@@ -51,13 +51,13 @@ def units(evidence: Evidence) -> CheckOutcome:
             count += 1
             if not _is_unit(c):
                 return failed(
-                    "ciphertext.no_unit", line=letter.line, culprit=deviates(evidence, letter.line), place=place
+                    "ciphertext.no_unit", line=letter.line, culprit=malicious_sender(evidence, letter.line), place=place
                 )
-    return passed("units.hold", count=count, evidence=whose(evidence)) if count else _NONE
+    return passed("units.hold", count=count, evidence=describe_views(evidence)) if count else _NONE
 
 
 _PLAIN = (int, bool, bytes)
-_NONE = nothing_to_ask("ciphertext.none_in_views")
+_NONE = not_applicable("ciphertext.none_in_views")
 
 
 def _is_unit(c: Locked) -> bool:
@@ -71,7 +71,7 @@ def _distinct(evidence: Evidence) -> Iterator[Letter]:
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
     readers: dict[tuple[str, str, bytes | None], set[str]] = {}
-    for letter in opened(evidence):
+    for letter in opened_messages(evidence):
         e = letter.envelope
         if e.kind in alike:
             had = readers.setdefault((e.sender, e.kind, letter.payload), set())
@@ -82,7 +82,7 @@ def _distinct(evidence: Evidence) -> Iterator[Letter]:
         yield letter
 
 
-def repeats(evidence: Evidence) -> CheckOutcome:
+def check_repeats(evidence: Evidence) -> CheckOutcome:
     """No ciphertext stands twice in the mail of all given views, but in copies of one message to several readers."""
     if not evidence.views:
         return NO_VIEWS
@@ -93,15 +93,15 @@ def repeats(evidence: Evidence) -> CheckOutcome:
                 return failed(
                     "ciphertext.repeated",
                     line=letter.line,
-                    culprit=deviates(evidence, letter.line),
+                    culprit=malicious_sender(evidence, letter.line),
                     place=place,
                     before=before,
                 )
             seen[c.n, c.value] = f"{place} on line {letter.line}"
-    return passed("repeats.hold", count=len(seen), evidence=whose(evidence)) if seen else _NONE
+    return passed("repeats.hold", count=len(seen), evidence=describe_views(evidence)) if seen else _NONE
 
 
-def freshness(evidence: Evidence) -> CheckOutcome:
+def check_freshness(evidence: Evidence) -> CheckOutcome:
     """Every ciphertext that somebody sent carries new randomness.
 
     Of c = (1 + m n) r**n mod n**2 the residue c mod n = r**n names the randomiser, for r -> r**n is a bijection: two
@@ -118,21 +118,24 @@ def freshness(evidence: Evidence) -> CheckOutcome:
             residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
             if residue in bare.get(c.n, ()):
                 return failed(
-                    "ciphertext.no_randomness", line=letter.line, culprit=deviates(evidence, letter.line), place=place
+                    "ciphertext.no_randomness",
+                    line=letter.line,
+                    culprit=malicious_sender(evidence, letter.line),
+                    place=place,
                 )
             value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
             if value != c.value:
                 return failed(
                     "ciphertext.randomiser_reused",
                     line=letter.line,
-                    culprit=deviates(evidence, letter.line),
+                    culprit=malicious_sender(evidence, letter.line),
                     place=place,
                     before=before,
                 )
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
             return failed("ciphertext.not_refreshed", line=stale[0], place=stale[1])
-    return passed("freshness.holds", count=len(seen), evidence=whose(evidence)) if seen else _NONE
+    return passed("freshness.holds", count=len(seen), evidence=describe_views(evidence)) if seen else _NONE
 
 
 def _bare(key: Key) -> frozenset[int]:

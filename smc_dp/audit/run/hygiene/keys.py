@@ -10,32 +10,32 @@ from protocols.runtime.claims import keys_of
 from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed, deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.blame import chain_signer, malicious_sender
+from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
 from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.run.agreement import TEST_KEYS
 
 
-def keys(evidence: Evidence) -> CheckOutcome:
+def check_keys(evidence: Evidence) -> CheckOutcome:
     """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
     limits = evidence.protocol.limits
     if limits.keys is None:
-        return nothing_to_ask("keys.none_in_protocol")
+        return not_applicable("keys.none_in_protocol")
     bits = limits.keys.bits(evidence.session.parameters)
     if bits < limits.keys.shortest and TEST_KEYS not in evidence.head["insecure"]:
         return failed("keys.unmarked_test_keys", line=0, bits=bits, mark=TEST_KEYS)
     if not evidence.views:
         return NO_VIEWS
-    announced = [letter for letter in opened(evidence) if letter.message is not None]
+    announced = [letter for letter in opened_messages(evidence) if letter.message is not None]
     alike = {(letter.envelope.sender, letter.envelope.kind, letter.payload): letter for letter in reversed(announced)}
     for letter in reversed(alike.values()):
         if fault := _announcement_fault(evidence, letter, bits):
             # Its own, whatever others told it.
-            return failed(fault, line=letter.line, culprit=blamed(evidence, letter.line))
+            return failed(fault, line=letter.line, culprit=chain_signer(evidence, letter.line))
         if fault := _other_key(evidence, letter):
-            return failed(fault, line=letter.line, culprit=deviates(evidence, letter.line))
+            return failed(fault, line=letter.line, culprit=malicious_sender(evidence, letter.line))
     named: dict[str, Key] = {}
     sound: set[int] = set()  # a key that all parties share is looked at once
     for role, again in evidence.recomputed.items():
@@ -47,7 +47,7 @@ def keys(evidence: Evidence) -> CheckOutcome:
     if not named:
         return not_possible("keys.none_in_views")
     proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
-    return passed("keys.hold", bits=bits, count=len(named), proofs=proofs, evidence=whose(evidence))
+    return passed("keys.hold", bits=bits, count=len(named), proofs=proofs, evidence=describe_views(evidence))
 
 
 def _names(message: Message | None) -> set[str]:

@@ -8,13 +8,13 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError
 from protocols.runtime.envelope import HELLO
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed
+from smc_dp.audit.run.blame import chain_signer
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, InputFault, shown
 
 
-def nonces(evidence: Evidence) -> CheckOutcome:
+def check_nonces(evidence: Evidence) -> CheckOutcome:
     """No key is used twice with one nonce: the nonce of a message is its number on its link."""
     numbers: dict[tuple[str, str], int] = {}
     greetings: dict[str, bytes] = {}
@@ -26,7 +26,7 @@ def nonces(evidence: Evidence) -> CheckOutcome:
         if e.kind == HELLO:
             public = e.body[:KEY_BYTES]
             if greetings.setdefault(e.sender, public) != public:
-                return failed("greeting.another_key", line=n, culprit=blamed(evidence, n), sender=shown(e.sender))
+                return failed("greeting.another_key", line=n, culprit=chain_signer(evidence, n), sender=shown(e.sender))
     if len(set(greetings.values())) != len(greetings):
         return failed("greeting.shared_key")
     links: dict[tuple[str, str], bytes] = {}

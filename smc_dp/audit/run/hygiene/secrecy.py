@@ -14,10 +14,10 @@ import numpy.typing as npt
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
 from protocols.runtime.opened_mail import Letter
-from smc_dp.audit.run.blame import deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.blame import malicious_sender
+from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import opened, whose
+from smc_dp.audit.run.view_messages import describe_views, opened_messages
 from smc_dp.core.errors import shown
 
 MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares
@@ -34,7 +34,7 @@ class _Reading:
     value: int
 
 
-def masks(evidence: Evidence) -> CheckOutcome:
+def check_masks(evidence: Evidence) -> CheckOutcome:
     """Every mask has the declared slack over what it hides, and what was read is as long as such masks are.
 
     N numbers uniform on [0, 2**B) have m among them with t or more leading zeros with probability at most C(N, m)
@@ -42,7 +42,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
     """
     hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
     if hygiene is None:
-        return nothing_to_ask("masks.not_declared")
+        return not_applicable("masks.not_declared")
     declared = hygiene.masks(p)
     for mask in declared:
         if mask.slack is not None and mask.slack < max(MIN_SIGMA, hygiene.sigma):
@@ -57,7 +57,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
             )
     if not evidence.views:
         return not_possible("masks.slack_without_views", sigma=hygiene.sigma)
-    letters, count = opened(evidence), 0
+    letters, count = opened_messages(evidence), 0
     for mask in declared:
         found = list(_read(evidence, letters, mask))
         count += len(found)
@@ -66,7 +66,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
                 return failed(
                     "masks.number_too_long",
                     line=reading.line,
-                    culprit=deviates(evidence, reading.line),
+                    culprit=malicious_sender(evidence, reading.line),
                     place=mask.place,
                     bits=mask.bits,
                 )
@@ -74,13 +74,13 @@ def masks(evidence: Evidence) -> CheckOutcome:
             return failed(
                 "masks.too_short",
                 line=short[0].line,
-                culprit=deviates(evidence, short[0].line),
+                culprit=malicious_sender(evidence, short[0].line),
                 place=mask.place,
                 short=len(short),
                 count=len(found),
                 bits=mask.bits,
             )
-    return passed("masks.hold", count=count, least=hygiene.sigma, evidence=whose(evidence))
+    return passed("masks.hold", count=count, least=hygiene.sigma, evidence=describe_views(evidence))
 
 
 def _read(evidence: Evidence, letters: Sequence[Letter], mask: Mask) -> Iterator[_Reading]:
@@ -133,7 +133,7 @@ class _Secret:
 Numbers: TypeAlias = dict[int, int]  # what somebody read -> the first line where it stands
 
 
-def canaries(evidence: Evidence) -> CheckOutcome:
+def check_canaries(evidence: Evidence) -> CheckOutcome:
     """Nobody reads a private number of another participant: plain, negated, or as sum or difference of two readings.
 
     Of each vector its first and its last distinctive number and the differences of the first three are looked for, or
@@ -150,7 +150,7 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if _chance(marked, read) > -CANARY_BITS:
         marked = _first(vectors)
     if _chance(marked, read) > -CANARY_BITS:
-        return nothing_to_ask("canaries.too_short")
+        return not_applicable("canaries.too_short")
     for reader, numbers in read.items():
         for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
             return failed("canaries.read", line=line, name=secret.name, owner=shown(secret.owner), reader=shown(reader))
@@ -158,7 +158,7 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if isinstance(sizes, CheckOutcome):
         return sizes
     if not marked and sizes.startswith("not"):
-        return nothing_to_ask("canaries.not_distinctive", sizes=sizes)
+        return not_applicable("canaries.not_distinctive", sizes=sizes)
     return passed("canaries.hold", count=len(marked), views=len(read), sizes=sizes)
 
 

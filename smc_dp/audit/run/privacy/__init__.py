@@ -9,10 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
-from smc_dp.audit.run.derived_parameters import Stated, from_parameters
+from smc_dp.audit.run.derived_parameters import DerivedParameters, from_parameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import own_noise, shared
-from smc_dp.audit.run.privacy.private_inputs import models, noise
+from smc_dp.audit.run.privacy.private_inputs import check_models, check_noise
 from smc_dp.core import reading
 from smc_dp.core.errors import shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
@@ -25,7 +25,7 @@ _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calib
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
 
 
-def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
+def _mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """D(n) and the scale for sizes over the whole range; no ratio may exceed the epsilon that the release claims."""
     words = _derivation(found)
     if found.method.as_printed:
@@ -39,7 +39,7 @@ def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     return passed("mechanism.holds", mechanism=words, epsilon=_short(worst))
 
 
-def _derivation(found: Stated) -> str:
+def _derivation(found: DerivedParameters) -> str:
     target, d, lam = found.target, found.public.dimension, Fraction(found.method.lam)
     law, D = found.noise(1), found.sensitivity(1)
     f, mu = found.grid.fraction_bits, 2 * lam
@@ -68,7 +68,7 @@ def _short(value: Fraction) -> str:
     return text if len(text) <= 24 else f"about {float(value):.6g}"
 
 
-def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
+def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """The claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
     made = found.form.statement
@@ -118,12 +118,12 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     return passed("marks.hold", marks=said)
 
 
-CHECKS: tuple[Check, ...] = (
+PRIVACY_CHECKS: tuple[Check, ...] = (
     Check(
         "privacy",
         "mechanism",
         "Which noise, which sensitivity and which scale do the parameters give?",
-        from_parameters(_mechanism, shared.mechanism, own_noise.mechanism),
+        from_parameters(_mechanism, shared.check_shared_mechanism, own_noise.check_own_mechanism),
     ),
     Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
     Check("privacy", "marks", "Does an insecure run say so, in the record and in the release?", _marks),
@@ -131,14 +131,14 @@ CHECKS: tuple[Check, ...] = (
         "privacy",
         "noise",
         "Is the parties' noise as long as its law makes it, in no direction?",
-        from_parameters(noise, shared.noise, own_noise.noise),
+        from_parameters(check_noise, shared.check_shared_noise, own_noise.check_own_noise),
         takes="views",
     ),
     Check(
         "privacy",
         "models",
         "Is nothing that a party entered longer than its rows can make it?",
-        from_parameters(models, shared.models, own_noise.models),
+        from_parameters(check_models, shared.check_shared_models, own_noise.check_own_models),
         takes="views",
     ),
 )

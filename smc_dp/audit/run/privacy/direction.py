@@ -47,12 +47,12 @@ def normal_scores(noise: Sequence[int], law: Law) -> Vectors:
     return found
 
 
-def one_points(scores: Vectors, model: Vectors) -> float:
+def direction_chance(scores: Vectors, model: Vectors) -> float:
     """The chance that a vector without a direction points as much as this one: (d,) both, as its owner has them."""
     return _combined([*_of_one(scores, model)])
 
 
-def all_point(scores: Vectors, models: Vectors) -> float:
+def common_direction_chance(scores: Vectors, models: Vectors) -> float:
     """The same of all vectors together: (K, d) both, K at least 2."""
     return _combined([*_of_one(scores.ravel(), models.ravel()), *_of_several(scores, models)])
 

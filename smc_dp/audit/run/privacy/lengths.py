@@ -23,7 +23,7 @@ _LEFT_OUT = 1e-16  # of the second number, at either end
 
 
 @dataclass(frozen=True)
-class Product:
+class GaussianGammaProduct:
     """Law of the squared length of a Gaussian vector whose variance is twice a Gamma number.
 
     It is that of 4 X Y, X of the one and Y of the other shape. Chances are means over Y, on an even grid of its
@@ -63,7 +63,7 @@ class Product:
 Integers = Sequence[int]
 
 
-def together(shares: Sequence[Sequence[int]], law: Any) -> int:
+def squared_length(shares: Sequence[Sequence[int]], law: Any) -> int:
     """The squared length of shares: of ddg end to end, of vg that of their sum, of self that of all lengths added."""
     if law.name == "vg":
         return sum(sum(column) ** 2 for column in zip(*shares, strict=True))
@@ -72,7 +72,7 @@ def together(shares: Sequence[Sequence[int]], law: Any) -> int:
 
 
 @lru_cache(maxsize=8)
-def squared(law: Any, shares: int) -> tuple[float, float]:
+def squared_limits(law: Any, shares: int) -> tuple[float, float]:
     """Between which values that squared length lies in units of the law, but for a chance of `TAIL`.
 
     Of ddg it is a chi-square number, of self the square of a Gamma number, and of vg a product of both kinds.
@@ -86,25 +86,25 @@ def squared(law: Any, shares: int) -> tuple[float, float]:
     return product.quantile(TAIL / 2, below=True), product.quantile(TAIL / 2, below=False)
 
 
-def _product(law: Any, shares: int) -> Product:
-    return Product(float(law.shape) * shares, law.dimension / 2)
+def _product(law: Any, shares: int) -> GaussianGammaProduct:
+    return GaussianGammaProduct(float(law.shape) * shares, law.dimension / 2)
 
 
-def unit(law: Any) -> Fraction:
+def squared_unit(law: Any) -> Fraction:
     """The square of what lengths are measured in; it may be too large for a float."""
     return Fraction(law.variance if law.name == "ddg" else law.scale**2)
 
 
-def plausible(square: int, law: Any, shares: int) -> bool:
+def is_plausible(square: int, law: Any, shares: int) -> bool:
     """Whether a squared length is that of so many shares, whatever rounding to the grid has done."""
-    low, high = squared(law, shares)
-    slack = sqrt(Fraction((shares * (ceil_sqrt(law.dimension) + 1)) ** 2) / unit(law))
-    return sqrt(low) - slack <= sqrt(Fraction(square) / unit(law)) <= sqrt(high) + slack
+    low, high = squared_limits(law, shares)
+    slack = sqrt(Fraction((shares * (ceil_sqrt(law.dimension) + 1)) ** 2) / squared_unit(law))
+    return sqrt(low) - slack <= sqrt(Fraction(square) / squared_unit(law)) <= sqrt(high) + slack
 
 
-def chance_beyond(law: Any, shares: int) -> float:
+def power_of_length(law: Any, shares: int) -> float:
     """At least the probability that shares of half the length are noticed for that."""
-    d, (low, high) = law.dimension, squared(law, shares)
+    d, (low, high) = law.dimension, squared_limits(law, shares)
     if law.name == "self":
         return float(gammainc(d * shares, 2 * sqrt(low)) + gammaincc(d * shares, 2 * sqrt(high)))
     if law.name == "ddg":
@@ -113,42 +113,42 @@ def chance_beyond(law: Any, shares: int) -> float:
     return product.chance(4 * low, below=True) + product.chance(4 * high, below=False)
 
 
-def all_plausible(shares: Sequence[tuple[Integers, Any]]) -> bool:
+def are_plausible(shares: Sequence[tuple[Integers, Any]]) -> bool:
     """Whether shares of ddg, each of its own variance, are together as long as their laws have them."""
     d = sum(law.dimension for _, law in shares)
-    found = sqrt(sum(Fraction(sum(x * x for x in noise)) / unit(law) for noise, law in shares))
-    slack = sqrt(sum(Fraction((ceil_sqrt(law.dimension) + 1) ** 2) / unit(law) for _, law in shares))
+    found = sqrt(sum(Fraction(sum(x * x for x in noise)) / squared_unit(law) for noise, law in shares))
+    slack = sqrt(sum(Fraction((ceil_sqrt(law.dimension) + 1) ** 2) / squared_unit(law) for _, law in shares))
     low, high = gammaincinv(d / 2, TAIL / 2), gammainccinv(d / 2, TAIL / 2)
     return bool(sqrt(2 * low) - slack <= found <= sqrt(2 * high) + slack)
 
 
-def all_beyond(numbers: int) -> float:
+def power_of_all_lengths(numbers: int) -> float:
     """At least the probability that half the noise in so many numbers is noticed for its length."""
     low, high = gammaincinv(numbers / 2, TAIL / 2), gammainccinv(numbers / 2, TAIL / 2)
     return float(gammainc(numbers / 2, 4 * low) + gammaincc(numbers / 2, 4 * high))
 
 
-def points(noise: Integers, beside: Integers, law: Any) -> bool:
+def has_direction(noise: Integers, beside: Integers, law: Any) -> bool:
     """Whether one share points somewhere, along what it hides above all; on a grid too coarse for that nothing is
     looked at.
     """
     if _is_coarse(law) or not any(noise):
         return False
-    return direction.one_points(_scores(noise, law), _floats(beside)) < TAIL
+    return direction.direction_chance(_scores(noise, law), _floats(beside)) < TAIL
 
 
-def all_point(shares: Sequence[Integers], beside: Sequence[Integers], law: Any) -> bool:
+def have_direction(shares: Sequence[Integers], beside: Sequence[Integers], law: Any) -> bool:
     """Whether all of them do, or several the same way, of laws that say how long each is beside the others: of vg they
     do not.
     """
     if law.name == "vg" or len(shares) < 2 or _is_coarse(law):
         return False
     scores = np.array([_scores(noise, law) for noise in shares])
-    return direction.all_point(scores, np.array([_floats(numbers) for numbers in beside])) < TAIL
+    return direction.common_direction_chance(scores, np.array([_floats(numbers) for numbers in beside])) < TAIL
 
 
 def _is_coarse(law: Any) -> bool:
-    return unit(law) < direction.COARSE**2
+    return squared_unit(law) < direction.COARSE**2
 
 
 def _scores(noise: Integers, law: Any) -> direction.Vectors:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
-from smc_dp.audit.run.blame import owner, why_nobody
+from smc_dp.audit.run.blame import view_signer, why_unsigned
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.derived_parameters import Stated
+from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import direction
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
@@ -26,7 +26,7 @@ from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import largest_norm
 
-LEAST_VARIANCE = 18  # of a share of ddg
+LEAST_SHARE_VARIANCE = 18  # of a share of ddg
 TAIL = 1e-9  # for the length and for the direction of one party's noise, and for those of all given parties together
 
 
@@ -39,7 +39,7 @@ class _Drawn:
     model: direction.Vectors
 
 
-def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
+def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Each party's noise, and all of it: as long as its exact law has it, and pointing nowhere."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
@@ -48,9 +48,9 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _drawn(view.inputs, found)
         if mine is None:
-            return told(evidence, name, InputFault("view.no_noise"))
+            return blame_owner(evidence, name, InputFault("view.no_noise"))
         if wrong := _wrong(mine):
-            return told(evidence, name, wrong)
+            return blame_owner(evidence, name, wrong)
         drawn.append(mine)
     lengths, slacks = zip(*map(_length, drawn), strict=True)
     total = found.public.dimension * len(views)
@@ -62,7 +62,7 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     power = gammainc(total, max(0.0, 2 * (low - sum(slacks)))) + gammaincc(total, 2 * (high + sum(slacks)))
     return passed(
         "noise.holds",
-        vectors=counted("noise vector", len(views)),
+        vectors=count_noun("noise vector", len(views)),
         name=found.noise(1).name,
         drawn=_said_of_directions(drawn),
         false_alarms=2 * (len(views) + 1) * TAIL,
@@ -74,7 +74,7 @@ def _wrong(mine: _Drawn) -> Fault | None:
     if not _plausible(*_length(mine), mine.law.dimension):
         return InputFault("noise.length")
     fine = mine.law.scale >= direction.COARSE
-    if fine and direction.one_points(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
+    if fine and direction.direction_chance(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
         return InputFault("noise.direction")
     return None
 
@@ -83,7 +83,7 @@ def _all_point(drawn: list[_Drawn]) -> bool:
     if len(drawn) < 2 or any(mine.law.scale < direction.COARSE for mine in drawn):
         return False
     scores = np.array([direction.normal_scores(mine.eta, mine.law) for mine in drawn])
-    return direction.all_point(scores, np.array([mine.model for mine in drawn])) < TAIL
+    return direction.common_direction_chance(scores, np.array([mine.model for mine in drawn])) < TAIL
 
 
 def _said_of_directions(drawn: list[_Drawn]) -> str:
@@ -95,7 +95,7 @@ def _said_of_directions(drawn: list[_Drawn]) -> str:
     )
 
 
-def models(evidence: Evidence, found: Stated) -> CheckOutcome:
+def check_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """No model is longer than training makes any: who takes its own noise off its model beforehand mostly shows.
 
     Training ends where the gradient is at most tau long, so within tau/mu of a minimiser; no minimiser, whatever the
@@ -111,22 +111,22 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return told(evidence, name, InputFault("view.no_model"))
+            return blame_owner(evidence, name, InputFault("view.no_model"))
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
-            return told(
+            return blame_owner(
                 evidence,
                 name,
                 InputFault("view.model_too_long", {"most": float(longest)}),
             )
-    return passed("models.hold", models=counted("model", len(views)), longest=float(longest))
+    return passed("models.hold", models=count_noun("model", len(views)), longest=float(longest))
 
 
-def told(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
+def blame_owner(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
     """What is wrong with the inputs in a view: its owner is named if it signed the view, and had agreed on what the
     release states of the method, for a release is anybody's word.
     """
     said = what.within(f"in the view of {shown(name)}")
-    if why := why_nobody(evidence, name):
+    if why := why_unsigned(evidence, name):
         return failed(said, why_nobody=why)
     try:
         release, shares = evidence.release_file, evidence.shares
@@ -136,7 +136,7 @@ def told(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
     except InputError:
         return failed(said)
     is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")
-    return failed(said, culprit=owner(evidence, name) if is_agreed else None)
+    return failed(said, culprit=view_signer(evidence, name) if is_agreed else None)
 
 
 def impossible_rows(rows: int, most: int) -> Fault:
@@ -146,11 +146,11 @@ def impossible_rows(rows: int, most: int) -> Fault:
 
 def little_variance(law: Any) -> Fault:
     """Return that the shares of a law of ddg noise have too little variance."""
-    fields = {"variance": float(law.variance), "least": LEAST_VARIANCE}
+    fields = {"variance": float(law.variance), "least": LEAST_SHARE_VARIANCE}
     return InputFault("share.little_variance", fields)
 
 
-def counted(what: str, number: int) -> str:
+def count_noun(what: str, number: int) -> str:
     """So many of these, in words."""
     return f"1 {what}" if number == 1 else f"{number} {what}s"
 
@@ -161,7 +161,7 @@ def _input(inputs: tuple[Any, ...]) -> Any:
     return mine if all(isinstance(getattr(mine, name, None), list | tuple) for name in ("w", "eta")) else None
 
 
-def _drawn(inputs: tuple[Any, ...], found: Stated) -> _Drawn | None:
+def _drawn(inputs: tuple[Any, ...], found: DerivedParameters) -> _Drawn | None:
     """The noise that a view holds; None when it is no noise."""
     mine = _input(inputs)
     if mine is None:

@@ -14,15 +14,15 @@ from math import exp, isqrt, pi
 from typing import Any
 
 from smc_dp.audit.run.check import CheckOutcome, failed, passed
-from smc_dp.audit.run.derived_parameters import Stated, ring_fault
+from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import LEAST_VARIANCE, counted, little_variance, told
-from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, laws
+from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, blame_owner, count_noun, little_variance
+from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, share_distributions
 from smc_dp.core.errors import Fault, FieldValue, InputFault
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
-SMOOTHING = 9  # what the curve of a share loses
+_SMOOTHING = 9  # what the curve of a share loses
 ROW = 1 << 14  # how long a row is at most, in integers
 SHARE = 1 << 12  # what stands for a whole row in a gradient
 _SQUARE = ROW * ROW
@@ -49,7 +49,7 @@ class SumBound:
         return both if self.start else max(4 * A + E, both)
 
 
-def bounds(found: Stated) -> tuple[SumBound, ...]:
+def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
     """Of each sum, by its number of classes and of blocks."""
     k, found_bounds = found.public.classes, []
     for blocks in found.form.sums:
@@ -61,19 +61,19 @@ def bounds(found: Stated) -> tuple[SumBound, ...]:
     return tuple(found_bounds)
 
 
-def mechanism(found: Stated) -> CheckOutcome:
+def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
     """What the shares of H honest parties give for all sums together, against the stated target."""
     form, target, H = found.form, found.target, found.honest
-    every = [law for r in range(len(form.sums)) for law in laws(found, r)]
+    every = [law for r in range(len(form.sums)) for law in share_distributions(found, r)]
     if fault := _form_fault(found):
         return failed(fault)
     for law in every:
         if law.honest != H:
             return failed("noise.honest_shares", honest=law.honest, wanted=H)
-        if law.variance < LEAST_VARIANCE:
+        if law.variance < LEAST_SHARE_VARIANCE:
             return failed(little_variance(law))
     words = _words(found, H)
-    mu, rho = _together(found, H, SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
+    mu, rho = _together(found, H, _SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
     if mu > target.mu**2:
         return failed("noise.mu_too_large", mechanism=words, mu=float(mu) ** 0.5, most=float(target.mu))
     if _understated(form.statement, target, mu, rho):
@@ -92,21 +92,19 @@ def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fr
     return stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho
 
 
-def _words(found: Stated, H: int) -> str:
-    most, d, k = bounds(found), found.public.dimension, found.public.classes
+def _words(found: DerivedParameters, H: int) -> str:
+    most, d, k = sum_bounds(found), found.public.dimension, found.public.classes
     curved = sum(1 for bound in most if bound.curvature)
     last = most[-1].gradient
-    return (
-        f"ddg noise in shares on {counted('sum', len(most))} of gradients of d = {d} weights and {k} classes, "
-        f"{curved} of them with a curvature: one record enters at most {last} in L2 and there at most "
-        f"{most[0].gradient} and {most[0].curvature}, and the shares of H = {H} parties count."
-        if curved
-        else f"ddg noise in shares on {counted('sum', len(most))} of gradients of d = {d} weights and {k} classes: one "
-        f"record enters at most {last} in L2, and the shares of H = {H} parties count."
-    )
+    said = f"ddg noise in shares on {count_noun('sum', len(most))} of gradients of d = {d} weights and {k} classes"
+    entered = f"one record enters at most {last} in L2"
+    if not curved:
+        return f"{said}: {entered}, and the shares of H = {H} parties count."
+    first = f"there at most {most[0].gradient} and {most[0].curvature}"
+    return f"{said}, {curved} of them with a curvature: {entered} and {first}, and the shares of H = {H} parties count."
 
 
-def _form_fault(found: Stated) -> Fault | None:
+def _form_fault(found: DerivedParameters) -> Fault | None:
     """What is no sum of gradients of this many weights, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
     gradient = d if k == 2 else k * d
@@ -118,11 +116,11 @@ def _form_fault(found: Stated) -> Fault | None:
     return None
 
 
-def _together(found: Stated, H: int, smoothing: int) -> Fraction:
+def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
     """The costs of all sums, with this taken off the variance of each number."""
     adjacency, total = found.form.statement.adjacency, Fraction(0)
-    for r, bound in enumerate(bounds(found)):
-        left = [H * law.variance - smoothing for law in laws(found, r)]
+    for r, bound in enumerate(sum_bounds(found)):
+        left = [H * law.variance - smoothing for law in share_distributions(found, r)]
         # An entry beside the diagonal stands for two, so that half the variance is as good there.
         curvature = min([left[1], *(2 * beside for beside in left[2:])]) if bound.curvature else Fraction(1)
         total += bound.cost(left[0], curvature, adjacency)
@@ -139,34 +137,34 @@ def _tau(law: Any, H: int) -> float:
     return 10 * sum(exp(-2 * pi**2 * float(law.variance) * k / (k + 1)) for k in range(1, H))
 
 
-def _largest(found: Stated, r: int) -> int:
+def _largest(found: DerivedParameters, r: int) -> int:
     """What no entry of sum r exceeds, but for a small chance: all rows of all parties, and all shares."""
-    bound, among = bounds(found)[r], found.form.among
-    tail = max(law.tail(among.parties) for law in laws(found, r))
+    bound, among = sum_bounds(found)[r], found.form.among
+    tail = max(law.tail(among.parties) for law in share_distributions(found, r))
     return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
 
 
-def _most_rows(found: Stated) -> int:
+def _most_rows(found: DerivedParameters) -> int:
     return int(found.form.announced.most_rows)
 
 
-def contributions(evidence: Evidence, found: Stated, read: Mapping[str, EnteredSums]) -> CheckOutcome:
+def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapping[str, InputSums]) -> CheckOutcome:
     """What a party entered is no longer than any rows make it, as many as it may have."""
-    most_rows, most = _most_rows(found), bounds(found)
+    most_rows, most = _most_rows(found), sum_bounds(found)
     for name, sums in read.items():
         for r, blocks in enumerate(sums):
             for what, length, allowed in _lengths(blocks, most[r]):
                 if length > (allowed * most_rows) ** 2:
                     fields: dict[str, FieldValue] = {"what": what, "sum": r, "rows": most_rows}
                     too_long = InputFault("view.sum_too_long", fields)
-                    return told(evidence, name, too_long)
+                    return blame_owner(evidence, name, too_long)
             if fault := _no_square(blocks):
-                return told(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
+                return blame_owner(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
     count = sum(len(sums) for sums in read.values())
-    return passed("models.contributions_hold", contributions=counted("contribution", count), most_rows=most_rows)
+    return passed("models.contributions_hold", contributions=count_noun("contribution", count), most_rows=most_rows)
 
 
-def _lengths(blocks: tuple[EnteredBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
+def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
     """What it is, its squared length, and how long a record makes it."""
     gradient, *triangle = (sum(x * x for x in block.numbers) for block in blocks)
     yield "gradient", gradient, bound.gradient
@@ -175,7 +173,7 @@ def _lengths(blocks: tuple[EnteredBlock, ...], bound: SumBound) -> Iterator[tupl
         yield "curvature", diagonal + 2 * sum(beside), bound.curvature
 
 
-def _no_square(blocks: tuple[EnteredBlock, ...]) -> Fault | None:
+def _no_square(blocks: tuple[InputBlock, ...]) -> Fault | None:
     """Why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
     if len(blocks) == 1:
         return None

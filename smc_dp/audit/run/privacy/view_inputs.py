@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from smc_dp.audit.run.blame import gone
+from smc_dp.audit.run.blame import absent_senders
 from smc_dp.audit.run.check import CheckOutcome, not_possible
-from smc_dp.audit.run.derived_parameters import Stated
+from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import told
+from smc_dp.audit.run.privacy.private_inputs import blame_owner
 from smc_dp.core.errors import InputFault
 from smc_dp.privacy.distributed import SharedRounds
 
-NONE = "none"
+NO_NOISE = "none"
 """The public text of the law of a block without noise."""
 
 
 @dataclass(frozen=True, eq=False)
-class EnteredBlock:
+class InputBlock:
     """What one party enters to one block of a sum, as signed integers, and the law of its noise, None where there is
     none.
     """
@@ -33,23 +33,23 @@ class EnteredBlock:
     law: Any
 
 
-EnteredSums: TypeAlias = tuple[tuple[EnteredBlock, ...], ...]
+InputSums: TypeAlias = tuple[tuple[InputBlock, ...], ...]
 """By sum, as far as the party came, and block."""
 
 
-def entered(evidence: Evidence, found: Stated) -> dict[str, EnteredSums] | CheckOutcome:
+def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, InputSums] | CheckOutcome:
     """What each party entered whose view was given, or what is to be said where a view holds nothing of the kind."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
-    away, read = gone(evidence), {}
+    away, read = absent_senders(evidence), {}
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
         if mine is None or (len(mine) < len(found.form.sums) and name not in away):
-            return told(evidence, name, InputFault("view.no_input"))
+            return blame_owner(evidence, name, InputFault("view.no_input"))
         if len(mine) > len(found.form.sums):
             fields = {"answers": len(mine), "sums": len(found.form.sums)}
-            return told(
+            return blame_owner(
                 evidence,
                 name,
                 InputFault("view.too_many_answers", fields),
@@ -58,7 +58,7 @@ def entered(evidence: Evidence, found: Stated) -> dict[str, EnteredSums] | Check
     return read
 
 
-def _of_party(inputs: tuple[Any, ...], found: Stated) -> EnteredSums | None:
+def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
     """A party's own inputs: the parameters, and its vectors for one sum or several at a time; None if they are none.
 
     Of sums that there are none of only the number is told.
@@ -66,7 +66,7 @@ def _of_party(inputs: tuple[Any, ...], found: Stated) -> EnteredSums | None:
     numbers, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
     if len(inputs) < 2 or len(numbers) != len(noise):
         return None
-    sums: list[tuple[EnteredBlock, ...]] = []
+    sums: list[tuple[InputBlock, ...]] = []
     for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
         laid = _laws(found, r)
         length = sum(length for length, _ in laid)
@@ -87,21 +87,21 @@ def _whole(vector: tuple[Any, ...]) -> bool:
     return all(type(x) is int for x in vector)
 
 
-def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[EnteredBlock]:
+def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
     every, drawn = iter(numbers), iter(noise)
     for length, law in laid:
-        yield EnteredBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), law)
+        yield InputBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), law)
 
 
-def _laws(found: Stated, r: int) -> list[tuple[int, Any]]:
+def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
     """The lengths of the blocks of sum r, each with the law of its noise; none of a sum that there is none of."""
     if r >= len(found.form.sums):
         return []
-    known = {law.text: law for law in laws(found, r)}
-    return [(length, None if text == NONE else known[text]) for length, text in found.form.sums[r]]
+    known = {law.text: law for law in share_distributions(found, r)}
+    return [(length, None if text == NO_NOISE else known[text]) for length, text in found.form.sums[r]]
 
 
-def laws(found: Stated, r: int) -> tuple[Any, ...]:
+def share_distributions(found: DerivedParameters, r: int) -> tuple[Any, ...]:
     """The laws of the shares of sum r: one for each block that has noise."""
     if isinstance(found.shared, SharedRounds):
         return found.shared.laws[r]
