@@ -144,11 +144,7 @@ def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcom
         sent += 1
     if sent < len(again.sent) and not (evidence.absences and _may_lack(evidence, name, again.sent[sent])):
         fields = {**_what(again.sent[sent]), "name": shown(name)}
-        return _differ(
-            evidence,
-            name,
-            InputFault("message.lacking", fields),
-        )
+        return _differ(evidence, name, InputFault("message.lacking", fields))
     return None
 
 
@@ -281,11 +277,7 @@ def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict
     sender = {"name": shown(envelope.sender)}
     culprit = line_signer(evidence, line)
     if culprit is None:
-        return Verdict(
-            line,
-            None,
-            InputFault("dispute.false_signature", sender),
-        )
+        return Verdict(line, None, InputFault("dispute.false_signature", sender))
     if any(again.at == line for again in evidence.recomputed.values()):
         # A greeting says the same to everybody, whatever its readers were told: no honest one is refused.
         wrong = InputFault("dispute.signed_fault", {"name": culprit.said})
@@ -300,11 +292,7 @@ def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
     reader = envelope.to
     found = signed_greeting(evidence, reader)
     if found is None:
-        return Verdict(
-            line,
-            None,
-            InputFault("dispute.no_greeting_of_reader", {"name": shown(reader)}),
-        )
+        return Verdict(line, None, InputFault("dispute.no_greeting_of_reader", {"name": shown(reader)}))
     if not has_other_randomness(evidence, reader):
         return None
     culprit = view_signer(evidence, reader)

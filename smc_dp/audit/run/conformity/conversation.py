@@ -220,20 +220,14 @@ def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
             if i >= len(moves) or (e.kind, e.to, e.stage) != (moves[i].kind, moves[i].peer, moves[i].stage):
                 wanted = _said(moves[i]) if i < len(moves) else "nothing more"
                 fields = {**_fields(e.kind, e.to, e.stage), "name": name, "wanted": wanted}
-                yield (
-                    n,
-                    InputFault("message.out_of_order", fields),
-                )
+                yield (n, InputFault("message.out_of_order", fields))
                 break
         kind = given.evidence.session.kind(name)
         stood = free_places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
         for (n, e), place in zip(given.sent(name), stood, strict=True):
             if place and place not in given.schedule.places:
                 fields = {**_fields(e.kind, e.to, e.stage), "name": name}
-                yield (
-                    n,
-                    InputFault("message.out_of_place", fields),
-                )
+                yield (n, InputFault("message.out_of_place", fields))
 
 
 def _fields(kind: str, to: str, stage: str) -> dict[str, str]:

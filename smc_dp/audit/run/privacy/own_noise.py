@@ -57,11 +57,7 @@ def check_own_models(evidence: Evidence, found: DerivedParameters) -> CheckOutco
         if not 1 <= rows <= most:
             return blame_owner(evidence, name, impossible_rows(rows, most))
         if max(map(abs, numbers[:d])) > rows * LARGEST_WEIGHT << found.grid.fraction_bits:
-            return blame_owner(
-                evidence,
-                name,
-                InputFault("view.weight_too_large", {"most": LARGEST_WEIGHT}),
-            )
+            return blame_owner(evidence, name, InputFault("view.weight_too_large", {"most": LARGEST_WEIGHT}))
     return passed("models.own_noise_hold", models=count_noun("model", len(views)), most=LARGEST_WEIGHT)
 
 

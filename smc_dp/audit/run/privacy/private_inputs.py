@@ -113,11 +113,7 @@ def check_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
             return blame_owner(evidence, name, InputFault("view.no_model"))
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
-            return blame_owner(
-                evidence,
-                name,
-                InputFault("view.model_too_long", {"most": float(longest)}),
-            )
+            return blame_owner(evidence, name, InputFault("view.model_too_long", {"most": float(longest)}))
     return passed("models.hold", models=count_noun("model", len(views)), longest=float(longest))
 
 

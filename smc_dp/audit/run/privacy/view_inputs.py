@@ -49,11 +49,7 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
             return blame_owner(evidence, name, InputFault("view.no_input"))
         if len(mine) > len(found.form.sums):
             fields = {"answers": len(mine), "sums": len(found.form.sums)}
-            return blame_owner(
-                evidence,
-                name,
-                InputFault("view.too_many_answers", fields),
-            )
+            return blame_owner(evidence, name, InputFault("view.too_many_answers", fields))
         read[name] = mine
     return read
 
