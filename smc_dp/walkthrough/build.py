@@ -95,7 +95,7 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
 
 def _check_views(evidence: Evidence, views: Path) -> None:
     """InputError where a view and the record differ, as the audit finds it."""
-    for check in replay.REPLAY_CHECKS:
+    for check in replay.CHECKS:
         outcome = check.run(evidence)
         if outcome.status == "failed":
             raise InputError(outcome.fault.within(str(views)))

@@ -35,7 +35,7 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True)
 class AssessmentFact:
-    """A fact of a run: its `topic`, the sentence, the `source` it was read from, and the checks that hold it.
+    """Fact of a run: its `topic`, the sentence, the `source` it was read from, and the checks that hold it.
 
     `status` is "checked" if all these checks were made and passed, "failed" if one of them failed, else "not checked".
     """
@@ -49,7 +49,7 @@ class AssessmentFact:
 
 @dataclass(frozen=True)
 class _Known:
-    """What an audit knows of a run whose release can be read."""
+    """Run whose release can be read, as an audit knows it."""
 
     audited: AuditedRun
     findings: Sequence[Finding]
@@ -68,7 +68,7 @@ class _Known:
 
 @dataclass(frozen=True)
 class FactRule:
-    """How one kind of fact is made: `texts` gives its sentence, several of them, or none where it does not apply."""
+    """Rule for one kind of fact: `texts` gives one sentence, several, or none where the fact does not apply."""
 
     topic: str
     source: str
@@ -312,4 +312,4 @@ FACT_RULES: tuple[FactRule, ...] = (
     FactRule("Views", "views given to the audit", ("view-agrees",), _views),
     FactRule("Assurance", "the audit", (), _level),
 )
-"""Every kind of fact, in the order of the table."""
+"""Rules of all kinds of facts, in the order of the table."""

@@ -30,7 +30,7 @@ def budget_row(found: PartyBudget) -> tuple[str, ...]:
 
 
 def budget_sentence(found: PartyBudget) -> str:
-    """Return the same as a sentence, without the party's name."""
+    """Return the figures of a row as a sentence, without the party's name."""
     _, before, said, after, left, limit = budget_row(found)
     if found.charged is None:
         return f"{said}."
@@ -51,7 +51,7 @@ def group_budgets(budgets: Sequence[PartyBudget]) -> Iterator[tuple[list[str], s
 
 
 def _worst(found: PartyBudget) -> tuple[bool, Fraction]:
-    """Doubted entries before all, then those that are not there, then by what is left."""
+    """Return a key that sorts doubted entries before all, then missing ones, then by what is left."""
     if found.charged is None:
         return True, Fraction(-2)
     return not found.charged.doubts, found.charged.after.left

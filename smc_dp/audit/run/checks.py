@@ -1,4 +1,4 @@
-"""Every check of a run, in the order in which they are made, and all of them on one run folder."""
+"""List of all checks in the order in which they are made, and the audit of one run folder."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from smc_dp.core.errors import InputError
 from smc_dp.run.run_files import RunFiles
 
 CHECKS: tuple[Check, ...] = (
-    *conformity.CONFORMITY_CHECKS,
-    *privacy.PRIVACY_CHECKS,
-    *hygiene.HYGIENE_CHECKS,
-    *replay.REPLAY_CHECKS,
-    *statements.STATEMENT_CHECKS,
-    *leakage.LEAKAGE_CHECKS,
+    *conformity.CHECKS,
+    *privacy.CHECKS,
+    *hygiene.CHECKS,
+    *replay.CHECKS,
+    *statements.CHECKS,
+    *leakage.CHECKS,
 )
 
 
@@ -37,7 +37,7 @@ def audit_run(
     seconds: float = DEFAULT_SECONDS,
     on: date | None = None,
 ) -> AuditReport:
-    """Every check on a run folder; what was not given makes a check not possible, never passed.
+    """Run every check on a run folder; what was not given makes a check not possible, never passed.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The checks of a protocol's code: small sessions, executed again and again, against the claim.
+"""Checks of a protocol's code: small sessions, executed again and again, against the claim.
 
-`law`: whether coalitions that are claimed read what the simulators make. `boundary`: whether those that are not claimed
+`law`: whether claimed coalitions read what the simulators make. `boundary`: whether coalitions that are not claimed
 succeed. They ask about the code and not about a run, so audits cite the results that the package ships
 (`released_results.py`), and `smc-dp lab check` computes them.
 """
@@ -49,11 +49,11 @@ def check_limitations(protocol: Protocol, p: Any) -> CheckOutcome:
 CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProxyType(
     {"law": check_distribution, "boundary": check_limitations}
 )
-"""The checks by name, as an audit lists them."""
+"""Checks by the name that an audit lists."""
 
 
 def judge_distribution(found: law.TestedLaw) -> CheckOutcome:
-    """Return the outcome of the check of laws from what came out."""
+    """Return the outcome of the comparison of distributions."""
     worst, said = found.worst, _law_in_words(found)
     if not found.tests and found.p_value == 1:
         return passed("law.only_public", about=_SCOPE)

@@ -1,4 +1,4 @@
-"""What an audit looks at, read with suspicion: a run folder, pinned identities, views. Data of strangers, not code.
+"""Evidence of an audit, read with suspicion: a run folder, pinned identities, views. Data of strangers, not code.
 
 Every file is bounded in size and must be a plain file inside its folder; every value is looked at before it is used.
 What cannot be read at all raises InputError; what can be read and is wrong is kept as it is, for a check to find.
@@ -45,15 +45,13 @@ _MAX_VIEWS_BYTES = 1 << 27
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
-    """All that an audit was given.
+    """Evidence that an audit was given.
 
     `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them; `shares` is
-    None where no shares were published, and there is no file of them. `head` is
-    line 0 of the wire record, `lines` are the others; `envelopes` and `absences` hold, by line, the messages on those
-    that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
-    one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `auxiliary`: the
-    public rows in the folder, if the release states any.
-    `handed_over`: the SHA-256 of each file beside the folder, under the name of its kind.
+    None where no shares were published. `head` is line 0 of the transcript, `lines` are the others; `envelopes` and
+    `absences` hold, by line, those that can be read. `session` is what line 0 describes (a check compares its id).
+    `pinned`: identities known from elsewhere, or None. `views`: by role. `auxiliary`: the public rows in the folder, if
+    the release states any. `handed_over`: the SHA-256 of each file beside the folder, under the name of its kind.
     """
 
     folder: RunPlace
@@ -73,17 +71,17 @@ class Evidence:
 
     @cached_property
     def recomputed(self) -> Mapping[str, Recomputed]:
-        """What follows from each view and the record: made once, because it costs as much as the role did."""
+        """Recomputed role of each view; kept, because it costs as much as the role did."""
         return {name: recompute(self.session, view, self.envelopes) for name, view in self.views.items()}
 
     @cached_property
     def recorded(self) -> Recorded:
-        """What the record shows of the release, without any view."""
+        """What the transcript alone shows of the release."""
         return Recorded(self.head, self.session, self.envelopes, self.absences)
 
     @cached_property
     def recorded_and_viewed(self) -> Recorded:
-        """What the record shows of the release, beside what the given views say: it costs as much as `recomputed`."""
+        """What transcript and views show of the release; it costs as much as `recomputed`."""
         again = self.recomputed
         signed = ((name, said) for name, view in self.views.items() for said in view.statements)
         stated = (SignedStatement(name, *said[1:]) for name, said in signed)
@@ -95,45 +93,45 @@ class Evidence:
 
     @property
     def study(self) -> bytes | None:
-        """The document of which everybody approved, where the release states one."""
+        """Document that everybody approved, where the release states one."""
         return self.files.get(STUDY)
 
     @property
     def took_detour(self) -> bool:
-        """Whether the protocol went the longer way that it goes where a message was not as it should be."""
+        """Return whether the protocol took its detour, because a message was not as it should be."""
         detour = self.protocol.model.detour
         return detour is not None and any(e.kind == detour.shown_by.__name__ for e in self.envelopes.values())
 
     @cached_property
     def timings(self) -> bytes | None:
-        """What the run cost, where a file says it; raises InputError for one that cannot be read."""
+        """File of costs, None where there is none; raises InputError for one that cannot be read."""
         if not has_file(self.folder, TIMINGS):
             return None
         return read_run_file(self.folder, TIMINGS, MAX_RUN_FILE_BYTES)
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
-        """What the release states of the files beside it; raises InputError for what is no such section."""
+        """Digests that the release states of the files beside it; raises InputError for what is no such section."""
         return self._section(StatedDigests, "digests").named
 
     @cached_property
     def parameters(self) -> StatedParameters:
-        """What the release states that was agreed on; raises InputError for what is no such section."""
+        """Parameters that the release states; raises InputError for what is no such section."""
         return self._section(StatedParameters, "parameters")
 
     @cached_property
     def shares_file(self) -> SharesFile:
-        """The shares, where some were published; raises InputError for what are none."""
+        """Published shares; raises InputError for what are none."""
         return validated(SharesFile, self.shares or {}, SHARES)
 
     @cached_property
     def release_file(self) -> ReleaseFile:
-        """All that the release states; raises InputError for what is none."""
+        """Release as its file states it; raises InputError for what is none."""
         return validated(ReleaseFile, self.release, RELEASE)
 
     @cached_property
     def published_release(self) -> PublishedRelease:
-        """The release, held against the shares if there are any; raises InputError for what is none."""
+        """Release, held against the shares if there are any; raises InputError for what is none."""
         if self.shares is None:
             return stated(self.release_file, self.auxiliary)
         return opened(self.release_file, self.shares_file, self.auxiliary)
@@ -143,7 +141,7 @@ class Evidence:
 
 
 def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
-    """Read it all; raises InputError for what cannot be read, naming the file."""
+    """Read all evidence; raise InputError, naming the file, for what cannot be read."""
     files = {RELEASE: read_run_file(folder, RELEASE, MAX_RUN_FILE_BYTES)}
     release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
     named = files_stated(release)
@@ -179,13 +177,13 @@ def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path 
 
 
 def _digest(kind: str, name: str, content: bytes) -> dict[str, str]:
-    """Under a name that no file of a run folder has."""
+    """Return the digest of a file under a name that no file of a run folder has."""
     readable = os.fsencode(name).decode(errors="replace")
     return {f"{kind}/{readable}": hashlib.sha256(content).hexdigest()}
 
 
 def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
-    """The lines of a record, and its line 0, which is of this program's format."""
+    """Return the lines of a transcript, and its line 0, which is of this program's format."""
     if not content.isascii():
         raise InputError("transcript.not_ascii", where=where)
     try:
@@ -196,7 +194,7 @@ def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
 
 
 def _views(folder: Path, session: Session, limits: Limits) -> dict[str, tuple[RecordedView, dict[str, str]]]:
-    """By role, each with the digest of its file."""
+    """Return the view of each role, with the digest of its file."""
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".view"))
     except OSError as error:

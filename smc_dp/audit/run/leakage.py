@@ -1,8 +1,8 @@
 """Leakage: what coalitions read against what the claim's simulators make, and what the claim leaves out.
 
-The structure of this run's views is compared exactly. Laws, and the coalitions that are not claimed, are about the
-protocol's code alone: an audit cites the results that the package ships (`released_results.py`). These are checks, not
-proofs: the proof is the prose in the protocol's `ideal.py`.
+The structure of this run's views is compared exactly. Distributions, and the coalitions that are not claimed, are about
+the protocol's code alone: an audit cites the results that the package ships (`released_results.py`). These are checks,
+not proofs: the proof is the prose in the protocol's `ideal.py`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.claims import Readings
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_applicable, not_possible, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.released_results import cite_result
 from smc_dp.audit.run.view_messages import NO_VIEWS
-from smc_dp.core.errors import Fault, InputFault
+from smc_dp.core.errors import Fault
 from smc_dp.leakage.two_samples import shape
 
 NO_CLAIM = not_applicable("protocol.no_claim")
@@ -24,12 +24,12 @@ _NAMED = 6  # no more than so many names in a sentence
 
 
 def check_structure(evidence: Evidence) -> CheckOutcome:
-    """Each given view alone."""
+    """Check the structure of each given view alone."""
     return _structure(evidence, [(name,) for name in evidence.views])
 
 
 def check_structure_together(evidence: Evidence) -> CheckOutcome:
-    """All given views together, or all but one where only those are claimed."""
+    """Check the structure of all given views together, or of all but one where only those are claimed."""
     names = tuple(evidence.views)
     if len(names) < 2:
         return not_possible("structure_together.too_few_views", got=len(names))
@@ -80,17 +80,17 @@ def shape_difference(real: Readings, made: Readings) -> Fault | None:
     """Return how two readings differ in places, counts or widths.
 
     A uniform number falls t bits short of its width with probability 2**-t, the widest of m with 2**-(t m). So if the
-    laws are the same, the widest differ by more than 40 / m bits (at least one), or any two numbers in the order of
-    their widths by more than 40 + log2 m bits, with a chance below 2**-38 at each place.
+    distributions are the same, the widest differ by more than 40 / m bits (at least one), or any two numbers in the
+    order of their widths by more than 40 + log2 m bits, with probability below 2**-38 at each place.
     """
     for place in {**made, **real}:
         got, wanted = (sorted(v.bit_length() for v in found.get(place, [])) for found in (real, made))
         m = len(got)
         if m != len(wanted):
-            return InputFault("structure.other_count", {"got": m, "place": place, "wanted": len(wanted)})
+            return make_fault("structure.other_count", got=m, place=place, wanted=len(wanted))
         apart = [abs(a - b) for a, b in zip(got, wanted, strict=True)]
         if apart[-1] > -(-WIDTH_ERROR_BITS // m) or max(apart) > WIDTH_ERROR_BITS + m.bit_length():
-            return InputFault("structure.other_widths", {"got": _range(got), "place": place, "wanted": _range(wanted)})
+            return make_fault("structure.other_widths", got=_range(got), place=place, wanted=_range(wanted))
     return None
 
 
@@ -115,7 +115,7 @@ def _cited(evidence: Evidence, check: str) -> CheckOutcome:
     return cite_result(evidence.protocol, claim.trials.small(evidence.session.parameters), check)
 
 
-LEAKAGE_CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[Check, ...] = (
     Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", check_structure),
     Check(
         "leakage",

@@ -1,11 +1,11 @@
-"""Three levels of assurance, in plain meaning: what an audit came to, and what is missing for more.
+"""Three levels of assurance: what an audit came to, and what is missing for more.
 
-1. The record is whole: every check of the run folder alone was made and passed.
+1. The transcript is whole: every check of the run folder alone was made and passed.
 2. It is authentic: those were the participants, by identities that are known from elsewhere.
 3. Every message was replayed: views of all participants were given, and every check of them passed.
 
-A level is reached by checks that were made and passed, and by nothing else. A check that this run has nothing for keeps
-no level away: the check itself says so of its outcome. The third level is a type that takes views of everybody to make.
+A level is reached by checks that were made and passed, and by nothing else. A check that this run has nothing for
+blocks no level: its outcome says so itself. The third level is a type that takes views of everybody to make.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from protocols.errors import LocalError
 from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
-from smc_dp.audit.run.check import VIEW_GROUPS, Check, Finding, Takes
+from smc_dp.audit.run.check import VIEW_GROUPS, Check, Finding, Takes, make_fault
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.core.errors import Fault, InputFault, one_line, shown
+from smc_dp.core.errors import Fault, one_line, shown
 from smc_dp.pages.shortening import first
 
 LevelNumber: TypeAlias = Literal[1, 2, 3]
@@ -54,14 +54,14 @@ LEVEL_RULES: Mapping[LevelNumber, LevelRule] = MappingProxyType(
 
 
 class BlockedLevels(NamedTuple):
-    """The level that a check keeps away when it fails or is given up, and when it could not be made."""
+    """Level that a check blocks when it fails or is given up, and when it could not be made."""
 
     failed: LevelNumber
     undone: LevelNumber
 
 
 _OF_VIEWS = BlockedLevels(3, 3)
-"""The levels of checks that ask of views, or of the protocol's code, whatever they take."""
+"""Levels of checks that need views, or the protocol's code, whatever they take."""
 _BY_NEED: Mapping[Takes, BlockedLevels] = MappingProxyType(
     {"folder": BlockedLevels(1, 1), "identities": BlockedLevels(2, 2), "views": BlockedLevels(1, 3)}
 )
@@ -73,7 +73,7 @@ _NAMED = 6  # more are counted
 
 @dataclass(frozen=True)
 class EverybodysViews:
-    """That views of all participants were given: it is made of their names, and raises `LocalError` where one lacks."""
+    """Proof that views of all participants were given: made of their names; raises `LocalError` where one lacks."""
 
     participants: tuple[str, ...]
     given: InitVar[Collection[str]]
@@ -87,7 +87,7 @@ class EverybodysViews:
 
 @dataclass(frozen=True)
 class ReachedLevel:
-    """A level that was reached; the third takes `views` of everybody, and the others have no use for them."""
+    """Level that was reached; the third takes `views` of everybody, and the others have no use for them."""
 
     number: LevelNumber
     views: EverybodysViews | None = None
@@ -98,20 +98,20 @@ class ReachedLevel:
 
     @property
     def name(self) -> str:
-        """In a few meaning."""
+        """Name of the level."""
         return LEVEL_RULES[self.number].name
 
     @property
     def meaning(self) -> str:
-        """What it says, and what it does not."""
+        """Meaning and limits of the level."""
         return LEVEL_RULES[self.number].meaning
 
 
 @dataclass(frozen=True)
 class AssuranceLevel:
-    """One of the three levels: what it asks, whether it was reached, and what keeps it away, each with its code.
+    """One of the three levels: what was `reached`, and what is `missing` for it, each with its code.
 
-    `inapplicable`: the checks of it that this run has nothing for.
+    `inapplicable`: its checks that this run has nothing for.
     """
 
     number: LevelNumber
@@ -121,30 +121,30 @@ class AssuranceLevel:
 
     @property
     def name(self) -> str:
-        """In a few meaning."""
+        """Name of the level."""
         return LEVEL_RULES[self.number].name
 
 
 @dataclass(frozen=True)
 class Assurance:
-    """The three levels, the lowest first: each is reached only where those below it are."""
+    """Three levels, the lowest first: each is reached only where those below it are."""
 
     levels: tuple[AssuranceLevel, ...]
 
     @property
     def level(self) -> ReachedLevel | None:
-        """The highest that was reached."""
+        """Highest level that was reached."""
         reached = [level.reached for level in self.levels if level.reached]
         return reached[-1] if reached else None
 
     @property
     def next(self) -> AssuranceLevel | None:
-        """The lowest that was not."""
+        """Lowest level that was not reached."""
         return next((level for level in self.levels if not level.reached), None)
 
 
 def assurance(findings: Sequence[Finding], audited: AuditedRun) -> Assurance:
-    """Return the three levels with what keeps each of them away."""
+    """Return the three levels with what is missing for each."""
     lacking = _not_handed_over(audited)
     levels: list[AssuranceLevel] = []
     for number in LEVEL_NUMBERS:
@@ -169,24 +169,24 @@ def _not_handed_over(audited: AuditedRun) -> Mapping[Takes, Fault]:
     """Return what an audit takes and was not given."""
     lacking: dict[Takes, Fault] = {}
     if audited.pinned is None:
-        lacking["identities"] = InputFault("level.identities_not_given")
+        lacking["identities"] = make_fault("level.identities_not_given")
     if absent := [shown(name) for name in audited.participants if name not in audited.viewed]:
         code = "level.view_not_given" if len(absent) == 1 else "level.views_not_given"
-        lacking["views"] = InputFault(code, {"names": first(absent, _NAMED)})
+        lacking["views"] = make_fault(code, names=first(absent, _NAMED))
     return lacking
 
 
 def _missing(number: LevelNumber, findings: Sequence[Finding], lacking: Mapping[Takes, Fault]) -> Iterator[Fault]:
-    """Yield what was not handed over for a level, its checks that were not made, and those that keep it away."""
+    """Yield what was not handed over for a level, its checks that were not made, and those that block it."""
     yield from (said for takes, said in lacking.items() if _BY_NEED[takes].undone == number)
     due = (check.name for group in _GROUPS for check in group.CHECKS if _levels(check).undone == number)
     made = {finding.check.name for finding in findings}
     if unmade := [name for name in due if name not in made]:
-        yield InputFault("level.checks_not_made", {"names": unmade})
+        yield make_fault("level.checks_not_made", names=unmade)
     for check, outcome in ((f.check, f.outcome) for f in findings if not (f.outcome.holds or f.outcome.inapplicable)):
         if outcome.status == "failed" or not outcome.finished:
             if _levels(check).failed == number:
                 code = "level.check_failed" if outcome.finished else "level.check_not_finished"
-                yield InputFault(code, {"name": check.name})
+                yield make_fault(code, name=check.name)
         elif _levels(check).undone == number and check.needs not in lacking:  # what is lacking was said once
-            yield InputFault("level.check_not_possible", {"name": check.name, "detail": one_line(outcome.detail)})
+            yield make_fault("level.check_not_possible", name=check.name, detail=one_line(outcome.detail))

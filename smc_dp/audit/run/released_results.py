@@ -1,4 +1,4 @@
-"""The results of the checks of protocols' code that the package ships, and when an audit may cite one.
+"""Results of the checks of protocols' code that the package ships, and the conditions for citing one.
 
 Each result was computed when this version was made (`code_checks.py`). It is bound to the digest of the role code
 (`smc_dp.leakage.role_code`) and to the parameters of the small session. The code of the checks is no part of the
@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.audit.run.check import CheckOutcome, Status, not_possible
+from smc_dp.audit.run.check import CheckOutcome, Status, make_fault, not_possible
 from smc_dp.core import reading
 from smc_dp.core.documents import Document, validated
-from smc_dp.core.errors import InputFault
 from smc_dp.leakage import role_code
 
 RESULTS_FILE = Path(__file__).with_name("code_checks.json")
@@ -27,7 +26,7 @@ ResultKey: TypeAlias = tuple[str, int, str, str]
 
 
 class CodeCheckResult(Document):
-    """The result of one check of a protocol's code in one small session; `code` is the digest of that code."""
+    """Result of one check of a protocol's code in one small session; `code` is the digest of that code."""
 
     protocol: str
     protocol_version: int
@@ -50,14 +49,14 @@ class CodeCheckResult(Document):
 
 
 class ReleasedResults(Document):
-    """All results that one version of the package ships."""
+    """Results that one version of the package ships."""
 
     version: str
     results: list[CodeCheckResult]
 
     @property
     def by_key(self) -> Mapping[ResultKey, CodeCheckResult]:
-        """The results by their keys."""
+        """Results by their keys."""
         return {result.key: result for result in self.results}
 
 
@@ -81,8 +80,7 @@ def cite_result(protocol: Protocol, p: Any, check: str, known: ReleasedResults |
         return not_possible("role_code.no_result", version=known.version)
     if result.code != role_code.digest(protocol):
         return not_possible("role_code.differs", version=known.version, name=program.name)
-    fields = {"version": known.version, "found": result.detail}
-    cited = InputFault("role_code.cited", fields)
+    cited = make_fault("role_code.cited", version=known.version, found=result.detail)
     return CheckOutcome(result.status, cited, inapplicable=result.status == "not possible")
 
 

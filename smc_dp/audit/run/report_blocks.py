@@ -1,4 +1,4 @@
-"""Report an audit: one list of sections, of which a page has all, and a screen those without details.
+"""Report of an audit as one list of sections: a page has all, a screen those without details.
 
 The first sheet is for everybody; every check and digest comes after it. What a stranger wrote stands there as text, cut
 where it would fill a sheet, for a page has to fit into its 2 MB.
@@ -126,7 +126,7 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
 
 
 def _how_it_ran(report: AuditReport) -> str:
-    """Whose machines it was made on, as far as a record can tell."""
+    """Return whose machines the run was made on, as far as a transcript can tell."""
     asked = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
     if asked is not None and asked.holds:
         return "for a study that all approved of by signature; that each ran its part itself, no file shows"

@@ -1,4 +1,4 @@
-"""Draw a transcript's headers as a sequence diagram, after sentences that say the same."""
+"""Sequence diagram of a transcript's headers, after sentences that say the same."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What participants signed beside their letters: whether it contradicts itself, and whether it holds by itself.
+"""Statements: whether what participants signed beside their messages contradicts itself, and holds by itself.
 
 Nobody is named here but by its own signature of what is wrong. That somebody was absent, refused, entered false numbers
-or sealed a share to one reader that is not the one it committed to shows nobody else who was to blame.
+or sealed to one reader a share that it had not committed to shows nobody else who was to blame.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from smc_dp.run.release_consistency import openings_fault, word_fault
 
 
 def check_statements(evidence: Evidence) -> CheckOutcome:
-    """Nobody signed two different statements of one kind about the same thing, which their first field names.
+    """Check that nobody signed two different statements of one kind about the same thing, which their first field
+    names.
 
-    Looked at are those in the given views, those that their roles saw to be signed, and those in what was published.
+    They are those in the given views, those that their roles saw to be signed, and those in what was published.
     """
     if not evidence.session.program.statements:
         return not_applicable("statements.none_in_protocol")
@@ -62,7 +63,7 @@ def _holds(evidence: Evidence, said: SignedStatement) -> bool:
 
 
 def _about(evidence: Evidence, said: SignedStatement) -> bytes:
-    """The first field of a statement, as it is encoded; all of it when it is none of this protocol's."""
+    """Return the first field of a statement, as it is encoded; all of it when it is none of this protocol's."""
     kind = next((kind for kind in evidence.session.program.statements if kind.__name__ == said.kind), None)
     try:
         read: Any = messages.decode(kind, said.payload, evidence.session.layout, {}) if kind else None
@@ -72,7 +73,7 @@ def _about(evidence: Evidence, said: SignedStatement) -> bytes:
 
 
 def check_word(evidence: Evidence) -> CheckOutcome:
-    """What was published is what the owners of the given views were told, sealed or signed."""
+    """Check that what was published is what the owners of the given views were told, sealed or signed."""
     if evidence.session.program.kept is None:
         return not_applicable("word.none_in_protocol")
     if not evidence.views:
@@ -86,7 +87,7 @@ def check_word(evidence: Evidence) -> CheckOutcome:
 
 
 def check_commitments(evidence: Evidence) -> CheckOutcome:
-    """What is in opened letters, and stands committed to in a greeting, opens what was promised there."""
+    """Check that opened messages open what their senders committed to in greetings."""
     checkable = evidence.protocol.checkable
     if checkable is None:
         return not_applicable("commitments.none_in_protocol")
@@ -109,7 +110,7 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
     return failed(wrong.fault, line=line, culprit=None if line is None else line_signer(evidence, line))
 
 
-STATEMENT_CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[Check, ...] = (
     Check("statements", "statements", "Did nobody sign two statements about the same thing?", check_statements),
     Check("statements", "word", "Is what was published what the owners of views were told?", check_word),
     Check("statements", "commitments", "Do letters open what greetings committed to?", check_commitments),

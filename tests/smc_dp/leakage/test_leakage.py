@@ -114,7 +114,7 @@ def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, 
     assert leakage.check_structure(bare) == leakage.NO_VIEWS
     assert leakage.check_structure_together(bare).status == "not possible"
     printed = toy_run(tmp_path, as_printed=True).evidence()
-    for check in leakage.LEAKAGE_CHECKS:
+    for check in leakage.CHECKS:
         assert check.run(printed) == leakage.NO_CLAIM
 
 

@@ -13,7 +13,7 @@ from support.audited import toy_run
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from smc_dp.audit.run.conformity import CONFORMITY_CHECKS
+from smc_dp.audit.run.conformity import CHECKS
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
@@ -130,7 +130,7 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
 def test_an_audit_knows_whose_run_it_was(folder: Path, tmp_path: Path) -> None:
     made = toy_run(tmp_path, (12, 8), identities=identities.of_run(folder, (*PARTIES, CURATOR_NAME)))
     identities.create(tmp_path / "others", PARTIES, Stream.insecure_from_seed(2))
-    checks = [check for check in CONFORMITY_CHECKS if check.name == "identities"]
+    checks = [check for check in CHECKS if check.name == "identities"]
     for name, passed in (("ids", True), ("others", False)):
         found = audit_evidence(load_evidence(made.run, tmp_path / name / "identities.json"), checks)
         assert len(found.findings) == 1

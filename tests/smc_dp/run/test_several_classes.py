@@ -138,7 +138,7 @@ def test_own_files_of_three_classes_are_learnt_audited_and_predicted_by_every_me
     own += ["--lambda", "0.01"] if name.startswith("wsum") else []
     own += ["--method", name, "--colluders", "0", "--insecure-seed", "3"]  # accuracies of one draw
     assert main(["run", *parties, *own, "--out", run]) == 0
-    of_this_run = [check for check in CHECKS if check not in leakage.LEAKAGE_CHECKS]
+    of_this_run = [check for check in CHECKS if check not in leakage.CHECKS]
     audited = audit_evidence(load_evidence(Path(run)), of_this_run)
     assert audited.passed
     assert {f.check.name: f.outcome.status for f in audited.findings}["mechanism"] == "passed"

@@ -62,7 +62,7 @@ PUBLICATION_CHECKS: tuple[Check, ...] = (
 STUDY_CHECKS: tuple[Check, ...] = (
     _check("approvals", "Did everybody approve of the study that was run?", publication.check_approvals),
 )
-CONFORMITY_CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[Check, ...] = (
     *LINK_CHECKS,
     *SESSION_CHECKS,
     *CONVERSATION_CHECKS,

@@ -16,12 +16,12 @@ from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.blame import absent_senders, malicious_sender
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_possible, passed
 from smc_dp.audit.run.conformity.dry_run import Absences
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, free_places, learn_schedule, walk_transcript
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.transcript_header import APPROVALS
 
 
@@ -219,15 +219,16 @@ def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
         for i, (n, e) in enumerate(given.fixed(name)):
             if i >= len(moves) or (e.kind, e.to, e.stage) != (moves[i].kind, moves[i].peer, moves[i].stage):
                 wanted = _said(moves[i]) if i < len(moves) else "nothing more"
-                fields = {**_fields(e.kind, e.to, e.stage), "name": name, "wanted": wanted}
-                yield (n, InputFault("message.out_of_order", fields))
+                yield (
+                    n,
+                    make_fault("message.out_of_order", **_fields(e.kind, e.to, e.stage), name=name, wanted=wanted),
+                )
                 break
         kind = given.evidence.session.kind(name)
         stood = free_places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
         for (n, e), place in zip(given.sent(name), stood, strict=True):
             if place and place not in given.schedule.places:
-                fields = {**_fields(e.kind, e.to, e.stage), "name": name}
-                yield (n, InputFault("message.out_of_place", fields))
+                yield (n, make_fault("message.out_of_place", **_fields(e.kind, e.to, e.stage), name=name))
 
 
 def _fields(kind: str, to: str, stage: str) -> dict[str, str]:

@@ -18,9 +18,9 @@ from protocols.runtime.mailbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link
 from smc_dp.audit.run.blame import absent_senders, chain_signer
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 
 _ALL = {**dict.fromkeys(("n", "size"), int), **dict.fromkeys(("from", "to", "kind", "stage", "digest", "prev"), str)}
 _TYPES = {**_ALL, "number": int, "round": int, "chain": str, "body": str}
@@ -28,7 +28,7 @@ _OF_ABSENCE = {**_ALL, "missing": str, "read": int}
 _HEAD = {"n": 0, "from": "", "to": "", "kind": "Session", "size": 0, "prev": bytes(32).hex()}
 _TEXT_HEAD = ("session", "topology", "digest")
 _HASH_BYTES = 32
-_NOT_CANONICAL = InputFault("line.not_canonical")
+_NOT_CANONICAL = make_fault("line.not_canonical")
 
 
 def check_schema(evidence: Evidence) -> CheckOutcome:
@@ -136,10 +136,9 @@ def _break(chain: dict[str, bytes], numbers: dict[tuple[str, str], int], e: Enve
     """What is wrong with the sender's next envelope; remembers it otherwise."""
     edge, before = (e.sender, e.to), chain.get(e.sender, START)
     if e.prev != before:
-        return InputFault("message.not_next", {"sender": shown(e.sender)})
+        return make_fault("message.not_next", sender=shown(e.sender))
     if (wanted := numbers.get(edge, 0)) != e.number:
-        fields = {"number": e.number, "wanted": wanted}
-        return InputFault("message.number_on_link", fields)
+        return make_fault("message.number_on_link", number=e.number, wanted=wanted)
     chain[e.sender], numbers[edge] = e.digest, e.number + 1
     return None
 
@@ -155,23 +154,22 @@ def _head_fault(head: Mapping[str, Any], text: bytes) -> Fault | None:
 
 
 def _other_value(name: str, wanted: str, got: object) -> Fault:
-    fields = {"name": name, "wanted": wanted, "got": shown(got)}
-    return InputFault("line.other_value", fields)
+    return make_fault("line.other_value", name=name, wanted=wanted, got=shown(got))
 
 
 def _line_fault(line: Any, text: bytes, envelope: Envelope | None, absent: bool) -> Fault | None:
     if not isinstance(line, dict):
-        return InputFault("line.no_object")
+        return make_fault("line.no_object")
     types = _OF_ABSENCE if line.get("kind") == ABSENT else _TYPES
     if missing := sorted(types.keys() - line.keys()):
-        return InputFault("line.missing_field", {"name": missing[0]})
+        return make_fault("line.missing_field", name=missing[0])
     if unknown := sorted(line.keys() - types.keys() - ({"via"} if types is _TYPES else set())):
-        return InputFault("line.unknown_field", {"name": shown(unknown[0])})
+        return make_fault("line.unknown_field", name=shown(unknown[0]))
     for name, value in line.items():
         if type(value) is not types.get(name, str):
             return _other_value(name, types.get(name, str).__name__, value)
     if not (_is_absence(line) if absent else envelope is not None and _is_written(line, envelope)):
-        return InputFault("line.not_as_recorded")
+        return make_fault("line.not_as_recorded")
     return None if canonical(line) == text else _NOT_CANONICAL
 
 

@@ -12,12 +12,20 @@ from protocols.runtime.channel import GREETING
 from protocols.runtime.network import LINKS, Traffic, traffic
 from protocols.runtime.role_stepper import KEYS
 from smc_dp.audit.run.blame import absent_senders
-from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, not_possible, passed, refuted_outcome
+from smc_dp.audit.run.check import (
+    CheckOutcome,
+    failed,
+    make_fault,
+    not_applicable,
+    not_possible,
+    passed,
+    refuted_outcome,
+)
 from smc_dp.audit.run.conformity.conversation import find_schedule, refuted_readers
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validated
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import opens
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
@@ -180,18 +188,21 @@ def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> F
     named: set[str] = set()
     for stage in stated:
         if stage.stage in named:
-            return InputFault("timings.stage_twice", {"stage": shown(stage.stage)})
+            return make_fault("timings.stage_twice", stage=shown(stage.stage))
         named.add(stage.stage)
         sent = found.get(stage.stage, Traffic())
         for name in _COUNTED:
             if (said := getattr(stage, name)) != getattr(sent, name):
-                return InputFault(
+                return make_fault(
                     "timings.other_figure",
-                    {"stated": said, "name": name, "stage": shown(stage.stage), "recorded": getattr(sent, name)},
+                    stated=said,
+                    name=name,
+                    stage=shown(stage.stage),
+                    recorded=getattr(sent, name),
                 )
     if (missing := next((name for name in found if name not in named), None)) is None:
         return None
-    return InputFault("timings.lacks_stage", {"stage": shown(missing)})
+    return make_fault("timings.lacks_stage", stage=shown(missing))
 
 
 def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None:
@@ -201,7 +212,7 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
     """
     names, there = evidence.session.names, {(s.stage, role) for s in stated for role in s.seconds}
     if strangers := sorted({role for _, role in there} - set(names)):
-        return InputFault("timings.of_stranger", {"role": shown(strangers[0])})
+        return make_fault("timings.of_stranger", role=shown(strangers[0]))
     schedule = find_schedule(evidence)
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
         known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
@@ -211,10 +222,10 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
         return fault
     for stage, role in sorted(there - schedule.stages):
         if role not in away:
-            return InputFault("timings.role_never_there", {"role": role, "stage": stage})
+            return make_fault("timings.role_never_there", role=role, stage=stage)
     for stage, role in sorted(schedule.always - there):
         if role not in away:
-            return InputFault("timings.lacks_role", {"role": role, "stage": stage})
+            return make_fault("timings.lacks_role", role=role, stage=stage)
     return None
 
 
@@ -222,4 +233,4 @@ def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> Fault |
     unknown = next((s.stage for s in stated if s.stage not in known), None)
     if unknown is None:
         return None
-    return InputFault("timings.unknown_stage", {"stage": shown(unknown)})
+    return make_fault("timings.unknown_stage", stage=shown(unknown))

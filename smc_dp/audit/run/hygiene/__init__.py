@@ -18,7 +18,7 @@ def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Che
     return Check("hygiene", name, asks, run)
 
 
-HYGIENE_CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[Check, ...] = (
     _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys.check_keys),
     _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.check_units),
     _check("repeats", "Is every ciphertext sent only once?", ciphertexts.check_repeats),

@@ -11,10 +11,10 @@ from protocols.runtime.message import Key, Message
 from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import chain_signer, malicious_sender
-from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.agreement import TEST_KEYS
 
 
@@ -73,14 +73,14 @@ def _other_key(evidence: Evidence, letter: Letter) -> Fault | None:
     owned = keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
     if not owned or getattr(letter.message, "n", None) in owned:
         return None
-    return InputFault("key.not_of_view", {"sender": shown(sender)})
+    return make_fault("key.not_of_view", sender=shown(sender))
 
 
 def _assembly_fault(p: int, q: int, bits: int) -> Fault | None:
     try:
         paillier.assemble(p, q, bits)
     except ValueError as error:
-        return InputFault("key.unusable_secret", {"why": str(error)})
+        return make_fault("key.unusable_secret", why=str(error))
     return None
 
 
@@ -89,7 +89,7 @@ def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | No
     try:
         key = paillier.PublicKey(n)
     except ValueError as error:
-        return InputFault("key.unusable_public", {"why": str(error)})
+        return make_fault("key.unusable_public", why=str(error))
     context = evidence.session.id + letter.envelope.sender.encode()
     # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
     return admission.verify(key, bits, proof, context, Stream.from_system())
@@ -98,10 +98,10 @@ def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | No
 def _comparison_fault(message: Message | None, bits: int) -> Fault | None:
     n, g, h = (getattr(message, name) for name in ("n", "g", "h"))
     if any(not modular.is_unit(x, n) or x == 1 for x in (g, h)):
-        return InputFault("key.no_units")
+        return make_fault("key.no_units")
     if dgk.has_size(DgkPublicKey(n, g, h, 2, dgk.order_bits(bits)), bits):
         return None
-    return InputFault("key.other_size", {"bits": bits})
+    return make_fault("key.other_size", bits=bits)
 
 
 def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None:
@@ -109,12 +109,12 @@ def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None
     known = list(again.keys.values())
     for n, secret in keys_of(again.view).items():
         if secret.public not in known:
-            return InputFault("key.never_used")
+            return make_fault("key.never_used")
         if n in sound:
             continue
         if isinstance(secret, DgkPrivateKey):
             if not _has_orders(secret, bits):
-                return InputFault("key.other_secret_part")
+                return make_fault("key.other_secret_part")
         elif fault := _assembly_fault(secret.p, secret.q, bits):
             return fault
         sound.add(n)

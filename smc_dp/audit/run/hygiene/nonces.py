@@ -9,9 +9,9 @@ from protocols.errors import DecodeError
 from protocols.runtime.envelope import HELLO
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import chain_signer
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 
 
 def check_nonces(evidence: Evidence) -> CheckOutcome:
@@ -54,7 +54,7 @@ def _link_fault(again: Recomputed, peers: Iterable[str], links: dict[tuple[str, 
         try:
             key = again.links.key(*edge)
         except DecodeError:
-            return InputFault("link.no_key", between)
+            return make_fault("link.no_key", **between)
         if links.setdefault(edge, key) != key:
-            return InputFault("link.different_keys", between)
+            return make_fault("link.different_keys", **between)
     return None

@@ -118,7 +118,7 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     return passed("marks.hold", marks=said)
 
 
-PRIVACY_CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[Check, ...] = (
     Check(
         "privacy",
         "mechanism",

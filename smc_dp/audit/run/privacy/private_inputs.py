@@ -15,11 +15,11 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
 from smc_dp.audit.run.blame import view_signer, why_unsigned
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_possible, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import direction
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
@@ -48,7 +48,7 @@ def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     for name, view in views.items():
         mine = _drawn(view.inputs, found)
         if mine is None:
-            return blame_owner(evidence, name, InputFault("view.no_noise"))
+            return blame_owner(evidence, name, make_fault("view.no_noise"))
         if wrong := _wrong(mine):
             return blame_owner(evidence, name, wrong)
         drawn.append(mine)
@@ -72,10 +72,10 @@ def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
 
 def _wrong(mine: _Drawn) -> Fault | None:
     if not _plausible(*_length(mine), mine.law.dimension):
-        return InputFault("noise.length")
+        return make_fault("noise.length")
     fine = mine.law.scale >= direction.COARSE
     if fine and direction.direction_chance(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
-        return InputFault("noise.direction")
+        return make_fault("noise.direction")
     return None
 
 
@@ -111,9 +111,9 @@ def check_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return blame_owner(evidence, name, InputFault("view.no_model"))
+            return blame_owner(evidence, name, make_fault("view.no_model"))
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
-            return blame_owner(evidence, name, InputFault("view.model_too_long", {"most": float(longest)}))
+            return blame_owner(evidence, name, make_fault("view.model_too_long", most=float(longest)))
     return passed("models.hold", models=count_noun("model", len(views)), longest=float(longest))
 
 
@@ -137,13 +137,12 @@ def blame_owner(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
 
 def impossible_rows(rows: int, most: int) -> Fault:
     """Return that a party states a number of rows that it cannot have."""
-    return InputFault("view.number_of_rows", {"got": rows, "most": most})
+    return make_fault("view.number_of_rows", got=rows, most=most)
 
 
 def little_variance(law: Any) -> Fault:
     """Return that the shares of a law of ddg noise have too little variance."""
-    fields = {"variance": float(law.variance), "least": LEAST_SHARE_VARIANCE}
-    return InputFault("share.little_variance", fields)
+    return make_fault("share.little_variance", variance=float(law.variance), least=LEAST_SHARE_VARIANCE)
 
 
 def count_noun(what: str, number: int) -> str:

@@ -13,12 +13,12 @@ from fractions import Fraction
 from math import exp, isqrt, pi
 from typing import Any
 
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, blame_owner, count_noun, little_variance
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, share_distributions
-from smc_dp.core.errors import Fault, FieldValue, InputFault
+from smc_dp.core.errors import Fault
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
@@ -112,7 +112,7 @@ def _form_fault(found: DerivedParameters) -> Fault | None:
     for r, blocks in enumerate(found.form.sums):
         lengths = tuple(length for length, _ in blocks)
         if lengths != (gradient,) and (r or lengths != (gradient, d, *beside)):
-            return InputFault("sums.other_blocks", {"sum": r, "lengths": str(lengths), "gradient": gradient})
+            return make_fault("sums.other_blocks", sum=r, lengths=str(lengths), gradient=gradient)
     return None
 
 
@@ -155,8 +155,7 @@ def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapp
         for r, blocks in enumerate(sums):
             for what, length, allowed in _lengths(blocks, most[r]):
                 if length > (allowed * most_rows) ** 2:
-                    fields: dict[str, FieldValue] = {"what": what, "sum": r, "rows": most_rows}
-                    too_long = InputFault("view.sum_too_long", fields)
+                    too_long = make_fault("view.sum_too_long", what=what, sum=r, rows=most_rows)
                     return blame_owner(evidence, name, too_long)
             if fault := _no_square(blocks):
                 return blame_owner(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
@@ -179,9 +178,9 @@ def _no_square(blocks: tuple[InputBlock, ...]) -> Fault | None:
         return None
     diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())
     if min(diagonal) < 0:
-        return InputFault("curvature.negative")
+        return make_fault("curvature.negative")
     for i, x in enumerate(diagonal):
         for y in diagonal[i + 1 :]:
             if next(above) ** 2 > x * y:
-                return InputFault("curvature.no_square")
+                return make_fault("curvature.no_square")
     return None

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import ceil, exp, lgamma, log, log2
 from typing import Any
 
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import lengths, rounds
@@ -26,7 +26,7 @@ from smc_dp.audit.run.privacy.private_inputs import (
     little_variance,
 )
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, inputs_of_views
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.methods.training.classes import coordinates
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
@@ -76,8 +76,9 @@ def _other_session(evidence: Evidence, found: DerivedParameters) -> Fault | None
     other = next((field for field in follows if follows[field] != said.get(field)), None)
     if other is None:
         return None
-    fields = {"name": other, "bound": shown(said.get(other)), "follows": shown(follows[other])}
-    return InputFault("session.other_parameter", fields)
+    return make_fault(
+        "session.other_parameter", name=other, bound=shown(said.get(other)), follows=shown(follows[other])
+    )
 
 
 @dataclass(frozen=True)
@@ -133,19 +134,16 @@ def _guaranteed(found: DerivedParameters, law: Any, H: int, moved: int) -> str |
             return little_variance(law)
         mu = Fraction(moved**2) / (total - _SMOOTHING)
         if mu > target.mu**2:
-            fields = {"mu": float(mu) ** 0.5, "most": float(target.mu)}
-            return InputFault("shares.mu_too_large", fields)
+            return make_fault("shares.mu_too_large", mu=float(mu) ** 0.5, most=float(target.mu))
         return f"Together they have the variance {float(total):.6g}, so mu = {float(mu) ** 0.5:.6g}"
     epsilon = moved / law.scale + (LOST if law.name == "vg" else 0)
     if epsilon > wanted:
-        fields = {"epsilon": float(epsilon), "most": float(wanted)}
-        return InputFault("shares.epsilon_too_large", fields)
+        return make_fault("shares.epsilon_too_large", epsilon=float(epsilon), most=float(wanted))
     if law.name != "vg":
         return f"each share alone gives epsilon {float(epsilon):.6g}"
     bits = -_log2_delta(law, H, float(epsilon))
     if law.scale < LEAST_SCALE or bits < LARGEST_DELTA_BITS - 1e-6:
-        fields = {"bits": bits, "least": LARGEST_DELTA_BITS}
-        return InputFault("shares.delta_too_large", fields)
+        return make_fault("shares.delta_too_large", bits=bits, least=LARGEST_DELTA_BITS)
     return f"together they give epsilon {float(epsilon):.6g} with delta 2**-{bits:.1f}"
 
 
@@ -199,9 +197,9 @@ class _Looks:
                 self.shares.append(block.law)
                 self.tests += 2
                 if not lengths.is_plausible(lengths.squared_length([block.noise], block.law), block.law, 1):
-                    return InputFault("share.length", {"where": where})
+                    return make_fault("share.length", where=where)
                 if lengths.has_direction(block.noise, block.numbers, block.law):
-                    return InputFault("share.direction", {"where": where})
+                    return make_fault("share.direction", where=where)
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
     def again(self, sums: InputSums) -> Fault | None:
@@ -213,7 +211,7 @@ class _Looks:
         for some in alike.values():
             self.tests += len(some) > 1
             if _same(some) or lengths.have_direction(*_vectors(some), some[0].law):
-                return InputFault("share.used_again")
+                return make_fault("share.used_again")
         return None
 
     def all_sums(self, given: Sequence[InputSums]) -> Fault | None:
@@ -229,7 +227,7 @@ class _Looks:
         drawn = [(block.noise, block.law) for sums in given for blocks in sums for block in _noisy(blocks)]
         if lengths.are_plausible(drawn):
             return None
-        return InputFault("shares.length_of_all", {"what": what})
+        return make_fault("shares.length_of_all", what=what)
 
     def together(self, given: Sequence[tuple[InputBlock, ...]]) -> Fault | None:
         """What is wrong with all given shares of one sum."""
@@ -237,9 +235,9 @@ class _Looks:
             law = some[0].law
             self.tests += 2
             if not lengths.is_plausible(lengths.squared_length([x.noise for x in some], law), law, len(some)):
-                return InputFault("shares.length")
+                return make_fault("shares.length")
             if lengths.have_direction(*_vectors(some), law):
-                return InputFault("shares.direction")
+                return make_fault("shares.direction")
             self.power = max(self.power, lengths.power_of_length(law, len(some)))
         return None
 
@@ -291,8 +289,7 @@ def check_shared_models(
             return blame_owner(evidence, name, impossible_rows(rows, reach.most_rows))
         if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
             most = float(reach.longest * rows / reach.most_rows)
-            fields = {"rows": rows, "most": most}
-            too_long = InputFault("view.input_too_long", fields)
+            too_long = make_fault("view.input_too_long", rows=rows, most=most)
             return blame_owner(evidence, name, too_long)
     return passed("models.shared_hold", vectors=count_noun("vector", len(read)))
 

@@ -11,11 +11,10 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from smc_dp.audit.run.blame import absent_senders
-from smc_dp.audit.run.check import CheckOutcome, not_possible
+from smc_dp.audit.run.check import CheckOutcome, make_fault, not_possible
 from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import blame_owner
-from smc_dp.core.errors import InputFault
 from smc_dp.privacy.distributed import SharedRounds
 
 NO_NOISE = "none"
@@ -46,10 +45,11 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
         if mine is None or (len(mine) < len(found.form.sums) and name not in away):
-            return blame_owner(evidence, name, InputFault("view.no_input"))
+            return blame_owner(evidence, name, make_fault("view.no_input"))
         if len(mine) > len(found.form.sums):
-            fields = {"answers": len(mine), "sums": len(found.form.sums)}
-            return blame_owner(evidence, name, InputFault("view.too_many_answers", fields))
+            return blame_owner(
+                evidence, name, make_fault("view.too_many_answers", answers=len(mine), sums=len(found.form.sums))
+            )
         read[name] = mine
     return read
 

@@ -72,7 +72,7 @@ def test_what_is_found_are_neighbours_in_the_unit_ball(name: str) -> None:
     assert all((p.X == q.X).all() for p, q in zip(first[1:], second[1:], strict=True))
 
 
-@pytest.mark.parametrize("twin", [None, "half-noise"])
+@pytest.mark.parametrize("mutant", [None, "half-noise"])
 def test_at_a_real_dimension_half_the_noise_is_refuted_and_ours_is_not(mutant: MutantName | None) -> None:
     audited = audit_mechanism(
         case("prr_mean", mutant=mutant), 250, 0.002, Stream.insecure_from_seed(f"vector {mutant}")

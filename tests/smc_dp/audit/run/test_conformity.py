@@ -24,7 +24,7 @@ LAST = 93  # the last line of its record
 STRANGER = Identity(bytes(31) + b"\x07")
 # Those of what was published and agreed on have tests of their own: conformity/test_publication.py, test_approvals.py.
 OF_THE_RECORD = tuple(
-    c for c in conformity.CONFORMITY_CHECKS if c not in (*conformity.PUBLICATION_CHECKS, *conformity.STUDY_CHECKS)
+    c for c in conformity.CHECKS if c not in (*conformity.PUBLICATION_CHECKS, *conformity.STUDY_CHECKS)
 )
 NAMES = [check.name for check in OF_THE_RECORD]
 

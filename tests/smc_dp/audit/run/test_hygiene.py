@@ -31,10 +31,10 @@ from protocols.runtime.claims import Mask
 from protocols.runtime.envelope import HELLO
 from protocols.runtime.session import Program
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.hygiene import HYGIENE_CHECKS, secrecy
+from smc_dp.audit.run.hygiene import CHECKS, secrecy
 from smc_dp.audit.run.report import audit_evidence
 
-NAMES = [check.name for check in HYGIENE_CHECKS]
+NAMES = [check.name for check in CHECKS]
 
 
 @cache
@@ -47,7 +47,7 @@ def honest() -> Evidence:
 
 @pytest.mark.parametrize("options", [{}, {"topology": "star", "comparison": "all-pairs"}], ids=str)
 def test_honest_runs_pass(options: dict[str, Any], tmp_path: Any) -> None:
-    found = audit_evidence(toy_run(tmp_path, (12, 8, 8, 20), **options).evidence(), HYGIENE_CHECKS).findings
+    found = audit_evidence(toy_run(tmp_path, (12, 8, 8, 20), **options).evidence(), CHECKS).findings
     assert {f.check.name: f.outcome.status for f in found} == dict.fromkeys(NAMES, "passed")
 
 
@@ -55,7 +55,7 @@ def test_honest_runs_pass(options: dict[str, Any], tmp_path: Any) -> None:
 def test_the_printed_protocol_fails_where_it_is_flawed(topology: str, tmp_path: Any) -> None:
     """Its noise is sent as a bare power [N5], and its integers are masked by integers of their own length [N2]."""
     evidence = toy_run(tmp_path, as_printed=True, topology=topology).evidence()
-    found = {f.check.name: f.outcome for f in audit_evidence(evidence, HYGIENE_CHECKS).findings}
+    found = {f.check.name: f.outcome for f in audit_evidence(evidence, CHECKS).findings}
     assert {name for name, outcome in found.items() if outcome.status == "failed"} == {"freshness", "masks"}
     assert (found["freshness"].code, found["freshness"].fault.fields) == (
         "ciphertext.not_refreshed",

@@ -40,7 +40,7 @@ from smc_dp.run.agreement import with_assumptions
 from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.run.release_consistency import statement_fault
 
-CHECKS = {check.name: check for check in privacy.PRIVACY_CHECKS}
+CHECKS = {check.name: check for check in privacy.CHECKS}
 REPEATS = 60
 OWN = long_term(("north-0", "north-1", "north-2"))
 

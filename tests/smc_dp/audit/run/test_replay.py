@@ -25,10 +25,10 @@ from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.replay import REPLAY_CHECKS, settle_dispute
+from smc_dp.audit.run.replay import CHECKS, settle_dispute
 from smc_dp.audit.run.report import audit_evidence
 
-NAMES = [check.name for check in REPLAY_CHECKS]
+NAMES = [check.name for check in CHECKS]
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"topology": "star", "comparison": "all-pairs"},
@@ -52,7 +52,7 @@ def honest() -> Evidence:
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_honest_views_give_the_run_again(options: dict[str, Any], tmp_path: Any) -> None:
     evidence = toy_run(tmp_path, (12, 8, 8), **options).evidence()
-    found = audit_evidence(evidence, REPLAY_CHECKS)
+    found = audit_evidence(evidence, CHECKS)
     assert [f.outcome.status for f in found.findings] == ["passed"] * 4
     recomputed = {"count": len(evidence.envelopes), "evidence": "views of all 4 participants"}
     assert found.findings[1].outcome.fault.fields == recomputed

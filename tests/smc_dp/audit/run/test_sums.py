@@ -449,7 +449,7 @@ def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(dealing, "shares_for", given)
         evidence = evidence_of(made)
-    found = {check.name: check.run(evidence) for check in statements.STATEMENT_CHECKS}
+    found = {check.name: check.run(evidence) for check in statements.CHECKS}
     assert failed(found) == {}
     report = outcomes(evidence)
     assert {outcome.party for name, outcome in failed(report).items() if name != "messages-recomputed"} == {None}
