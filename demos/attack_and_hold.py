@@ -27,7 +27,7 @@ ORDER = "which party stands where"
 
 
 def attacks(seen: Played, program: Program, rng: Stream) -> dict[str, tuple[object, object]]:
-    """What each attack answers, and the truth."""
+    """Return the answer of each attack, and the truth."""
     hard, parties = program is HARDENED, seen.parameters.parties
     keys, halves = left_behind(seen.party(0), PartyKeys), left_behind(seen.charlie, Halves)
     slot, back = (messages.Slot, messages.Blinded) if hard else (as_printed.PrintedSlot, as_printed.PlainlyBlinded)
@@ -46,7 +46,7 @@ def attacks(seen: Played, program: Program, rng: Stream) -> dict[str, tuple[obje
 
 
 def shown(answer: object) -> str:
-    """An answer as a person reads it."""
+    """Return an answer as a person reads it."""
     return "nothing" if answer is None else str(answer.images if isinstance(answer, Permutation) else answer)
 
 

@@ -24,14 +24,14 @@ from smc_dp.data import sources
 
 
 def double_a_weight(run: Path, views: Path) -> None:
-    """The press office likes a larger weight."""
+    """Double a weight of the release."""
     release = json.loads((run / "release.json").read_text())
     release["weights"][0] *= 2
     (run / "release.json").write_text(json.dumps(release))
 
 
 def cut_out_a_message(run: Path, views: Path) -> None:
-    """One message vanishes, and every line after it is numbered and chained anew, as anybody could."""
+    """Cut one message out; number and chain every line after it anew, as anybody could."""
     head, *rest = [json.loads(line) for line in (run / "transcript.jsonl").read_text().splitlines()]
     before, lines = bytes.fromhex(head["digest"]), [head]
     for n, line in enumerate(rest[:40] + rest[41:], start=1):
@@ -43,7 +43,7 @@ def cut_out_a_message(run: Path, views: Path) -> None:
 
 
 def tell_of_other_data(run: Path, views: Path) -> None:
-    """The second hospital says that it had one record more."""
+    """Claim one record more in the second hospital's view."""
     session, path = load_evidence(run).session, views / "2.view"
     view = RecordedView.loads(path.read_bytes(), session)
     parameters, mine = view.inputs
@@ -51,7 +51,7 @@ def tell_of_other_data(run: Path, views: Path) -> None:
 
 
 def main() -> None:
-    """One honest run, audited; three copies of it, tampered with."""
+    """Audit one honest run, and three copies of it that were tampered with."""
     data = sources.dataset("breast_cancer", parties=3)
     with tempfile.TemporaryDirectory() as folder:
         run, views = Path(folder) / "run", Path(folder) / "views"

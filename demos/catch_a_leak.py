@@ -22,7 +22,7 @@ P = Parameters(tuple(SIZES), dimension=2, key_bits=512)
 
 
 def run(program: Program, seed: int) -> Run:
-    """One session; each seed gives other keys and other permutations."""
+    """Run one session; each seed gives other keys and other permutations."""
     root = Stream.insecure_from_seed(seed)
     identities = {name: Identity.generate(root.fork(f"identity {name}")) for name in (*SIZES, CURATOR_NAME)}
     session = Session(program, P, {n: i.public for n, i in identities.items()}, root.fork("nonce").bytes(32))
@@ -33,13 +33,13 @@ def run(program: Program, seed: int) -> Run:
 
 
 def addressees(seen: Run) -> dict[str, set[str]]:
-    """An eavesdropper, from headers alone: to whom each party writes in step 1.2; itself, if to nobody."""
+    """Return what an eavesdropper sees in headers: to whom each party writes in step 1.2; itself, if to nobody."""
     edges = [(x["from"], x["to"]) for x in seen.transcript.lines() if x["kind"] in ("PrintedShare", "Relay")]
     return {name: {to for sender, to in edges if sender == name} or {name} for name in SIZES}
 
 
 def culprit(seen: Run) -> str | None:
-    """Charlie: the smallest party, if senders name their places; he has j~ and pi_2 anyway."""
+    """Return Charlie's answer: the smallest party, if senders name their places; he has j~ and pi_2 anyway."""
     view = seen.views[CURATOR_NAME]
     places = {sender: x.index for sender, x in view.mail if isinstance(x, as_printed.PrintedCuratorShare)}
     if not places:
@@ -51,7 +51,7 @@ def culprit(seen: Run) -> str | None:
 
 
 def headers(seen: Run) -> tuple[tuple[str, str, str, int], ...]:
-    """What is to be the same whatever pi_1 is."""
+    """Return the headers, which have to be the same whatever pi_1 is."""
     return tuple(sorted((x["from"], x["to"], x["kind"], x["size"]) for x in seen.transcript.lines()))
 
 

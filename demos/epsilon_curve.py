@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def errors(models, test: Rows, target: Target, repeats: int):
-    """Test errors of releases, with the same directions of noise at every epsilon and calibration."""
+    """Return test errors of releases, with the same directions of noise at every epsilon and calibration."""
     rng = Stream.insecure_from_seed("figure 2")
     return np.array([1 - models.release(target, rng).model.accuracy(test) for _ in range(repeats)])
 

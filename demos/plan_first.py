@@ -25,14 +25,14 @@ COLUMNS, RUNS = 12, 5
 
 
 def people(n: int, rng: np.random.Generator) -> Rows:
-    """Rows of twelve columns in the unit ball, of two classes that overlap."""
+    """Draw rows of twelve columns in the unit ball, of two classes that overlap."""
     y = rng.integers(0, 2, n)
     X = rng.normal(0, 1, (n, COLUMNS)) + np.outer(2 * y - 1, np.linspace(0.6, 0, COLUMNS))
     return Rows(np.hstack([X / 8, np.full((n, 1), 0.1)]).clip(-0.27, 0.27), y)
 
 
 def lost(sizes: Mapping[str, int], method: str, seed: int) -> tuple[float, float]:
-    """The accuracy lost to noise in one run, and the accuracy."""
+    """Return the accuracy lost to noise in one run, and the accuracy."""
     rng = np.random.default_rng(seed)
     parties = Federation(tuple(people(n, rng) for n in sizes.values()), classes=2, names=tuple(sizes))
     options = {"protocol": "linear"} if method == "prr_mean" else {}

@@ -59,13 +59,13 @@ def main() -> None:
 
 
 def fault(evidence: Evidence) -> str | None:
-    """The first thing that is wrong with how the lines hang together."""
+    """Return the first fault in the chain and signatures of the lines."""
     found = report.audit_evidence(evidence, conformity.LINK_CHECKS).first_fault
     return f"line {found.outcome.line} {found.outcome.detail}" if found else None
 
 
 def fresh_run(run: Path) -> Path:
-    """A run made now."""
+    """Make a run now."""
     print("Three hospitals run the protocol at 3072 bits ...", file=sys.stderr)
     data = sources.dataset("breast_cancer", parties=3)
     run_protocol(data.federation, bounds=data.bounds, test=data.test, out=run)

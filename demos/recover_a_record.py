@@ -30,7 +30,7 @@ MADE = "Made by demos/recover_a_record.py, of made-up patients and noise from se
 
 
 def hospital(n: int, seed: int) -> Rows:
-    """Made-up patients in the unit ball."""
+    """Make up patients in the unit ball."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, FEATURES))
     X *= rng.uniform(0.4, 0.999, size=(n, 1)) / np.linalg.norm(X, axis=1, keepdims=True)

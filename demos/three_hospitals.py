@@ -25,7 +25,7 @@ from smc_dp.run.release import SHARES
 
 
 def progress(stage: str, done: int, total: int) -> None:
-    """Called by the run."""
+    """Print the stages of a run."""
     if done == total:
         print(f"  {stage}: all {total} are there")
 
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def signed(value: int, modulus: int) -> int:
-    """The integer nearest to zero that is the value modulo the modulus."""
+    """Return the integer nearest to zero that is the value modulo the modulus."""
     return (value + modulus // 2) % modulus - modulus // 2
 
 

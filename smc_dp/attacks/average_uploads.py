@@ -38,7 +38,7 @@ CODE: Mapping[tuple[type[Ofpa] | type[Ofaa], Calibration], tuple[StepCode, ...]]
 
 
 def averaged(uploads: Array) -> Array:
-    """The server's answer for a party's model without noise, from its uploads: (T, d+1)."""
+    """Return the server's answer for a party's model without noise, from its uploads: (T, d+1)."""
     mean: Array = uploads.mean(axis=0)
     return mean
 

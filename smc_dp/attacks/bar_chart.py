@@ -1,4 +1,4 @@
-"""Draw the outcome of an attack: a bar for each variant, with its interval and the rate of a guess."""
+"""Bar chart of the outcome of an attack: a bar for each variant, with its interval and the rate of a guess."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bars(title: str, measured: Sequence[tuple[Variant, AttackResult]]) -> Drawin
 
 
 def told(variant: Variant, result: AttackResult) -> str:
-    """Return what an attack on a variant came to, in a sentence."""
+    """Return a sentence on the outcome of an attack on a variant."""
     low, high = result.interval
     fix = ", and no fix is known" if result.no_fix_yet and result.outcome == "succeeds" else ""
     return (

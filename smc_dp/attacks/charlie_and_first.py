@@ -1,7 +1,7 @@
 """`charlie-and-first`: in the linear protocol Charlie and P_1 together read every size, every noise and the exact sum.
 
 P_1 has one half of each size and every row, Charlie the other half and the key of all rows: both follow the protocol,
-and lay side by side what they were sent. The claim of the protocol is about coalitions that lack one of the two.
+and compare what they were sent. The claim of the protocol is about coalitions that lack one of the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CODE: tuple[StepCode, ...] = (submission.party, submission.curator)
 
 
 def everything(p: Parameters, charlie: View, party: View, S: Vector) -> Everything | None:
-    """What Charlie and this party find out of all; None where they lack the halves and rows of the others."""
+    """Return the secrets of all parties that these two find; None where they lack halves and rows of the others."""
     try:
         return everything_of_hubs(p, charlie, party, S)
     except ValueError:  # a letter that the party never had
@@ -31,7 +31,7 @@ def everything(p: Parameters, charlie: View, party: View, S: Vector) -> Everythi
 
 
 def truth(seen: Played, drawn: list[PartySecret]) -> Everything:
-    """Every size, every noise, and the sum of all weights."""
+    """Return every size, every noise, and the sum of all weights."""
     ring = seen.ring
     w, eta = ([ring.vector(x) for x in vectors] for vectors in zip(*((s.w, s.eta) for s in drawn), strict=True))
     return Everything(tuple(s.n for s in drawn), tuple(eta), ring.add_vectors(*w))
@@ -45,7 +45,7 @@ def _trial(rng: Stream, key_bits: int, *, first: bool) -> bool:
 
 
 def with_another(name: str, code: tuple[StepCode, ...] = ()) -> Variant:
-    """Charlie with a party that is not P_1, which fails."""
+    """Return the variant of Charlie with a party that is not P_1, which fails."""
     _, target, about = form_of(LINEAR)
     return Variant(name, target, f"{about}, with any party but P_1", "fails", partial(_trial, first=False), code=code)
 

@@ -44,7 +44,7 @@ ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so t
 
 
 def printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
-    """Every size and who is smallest in the printed protocol: its halves add up as integers."""
+    """Return every size and who is smallest in the printed protocol: its halves add up as integers."""
     keys: PartyKeys = left_behind(party, PartyKeys)
     halves = [mail_from(charlie, name, PrintedCuratorShare) for name in p.parties]
     opened = [keys.xi.decrypt(mail_from(charlie, name, PrintedSlot).a) for name in p.parties]
@@ -53,7 +53,7 @@ def printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
 
 
 def unmasked(p: SumParameters, charlie: View, *parties: View) -> Mapping[str, Vector]:
-    """What each other party's masked input is without the masks that Charlie and these parties know."""
+    """Return each other party's masked input without the masks that Charlie and these parties know."""
     opened = {name: mail_from(charlie, name, Unmask).shares for name in p.parties}
     places = [p.parties.index(view.name) for view in parties]
     vaults = [left_behind(view, Vault) for view in parties]  # the first, which still has its secrets
@@ -68,7 +68,7 @@ def unmasked(p: SumParameters, charlie: View, *parties: View) -> Mapping[str, Ve
 
 
 def sizes_in_the_sum(p: SumParameters, charlie: View, *parties: View) -> Sizes:
-    """What Charlie and these parties take for the sizes: the last number of each masked input, without their masks."""
+    """Return the attackers' answer for the sizes: the last number of each masked input, without known masks."""
     read = {name: z[-1] for name, z in unmasked(p, charlie, *parties).items()}
     for view in parties:
         read[view.name] = _added(view)[-1]

@@ -33,7 +33,7 @@ CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
 
 
 def randomiser(key: PrivateKey, c: Ciphertext) -> int:
-    """The x with c = (1 + m n) x^n mod n^2."""
+    """Return the x with c = (1 + m n) x^n mod n^2."""
     n, phi = key.public.n, (key.p - 1) * (key.q - 1)
     return modular.power(c.value % n, modular.invert(n, phi), n)
 
@@ -41,7 +41,7 @@ def randomiser(key: PrivateKey, c: Ciphertext) -> int:
 def pi2_of_parties(
     xi: PrivateKey, sent: Sequence[Ciphertext], returned: Sequence[Ciphertext], rng: Stream
 ) -> Permutation:
-    """The parties' answer for pi_2, from what each sent in step 1.3 and got in step 1.5; a guess where nothing fits."""
+    """Return the parties' answer for pi_2, from what each sent in step 1.3 and got in step 1.5, or a guess."""
     came = [randomiser(xi, c) for c in sent]
     back = [randomiser(xi, c) for c in returned]
     if sorted(came) != sorted(back):

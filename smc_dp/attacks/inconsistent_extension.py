@@ -1,12 +1,12 @@
-"""`inconsistent-extension`: in the linear protocol a Charlie that deviates finds Delta in two halves.
+"""`inconsistent-extension`: in the linear protocol a malicious Charlie finds Delta in two halves.
 
 The extension has a column of bits for each bit of Delta, and all columns should hold the same choices. Charlie flips
 one choice in some columns E only. Then the two labels of that wire are his label t xor (Delta and E), and t xor (Delta
 and not E); he tries all values of Delta in E until the garbled circuit opens a row, and all values outside of E the
 same way. Each search stands alone: 2^63 and 2^64 guesses at Delta's 127 bits in place of 2^127, and nobody notices.
 
-`SEARCHED` bits are searched in each of the two, in earnest: those in E in the run itself, before Charlie goes on. So
-many of the others he is told, as a longer search would have; `reckoned` says how long.
+`SEARCHED` bits are really searched in each of the two; those in E in the run itself, before Charlie goes on. The other
+bits he is given, as a longer search would find them; `reckoned` says how long.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MEMBER = 1  # whose noise Charlie knows: P_2's
 
 @dataclass(frozen=True, repr=False)
 class Loot:
-    """All that Charlie keeps of the session: his labels as they are right but for those bits, and what P_1 sent.
+    """Secrets that Charlie keeps of the session: his labels, right but for those bits, and what P_1 sent.
 
     `inside`: Delta and E, found when a row opened.
     """
@@ -61,26 +61,26 @@ class Loot:
     summand: Vector
 
     def opened(self, p: Parameters, labels: bytes) -> bytes | None:
-        """The row that opens with these labels; None if none does."""
+        """Return the row that opens with these labels; None if none does."""
         try:
             return garbling.unlock(self.session, labels, p.K, SIZE_BITS, self.tables, self.locked)
         except DecodeError:
             return None
 
     def with_wire(self, shift: int) -> bytes:
-        """The labels with that of the flipped wire shifted by these bits."""
+        """Return the labels with that of the flipped wire shifted by these bits."""
         return moved(self.labels, WIRE, shift)
 
 
 def moved(labels: bytes, wire: int, shift: int) -> bytes:
-    """The labels with one of them xor `shift`."""
+    """Return the labels with one of them xor `shift`."""
     at = wire * LABEL_BYTES
     label = int.from_bytes(labels[at : at + LABEL_BYTES], "little") ^ shift
     return labels[:at] + label.to_bytes(LABEL_BYTES, "little") + labels[at + LABEL_BYTES :]
 
 
 def flipped(u: bytes, columns: Sequence[int]) -> bytes:
-    """The extension with the choice for the wire flipped in these columns alone."""
+    """Return the extension with the choice for the wire flipped in these columns alone."""
     changed, width = bytearray(u), len(u) // oblivious.KEYS
     for column in columns:
         changed[column * width + WIRE // 8] ^= 1 << WIRE % 8
@@ -88,13 +88,13 @@ def flipped(u: bytes, columns: Sequence[int]) -> bytes:
 
 
 def spread(bits: Sequence[int]) -> Iterator[int]:
-    """All numbers that have ones among these bits only."""
+    """Yield all numbers that have ones among these bits only."""
     for chosen in range(1 << len(bits)):
         yield sum(1 << bit for i, bit in enumerate(bits) if chosen >> i & 1)
 
 
 def curator_with(columns: Sequence[int]) -> Program:
-    """The program whose Charlie flips one choice in these columns; with none he follows the protocol."""
+    """Return the program whose Charlie flips one choice in these columns; with none he follows the protocol."""
 
     async def evaluate(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) -> Loot:
         garbler = p.parties[0]
@@ -120,7 +120,7 @@ def curator_with(columns: Sequence[int]) -> Program:
 
 
 def found_delta(p: Parameters, loot: Loot, told: int) -> int | None:
-    """Delta, from the bits inside of E, those that are told, and a search of the others; None if nothing opens."""
+    """Return Delta, from the bits in E, those that are given, and a search of the others; None if nothing opens."""
     for rest in spread(OUTSIDE):
         outside = told | rest
         if loot.opened(p, loot.with_wire(outside)) is not None:  # the label of the other bit
@@ -129,11 +129,11 @@ def found_delta(p: Parameters, loot: Loot, told: int) -> int | None:
 
 
 def everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S: Vector) -> Everything | None:
-    """Sizes, noises and the exact sum, from Delta and one party's noise, that of MEMBER; None if some row stays locked.
+    """Return sizes, noises and the exact sum, from Delta and MEMBER's noise; None if some row stays locked.
 
     With Delta both labels of every wire are known. Of an AND three pairs of labels lead to one output label and the
-    fourth to the other: that is the pair of ones. So every input bit shows; and whoever knows them makes any party
-    the smallest, whose row opens then.
+    fourth to the other: that is the pair of ones. So every input bit shows; and whoever knows them makes any party the
+    smallest, whose row opens then.
     """
     labels = loot.with_wire(loot.inside)
     sizes = _sizes(p, loot, labels, delta)
@@ -149,11 +149,11 @@ def everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S: Vec
 
 
 def reckoned(K: int) -> dict[str, float]:
-    """Powers of two: guesses at Delta with and without the flip, and hashes in all where each guess goes to the end.
+    """Return exponents of two: guesses at Delta with and without the flip, and hashes in all.
 
     A guess evaluates what depends on the wire: one comparison, and from then on a comparison and a choice of the winner
-    in every round of the tournament. To hold first outputs against each other instead takes two hashes a guess, and
-    memory for 2^63 of them.
+    in every round of the tournament. To compare first outputs instead takes two hashes a guess, and memory for 2^63 of
+    them.
     """
     rounds, width = garbling.index_bits(K), SIZE_BITS + garbling.index_bits(K)
     gates = 1 + width + (rounds - 1) * 2 * width
@@ -167,7 +167,7 @@ def _bare(p: Parameters, loot: Loot, content: bytes) -> Vector:
 
 
 def _with_smallest(labels: bytes, sizes: Sequence[int], place: int, delta: int) -> bytes:
-    """Labels of size 0 for this party, and of the largest one for all others."""
+    """Return labels of size 0 for this party, and of the largest one for all others."""
     for j, n in enumerate(sizes):
         for bit in range(SIZE_BITS):
             if (n >> bit & 1) != (j != place):
@@ -176,7 +176,7 @@ def _with_smallest(labels: bytes, sizes: Sequence[int], place: int, delta: int) 
 
 
 def _sizes(p: Parameters, loot: Loot, labels: bytes, delta: int) -> list[int]:
-    """What the first round compares, neighbour with neighbour: truth values of x xor y and of y xor borrow."""
+    """Return the sizes, from truth values of x xor y and of y xor borrow in the first round of comparisons."""
     both = np.array([[0, 0], [delta % 2**64, delta >> 64]], np.uint64)
     all_wires = wires(labels)
     values = all_wires[: p.K * SIZE_BITS].reshape(p.K, SIZE_BITS, 2).swapaxes(0, 1)
@@ -199,7 +199,7 @@ def _sizes(p: Parameters, loot: Loot, labels: bytes, delta: int) -> list[int]:
 
 
 def _truths(outputs: list[list[Wires]]) -> tuple[np.ndarray, np.ndarray]:
-    """Of the inputs as they are: of the four outputs the one of two ones is unlike the others.
+    """Return the truth values of the inputs: of the four outputs that of two ones is unlike the others.
 
     It stands where the first input is flipped unless that is a one, and so with the second.
     """

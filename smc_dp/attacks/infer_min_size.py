@@ -39,7 +39,7 @@ EPSILON, LAM = Fraction(1, 20), 1.0
 
 
 def estimated(released: Sequence[int], length_for_one_row: float) -> float:
-    """An outsider's answer for the smallest size, given how long noise for a single row would be on average."""
+    """Return an outsider's answer for the smallest size, given the mean length of noise for a single row."""
     return length_for_one_row / float(np.linalg.norm(np.array(released, dtype=float)))
 
 
@@ -64,7 +64,7 @@ def _attacked(program: Program) -> Variant:
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
-    """The length of noise that no size enters, with the factor at which the same division does best."""
+    """Try the length of noise that no size enters, with the factor at which the same division does best."""
     noise = proven(Target(EPSILON), DIMENSION, WeightedSum(LAM).sensitivity)
     n, w = _smallest(rng)
     models = zip((n, *OTHERS), (w, *_other_models()), strict=True)
@@ -75,7 +75,7 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    """The same division for the shares of all parties, whose scale no size enters either."""
+    """Try the same division on the shares of all parties, whose scale no size enters either."""
     form = weighted_sum(Among(1 + len(OTHERS), 1, 0), DIMENSION, EPSILON, lam=LAM)
     n, w = _smallest(rng)
     entered = [
@@ -87,7 +87,7 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
 
 
 def _usual_length(form: SharedWeightedSum) -> float:
-    """Of the sum of all shares: the root of d times the mean of all their V."""
+    """Return the usual length of the sum of all shares: the root of d times the mean of all their V."""
     law: Any = form.noise.law
     return float(law.scale) * sqrt(2 * form.among.parties * float(law.shape) * DIMENSION)
 
@@ -97,7 +97,7 @@ def _is_near(estimate: float, n: int) -> bool:
 
 
 def _smallest(rng: Stream) -> tuple[int, tuple[int, ...]]:
-    """A fresh size, and the model of so many rows."""
+    """Draw a size, and return it with the model of so many rows."""
     n = round(exp(log(FEWEST) + rng.below(1 << 53) / (1 << 53) * log(MOST / FEWEST)))
     return n, _model(n, 0)
 

@@ -1,6 +1,6 @@
-"""`known-noise`: in the linear protocol a P_1 that deviates locks its own row at every place, and knows the noise.
+"""`known-noise`: in the linear protocol a malicious P_1 locks its own row at every place, and knows the noise.
 
-Whichever row opens for Charlie is P_1's, and no letter looks different for it. Only P_1 knows what to take off.
+Whichever row opens for Charlie is P_1's, and no message looks different for it. Only P_1 knows what to take off.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PARTIES, DIMENSION = 5, 2
 
 
 def own_at_every_place(p: Parameters, gathered: Gathered) -> Gathered:
-    """What P_1 locks in place of everybody's rows."""
+    """Return P_1's own row in place of everybody's."""
     return replace(gathered, epks=gathered.epks[:1] * p.K, rows=gathered.rows[:1] * p.K)
 
 
@@ -41,7 +41,7 @@ DEVIATING = replace(LINEAR, roles={**LINEAR.roles, PARTY: _party})
 
 
 def another_is_smallest(drawn: Sequence[PartySecret]) -> list[PartySecret]:
-    """The same with the largest size at P_1: if it were the smallest, it would know the noise anyway."""
+    """Move the largest size to P_1: as the smallest party it would know the noise anyway."""
     n = sorted(secret.n for secret in drawn)
     sizes = [n[-1], *(s.n for s in drawn if s.n != n[-1])]
     return [replace(secret, n=size) for secret, size in zip(drawn, sizes, strict=True)]

@@ -1,4 +1,4 @@
-"""`link-sender`: in the printed step 1.2 whoever has a sender on its messages has pi_1.
+"""`link-sender`: in the printed step 1.2 the senders of messages reveal pi_1.
 
 P_j sends its half of a size to Charlie "with the index changed according to the permutation": the index is pi_1(j), the
 sender is P_j. Charlie, who made pi_2 and finds the place of the smallest, then names the party.
@@ -22,7 +22,7 @@ PARTIES = 7
 
 
 def pi1_of_charlie(charlie: View, parties: Sequence[str], rng: Stream) -> Permutation:
-    """Charlie's answer for pi_1: the index that each sender named; a guess where senders name none."""
+    """Return Charlie's answer for pi_1: the index that each sender named; a guess where senders name none."""
     named = {sender: m.index for sender, m in charlie.mail if isinstance(m, PrintedCuratorShare)}
     if set(named) != set(parties):
         return Permutation.random(len(parties), rng)
@@ -30,7 +30,7 @@ def pi1_of_charlie(charlie: View, parties: Sequence[str], rng: Stream) -> Permut
 
 
 def smallest_of_charlie(charlie: View, pi1: Permutation) -> int:
-    """Who is smallest if this is pi_1, counted from 0: j~ with Charlie's own pi_2 and pi_1 undone."""
+    """Return the smallest party if this is pi_1, counted from 0: j~ with Charlie's own pi_2 and pi_1 undone."""
     halves: Halves = left_behind(charlie, Halves)
     place: int = left_behind(charlie, int)
     return pi1.inverse[halves.pi2.inverse[place]]

@@ -1,7 +1,4 @@
-"""`ofpa-record-recovery`: OFPA leaves the bias without noise, and with it an exact equation for the last record.
-
-The attack itself is `smc_dp.attacks.ofpa_record_recovery`; here it meets both forms on fresh rows and fresh noise.
-"""
+"""`ofpa-record-recovery`: OFPA leaves the bias without noise, and with it an exact equation for the last record."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _SMALLEST = 2.0**-50  # what a probability is at least taken for, where uploads 
 # sigmoid(w.x_i + alpha) - y_i is zero, whatever the noise. The known records leave a single term, which gives the label
 # by its sign and w.x by its size. Each round is one linear equation for x, and d rounds have one solution.
 def recover(known: Rows, uploads: Array) -> tuple[Array, int]:
-    """The one record that is not among the known ones: x, (d,), and its label, from one party's uploads.
+    """Return the one record that is not among the known ones, x: (d,), and its label, from one party's uploads.
 
     known: the other n - 1 records. uploads: (T, d+1), that party's (w, alpha) of T rounds; with fewer than d rounds the
     shortest x that fits. Against uploads that are not minimisers of the printed objective the answer is a guess.
@@ -52,13 +49,13 @@ PRINTED, PROVEN = Target(EPSILON, "paper", "laplace"), Target(EPSILON)
 
 
 def attempt(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]:
-    """What the server computes of the last record of a party that has these rows."""
+    """Return the server's answer for the last record of a party that has these rows."""
     release = Ofpa(rounds=ROUNDS).train(Federation((rows,), 2)).release(target, rng)
     return recover(rows.take(np.arange(ROWS - 1)), release.uploads[:, 0])
 
 
 def _picture(rng: Stream, _key_bits: int) -> Drawing:
-    """One more party, whose record both forms meet."""
+    """Draw the record of one more party, and what is recovered of it from either form."""
     rows = in_the_ball(ROWS, FEATURES, rng)
     forms = (("As printed", PRINTED), ("With a proof", PROVEN))
     found = [Recovery(form, *attempt(rows, target, rng)) for form, target in forms]

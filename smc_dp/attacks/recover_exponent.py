@@ -1,4 +1,4 @@
-"""`recover-exponent`: a product that is not re-randomised gives its exponent to whoever tries all of them.
+"""`recover-exponent`: a product that is not re-randomised reveals its exponent to a search.
 
 In step 2.3 P_j raises zeta(v_j), which every party has, to the power of its noise. Printed, the result is a function of
 the two, and noise is a small number: baby steps and giant steps (Shanks 1971) find it in the square root of its range.
@@ -33,7 +33,7 @@ _KEY = (1 << 64) - 1  # so much of a power stands for it in the table
 
 
 def noise_of(view: View, victim: str, kind: type[PrintedSelected] | type[Selected]) -> int | None:
-    """The noise of the victim, a signed integer, from what another party received; None when the search ends empty."""
+    """Return the noise of the victim from another party's view; None when the search ends empty."""
     keys: PartyKeys = left_behind(view, PartyKeys)
     parties = view.inputs[0].parties
     v = keys.pi1.inverse(mail_from(view, CURATOR_NAME, Indicator).u)[parties.index(victim)]
@@ -42,7 +42,7 @@ def noise_of(view: View, victim: str, kind: type[PrintedSelected] | type[Selecte
 
 
 def searched(base: Ciphertext, power: Ciphertext) -> int | None:
-    """The e with |e| <= 2^RANGE_BITS and base^e = power, or base^(e mod M) = power for noise in the ring Z_M."""
+    """Return the e with |e| <= 2^RANGE_BITS and base^e = power, or base^(e mod M) = power for noise in Z_M."""
     modulus = base.n**2
     babies, back = baby_steps(base.value, modulus)
     in_ring = modular.multiply(power.value, modular.power(base.value, -(1 << RING_BITS), modulus), modulus)
@@ -54,7 +54,7 @@ def searched(base: Ciphertext, power: Ciphertext) -> int | None:
 
 
 def baby_steps(base: int, modulus: int) -> tuple[Mapping[int, int], int]:
-    """base^i -> i for i below 2^(RANGE_BITS/2 + 1), and the inverse of the next power: a giant step back."""
+    """Return base^i -> i for i below 2^(RANGE_BITS/2 + 1), and the inverse of the next power: a giant step back."""
     babies, step = {}, 1
     for i in range(1 << (RANGE_BITS // 2 + 1)):
         babies[step & _KEY] = i
@@ -63,7 +63,7 @@ def baby_steps(base: int, modulus: int) -> tuple[Mapping[int, int], int]:
 
 
 def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], back: int) -> int | None:
-    """The e with |e| <= 2^RANGE_BITS and base^e = power."""
+    """Return the e with |e| <= 2^RANGE_BITS and base^e = power; None if there is none."""
     lowest = -(1 << RANGE_BITS)
     giant = power * modular.power(base, -lowest, modulus) % modulus
     for start in range(lowest, -lowest + 1, len(babies)):
@@ -75,7 +75,7 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
 
 
 def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
-    """What a party of n rows draws in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
+    """Draw the noise of a party of n rows in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
     return SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", GRID, PUBLIC_TAU).law(n).sample(rng)
 
 

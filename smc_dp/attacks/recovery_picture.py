@@ -1,4 +1,4 @@
-"""A record and what was recovered of it, as a picture: feature by feature, form by form, epsilon by epsilon."""
+"""Picture of a record and of what was recovered of it: feature by feature, form by form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ READ = (
 
 @dataclass(frozen=True, repr=False)
 class Recovery:
-    """What an attack on a form made of the record: its features, and its label."""
+    """Features and label that an attack on a form computed."""
 
     form: str
     x: Array
@@ -27,7 +27,7 @@ class Recovery:
 
 
 def beside_the_secret(secret: Array, label: int, found: Sequence[Recovery]) -> Drawing:
-    """Two forms in a row, each with the secret record."""
+    """Draw the recoveries, two in a row, each beside the secret record."""
     svg = Svg(WIDTH, PANEL * ((len(found) + 1) // 2))
     for i, one in enumerate(found):
         _panel(svg, COLUMN * (i % 2), PANEL * (i // 2), secret, one)
@@ -36,7 +36,7 @@ def beside_the_secret(secret: Array, label: int, found: Sequence[Recovery]) -> D
 
 
 def told(secret: Array, label: int, one: Recovery) -> str:
-    """How near it came."""
+    """Return a sentence on the error of a recovery."""
     error = float(abs(one.x - secret).max())
     right = "right" if one.label == label else "wrong"
     off = f"{error:.1g}" if error < 1 else f"{error:.0f}"

@@ -1,7 +1,7 @@
-"""`remove-noise`: a party that breaks the rules enters no rows and no noise, and the release is the exact sum.
+"""`remove-noise`: a malicious party enters no rows and no noise, and the release is the exact sum.
 
-The noise of the release is that of the party with the fewest rows, and both are inputs that nobody checks. So the exact
-sum of all models is what everybody gets.
+The noise of the release is that of the party with the fewest rows, and nobody checks either input. So everybody gets
+the exact sum of all models.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PARTIES, DIMENSION = 3, 2
 
 
 def entered(own: PartySecret) -> PartySecret:
-    """What the party enters in place of its own size and noise."""
+    """Return the party's input with size and noise replaced by zero."""
     return replace(own, n=0, eta=[0] * len(own.w))
 
 

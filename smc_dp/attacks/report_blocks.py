@@ -1,4 +1,4 @@
-"""Report attacks: each with its step as printed beside what stands in its place, and its measurement.
+"""Report of attacks: each with its step as printed beside what stands in its place, and its measurement.
 
 An attack that was not measured has no numbers, and a sentence that says so.
 """
@@ -135,7 +135,7 @@ def _section(
 
 
 def _code(attack: MeasuredAttack, results: dict[str, AttackResult]) -> tuple[PageBlock, ...]:
-    """The step on both sides; what succeeds in forms that are not shown is named."""
+    """Return the step on both sides; variants that succeed and are not shown are named."""
     if not attack.attacked or not attack.mended:
         return ()
     left, right = (AS_PRINTED, IN_ITS_PLACE) if attack.is_on_print else (RULES_BROKEN, CONTROL)

@@ -23,7 +23,7 @@ CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
 
 
 def residues(released: Sequence[int], parties: int) -> list[int]:
-    """An outsider's answer for the sum of all models mod K, from the released sum as signed integers."""
+    """Return an outsider's answer for the sum of all models mod K, from the released sum as signed integers."""
     return [x % parties for x in released]
 
 

@@ -32,7 +32,7 @@ SESSIONS = (PARTIES - 1).bit_length()
 
 
 def spoiling(bit: int) -> Program:
-    """The program whose P_1 locks wrongly whatever stands at a place with this bit."""
+    """Return the program whose P_1 locks wrongly whatever stands at a place with this bit."""
 
     async def first(me: Endpoint, p: Parameters, gathered: Gathered, w: Vector) -> Vector:
         s = p.weights.random_vector(p.dimension, me.rng)
@@ -65,12 +65,12 @@ def spoiling(bit: int) -> Program:
 
 
 def place_of_smallest(refusals: list[bool]) -> int:
-    """P_1's answer, from whether Charlie refused in each session."""
+    """Return P_1's answer, from whether Charlie refused in each session."""
     return sum(refused << bit for bit, refused in enumerate(refusals))
 
 
 def is_refused(program: Program, drawn: list[PartySecret], key_bits: int, rng: Stream) -> bool:
-    """Whether a session of these ends with Charlie's refusal."""
+    """Return whether a session of these ends with Charlie's refusal."""
     try:
         play(program, drawn, key_bits, rng)
     except PeerError:

@@ -1,6 +1,6 @@
-"""Whole runs of the curator protocol, or of the linear one, on secrets made for an attack, with everybody's views.
+"""Runs of the curator protocol, or of the linear one, on made-up secrets, with everybody's views.
 
-An attack is given the views of those who make it, and what is public: nothing else of a run.
+An attack gets the views of the attackers, and what is public: nothing else of a run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FORMS = {PRINTED.name: "printed", HARDENED.name: "hardened", LINEAR.name: "line
 
 @dataclass(frozen=True, repr=False)
 class PartySecret:
-    """What a party brings: its number of rows, its weights and its noise, signed integers on one grid.
+    """Input of a party: its number of rows, its weights and its noise, signed integers on one grid.
 
     The noise is that of the sum; for the printed steps, which multiply it by K, that of the mean.
     """
@@ -45,7 +45,7 @@ class PartySecret:
 
 @dataclass(frozen=True, repr=False)
 class Played:
-    """A finished run: what is public, the released sum in its ring among it, and what each participant saw."""
+    """Finished run: public values, among them the released sum in its ring, and each participant's view."""
 
     parameters: Any
     ring: Ring
@@ -54,21 +54,21 @@ class Played:
 
     @property
     def charlie(self) -> View:
-        """What Charlie saw."""
+        """Charlie's view."""
         return self.views[CURATOR_NAME]
 
     def party(self, j: int) -> View:
-        """What P_j saw, j counted from 0."""
+        """Return the view of P_j, j counted from 0."""
         return self.views[self.parameters.parties[j]]
 
     @property
     def lifted(self) -> list[int]:
-        """The released sum as signed integers."""
+        """Released sum as signed integers."""
         return list(self.ring.nearest(self.released))
 
 
 def form_of(program: Program) -> tuple[str, str, str]:
-    """What a variant that is run against this program is called: its name, its target, and both in words."""
+    """Return the name, the target and the description of a variant against this program."""
     name = _FORMS[program.name]
     return name, "linear protocol" if program.name == LINEAR.name else "curator protocol", f"the {name} protocol"
 
@@ -76,19 +76,19 @@ def form_of(program: Program) -> tuple[str, str, str]:
 def on_the_linear_path(
     name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]
 ) -> Variant:
-    """The variant in which somebody deviates from the linear protocol, which nothing prevents yet, or the control."""
+    """Return the variant with a malicious participant in the linear protocol, or its honest control."""
     _, target, protocol = form_of(LINEAR)
     outcome: AttackOutcome = "succeeds" if deviates else "fails"
     return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
 
 
 def sum_of_models(secrets: Sequence[PartySecret]) -> list[int]:
-    """The exact sum of what these parties have learned."""
+    """Return the exact sum of these parties' models."""
     return [sum(column) for column in zip(*(secret.w for secret in secrets), strict=True)]
 
 
 def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> Played:
-    """Run the protocol for parties P1, P2, ... with these secrets; the linear one has no keys of any length."""
+    """Run the protocol for parties P1, P2, ... with these secrets; the linear one ignores `key_bits`."""
     names = tuple(f"P{j}" for j in range(1, len(secrets) + 1))
     p = _parameters(program, names, len(secrets[0].w), key_bits)
     inputs: dict[str, tuple[Any, ...]] = {
@@ -113,7 +113,7 @@ def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_pri
 
 
 def mail_from(view: View, sender: str, kind: type[M]) -> M:
-    """The first message of this kind that the owner of the view had from the sender; LookupError when there is none."""
+    """Return the first message of this kind that the view's owner had from the sender; raise LookupError if none."""
     for name, message in view.mail:
         if name == sender and isinstance(message, kind):
             return message
@@ -121,7 +121,7 @@ def mail_from(view: View, sender: str, kind: type[M]) -> M:
 
 
 def left_behind(view: View, kind: type[Any]) -> Any:
-    """The value of this type that a stage left with the owner of the view; LookupError when there is none."""
+    """Return the value of this type that a stage left with the view's owner; raise LookupError if none."""
     for result in view.results:
         if isinstance(result, kind):
             return result
@@ -129,7 +129,7 @@ def left_behind(view: View, kind: type[Any]) -> Any:
 
 
 def different_sizes(count: int, rng: Stream) -> list[int]:
-    """Numbers of rows from 1 to 10^5, no two alike."""
+    """Draw numbers of rows from 1 to 10^5, no two alike."""
     sizes: list[int] = []
     while len(sizes) < count:
         n = 1 + rng.below(100_000)
@@ -139,7 +139,7 @@ def different_sizes(count: int, rng: Stream) -> list[int]:
 
 
 def secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
-    """Parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
+    """Draw parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
 
     def vector(bits: int) -> list[int]:
         return [rng.bits(bits + 1) - (1 << bits) for _ in range(dimension)]

@@ -1,4 +1,4 @@
-"""The code of a step and what is noted of it, read from the files that run: nothing of either is copied here."""
+"""Code of a step and the notes on it, read from the files that run: neither is copied here."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ _NOTE = re.compile(r"\*\*(\[N\d+\]) ")
 
 
 def place(function: StepCode) -> str:
-    """The file and the name of a function."""
+    """Return the file and the name of a function."""
     return f"{function.__module__.replace('.', '/')}.py, {function.__qualname__}"
 
 
 def source(function: StepCode) -> str:
-    """Its source as it stands, moved to the margin."""
+    """Return the source of a function, moved to the margin."""
     return textwrap.dedent(inspect.getsource(function)).rstrip()
 
 
 def noted(attack: MeasuredAttack) -> tuple[str, ...]:
-    """What is written of the broken step where it stands, a paragraph each: the notes that the attack names; where it
-    names none, what the file of the step says first.
+    """Return the paragraphs written about the broken step.
+
+    These are the notes that the attack names; where it names none, the docstring of the module with the step.
     """
     found = tuple(paragraph for variant in attack.attacked[:1] for paragraph in _of_notes(attack, variant))
     if found or not attack.attacked:
@@ -55,5 +56,5 @@ def _of_notes(attack: MeasuredAttack, variant: Variant) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
-    """The paragraphs of a text, each in one line; lists and tables are none."""
+    """Return the paragraphs of a text, each on one line; lists and tables are none."""
     return tuple(" ".join(part.split()) for part in text.strip().split("\n\n"))

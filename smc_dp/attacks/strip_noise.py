@@ -1,8 +1,8 @@
 """`strip-noise`: the party whose noise was selected recognises it in the release and takes it off.
 
 Every party keeps the noise that it offered. With S the released sum, w_j the party's own model and eta_j its noise of
-the mean, it accepts if |S/K - eta_j - w_j| < |eta_j|/2: had another's noise been selected, what is left would be about
-as long as both noises together. Whoever accepts subtracts, and holds the exact sum of all models.
+the mean, it accepts if |S/K - eta_j - w_j| < |eta_j|/2: had another's noise been selected, the remainder would be about
+as long as both noises together. A party that accepts subtracts, and holds the exact sum of all models.
 """
 
 from __future__ import annotations
@@ -40,25 +40,26 @@ EPSILON, LAM = Fraction(1, 2), 1.0
 
 
 def contributed(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> bool:
-    """Whether the party with the model w finds its own noise in S, the sum of `parts` models; all on one grid."""
+    """Return whether the party with model w finds its own noise in S, the sum of `parts` models; all on one grid."""
     total, model, own = (np.array(x, dtype=float) for x in (S, w, noise))
     return bool(np.linalg.norm((total - own) / parts - model) < np.linalg.norm(own / parts) / 2)
 
 
 def stripped(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> list[int] | None:
-    """What a party believes to be the exact sum, from the release and its own model and noise; None if not its own."""
+    """Return the release without the party's own noise, if it takes the noise for its own; else None."""
     return less_own(S, noise) if contributed(S, w, noise, parts) else None
 
 
 def less_own(S: Sequence[int], noise: Sequence[int]) -> list[int]:
-    """The release without what a party drew itself."""
+    """Subtract a party's own noise from the release."""
     return [s - e for s, e in zip(S, noise, strict=True)]
 
 
 @dataclass(frozen=True, repr=False)
 class Stripping:
-    """A run as the attackers leave it: the exact sum of what was entered, the release, and what each party holds in the
-    end, in the order of their sizes; None where it does not take the noise for its own.
+    """Run after the attack: the exact sum of the inputs, the release, and the remainder of each party by size.
+
+    A remainder is None where the party does not take the noise for its own.
     """
 
     exact: list[int]
@@ -67,7 +68,7 @@ class Stripping:
 
 
 def by_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
-    """A run in which every party tests whether the noise of the release is its own."""
+    """Run a protocol in which every party tests whether the noise of the release is its own."""
     printed, K = program is PRINTED, len(SIZES)
     method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
     noise = [method.law(target, n, Public(K, DIMENSION, 2)).sample(rng) for n in SIZES]
@@ -79,7 +80,7 @@ def by_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
 
 
 def by_secure_sum(rng: Stream) -> Stripping:
-    """Every party takes its own share of the noise off, without a test whether it is all that there is."""
+    """Run a secure sum in which every party takes its own share of the noise off, without a test."""
     form, numbers = weighted_sum(Among(len(SIZES), 1, 1), DIMENSION, EPSILON, lam=LAM), _scaled()
     secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
     S = add_up(form, secrets, rng).lifted
@@ -98,7 +99,7 @@ def _attacked(program: Program) -> Variant:
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
-    """No party draws the noise of a weighted sum; each tries with noise of the same law, as it would have offered."""
+    """Try every party with noise of the right distribution, which no party draws in a weighted sum."""
     method, target = WeightedSum(LAM), Target(EPSILON)
     n = sum(SIZES)
     model = _trained().release(target, rng).model
@@ -118,7 +119,7 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
 
 
 def _picture(rng: Stream, key_bits: int) -> Drawing:
-    """One more run of each: as printed, and by the secure sum."""
+    """Draw one run of the printed protocol and one of the secure sum."""
     printed, shared = by_protocol(PRINTED, rng, key_bits), by_secure_sum(rng)
     ends = [x if x is not None else printed.release for x in printed.held[:1]]
     nearest = min((x for x in shared.held if x is not None), key=lambda x: apart(x, shared.exact))
@@ -131,13 +132,13 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
 
 
 def _scaled() -> list[list[int]]:
-    """Every model times its number of rows, on the grid of the models, which is that of both sums."""
+    """Return every model times its number of rows, on the grid of the models, which is that of both sums."""
     return [[size * x for x in w] for size, w in zip(SIZES, _models(), strict=True)]
 
 
 @cache
 def _models() -> tuple[tuple[int, ...], ...]:
-    """The parties' models on the grid; the same in every trial, which only draws noise."""
+    """Return the parties' models on the grid; the same in every trial, which only draws noise."""
     return tuple(tuple(model_of(like_adult(n, seed), LAM)) for seed, n in enumerate(SIZES, start=1))
 
 

@@ -1,4 +1,4 @@
-"""Noise taken off a release, as a picture: the exact sum, the release, and what is left, coordinate by coordinate."""
+"""Picture of noise taken off a release: exact sum, release and remainder, coordinate by coordinate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READ = (
 
 @dataclass(frozen=True, repr=False)
 class NoisyPanel:
-    """One form: its name, whose attempt is shown, and three vectors on one grid."""
+    """Panel of one form: its name, the party whose attempt is shown, and three vectors on one grid."""
 
     form: str
     whose: str
@@ -30,7 +30,7 @@ class NoisyPanel:
 
     @property
     def told(self) -> str:
-        """How far release and remainder are from the exact sum, over all coordinates, in lengths of that sum."""
+        """Sentence on the distance of release and remainder from the exact sum, in lengths of that sum."""
         scale = apart(self.exact, [0] * len(self.exact))
         before, after = (apart(x, self.exact) / scale for x in (self.release, self.left))
         ends = "exactly 0: it holds the exact sum" if list(self.left) == list(self.exact) else f"{after:.2f}"
@@ -41,12 +41,12 @@ class NoisyPanel:
 
 
 def apart(x: Sequence[int], y: Sequence[int]) -> float:
-    """How far two vectors are from each other."""
+    """Return the distance of two vectors."""
     return float(np.linalg.norm(np.array([a - b for a, b in zip(x, y, strict=True)], dtype=float)))
 
 
 def coordinates(panels: Sequence[NoisyPanel]) -> Drawing:
-    """The forms below each other."""
+    """Draw the panels below each other."""
     svg = Svg(WIDTH, PANEL * len(panels))
     for i, panel in enumerate(panels):
         _panel(svg, PANEL * i, panel)
@@ -65,7 +65,7 @@ def _panel(svg: Svg, y: float, panel: NoisyPanel) -> None:
 
 
 def _places(panel: NoisyPanel) -> Iterator[tuple[float, float, float, float]]:
-    """Of each coordinate that is shown its place, and how high the three stand."""
+    """Yield the place of each coordinate shown, and the heights of the three values."""
     shown = [list(x[:SHOWN]) for x in (panel.exact, panel.release, panel.left)]
     highest = max(1, *(abs(value) for values in shown for value in values))
     step = (WIDTH - 2 * LEFT) / (SHOWN - 1)

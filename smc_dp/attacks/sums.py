@@ -1,6 +1,6 @@
-"""Whole runs of a weighted sum by the secure sum, on secrets made for an attack, with the views of all participants.
+"""Runs of a weighted sum by the secure sum, on made-up secrets, with the views of all participants.
 
-Whoever deviates keeps what others erase, so here every party keeps it; an attack is given the views of its own only.
+A malicious party keeps what others erase, so here every party keeps it; an attack gets the views of its own only.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def weighted_sum(
     noise: NoiseName = "vg",
     sizes: RowCounts = "hidden",
 ) -> SharedWeightedSum:
-    """A weighted sum among these parties: what each of them enters, and the law of its share of the noise."""
+    """Return a weighted sum among these parties: each party's input, and the distribution of its share of the noise."""
     public = Public(among.parties, dimension, 2)
     return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), among, AnnouncedRows(MOST_ROWS, sizes))
 
 
 def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> Played:
-    """Run the secure sum for parties P1, P2, ...: each enters its vector w, whatever it is, and its share eta."""
+    """Run the secure sum for parties P1, P2, ...: each enters its vector w and its share eta."""
     names = tuple(f"P{j}" for j in range(1, len(entered) + 1))
     blocks = tuple(Block(length, law) for length, law in form.sums[0])
     p = Parameters(names, form.among.colluders, form.among.dropouts, (blocks,), form.grid.ring_bits)
@@ -58,13 +58,13 @@ def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream)
 
 
 def on_the_secure_sum(about: str, trial: AttackTrial, trials: int = 20, *, code: tuple[StepCode, ...]) -> Variant:
-    """The variant in which an attack is tried on a weighted sum by the secure sum, where it fails."""
+    """Return the variant in which an attack is tried on a weighted sum by the secure sum, where it fails."""
     about = f"a weighted sum by the secure sum, {about}"
     return Variant("secure sum", "weighted sum", about, "fails", trial, trials, code=code)
 
 
 async def _keeping(me: Endpoint, p: Parameters, mine: Addends) -> Vault:
-    """P_j in a session of one sum, without the erasure after it."""
+    """Run P_j in a session of one sum, without the erasure after it."""
     vault = await me.stage(setup.party, p)
     one = sums.party if p.D else complete.party
     return await me.stage(one, p, vault, mine, 0, name=stage(0))

@@ -1,6 +1,6 @@
 """Made-up data for attacks: rows like those of the Adult data set, and rows with a few real features.
 
-The seeds are public: nothing here is anybody's. What an attack needs to vary is drawn for each trial.
+The seeds are public. What an attack needs to vary is drawn for each trial.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SHORTER = 1 - 2.0**-40  # so that no row is longer than 1 after rounding
 
 @cache
 def like_adult(n: int, seed: int) -> Rows:
-    """Rows of one law, 14 indicators of 123 scaled to the unit ball; about a quarter of the rows are of class 1."""
+    """Return rows of 14 indicators of 123, scaled to the unit ball; about a quarter are of class 1."""
     rng, common = np.random.default_rng(seed), np.random.default_rng(0)
     X = np.zeros((n, DIMENSION))
     first = 0
@@ -33,7 +33,7 @@ def like_adult(n: int, seed: int) -> Rows:
 
 
 def in_the_ball(n: int, d: int, rng: Stream) -> Rows:
-    """Fresh rows of norm 1/2 to 1, whose labels follow their first feature."""
+    """Draw rows of norm 1/2 to 1, whose labels follow their first feature."""
     made = np.random.default_rng(rng.bits(64))
     X = made.normal(size=(n, d))
     X *= made.uniform(0.5, _SHORTER, size=(n, 1)) / np.linalg.norm(X, axis=1, keepdims=True)

@@ -38,7 +38,7 @@ CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
 
 
 def side_of(released: LinearModel, u: Array) -> int:
-    """The answer of whoever sees the release: on which side of u the one party voted."""
+    """Return an outsider's answer: on which side of u the one party voted."""
     return 1 if float((released.W[1] - released.W[0]) @ u) > 0 else -1
 
 
@@ -56,7 +56,7 @@ def _against(method: str, target: str, name: str, words: str) -> Variant:
 
 @cache
 def _trained(method: str, side: int) -> Trained:
-    """The method on M - 1 tied parties and one that votes on this side of u."""
+    """Train the method on M - 1 tied parties and one that votes on this side of u."""
     parties = ensemble(side)
     if method == "soft":
         return Soft(LAM).train_from(parties)
@@ -69,7 +69,7 @@ def _trained(method: str, side: int) -> Trained:
 
 
 def ensemble(side: int) -> Ensemble:
-    """Classifiers u and -u of as many parties each, and one more on the given side."""
+    """Return classifiers u and -u of as many parties each, and one more on the given side."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, FEATURES))
     X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)
@@ -79,7 +79,7 @@ def ensemble(side: int) -> Ensemble:
 
 
 def _direction() -> Array:
-    """u."""
+    """Return u."""
     u: Array = np.eye(FEATURES)[0]
     return u
 

@@ -62,7 +62,7 @@ def plan(
       smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
     """
-    from smc_dp.core.documents import validated
+    from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import refuse_existing, write_new
     from smc_dp.planning import figure, report
     from smc_dp.planning.plan import plan_for as made
@@ -77,7 +77,7 @@ def plan(
         hear("planning")
         found = made(
             _sizes(sizes), count("--columns", columns), classes=count("--classes", classes, 2), bounds=bounds,
-            settings=validated(RunSettings, said, "options"), cost=cost,
+            settings=validate_document(RunSettings, said, "options"), cost=cost,
         )  # fmt: skip
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")

@@ -60,7 +60,7 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --study study.toml
     """
     from protocols.arithmetic.rng import Stream
-    from smc_dp.core.documents import validated
+    from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import fresh_folder, refuse_existing
     from smc_dp.deploy.rehearsal import rehearse
     from smc_dp.planning.report import beforehand
@@ -69,7 +69,7 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from smc_dp.run.settings import RunRequest
     from smc_dp.run.simulation import check_parties, own_parts, simulate_run
 
-    asked = validated(RunRequest, said, "options")
+    asked = validate_document(RunRequest, said, "options")
     how, books = asked.simulation, _ledgers(asked.simulation)
     folder = fresh_folder() if how.out is None else how.out
     refuse_existing(folder)

@@ -72,7 +72,7 @@ def new(
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
                        --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --letters 12h
     """
-    from smc_dp.core.documents import parsed, validated
+    from smc_dp.core.documents import parse_document, validate_document
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.draft import draft
     from smc_dp.deploy.preflight import read_auxiliary
@@ -81,7 +81,7 @@ def new(
     from smc_dp.run.agreement import FOR_MORE, check_auxiliary
     from smc_dp.run.settings import RunSettings
 
-    asked = validated(RunSettings, said, "options")
+    asked = validate_document(RunSettings, said, "options")
     if asked.method.name is None:
         asked = asked.model_copy(update={"method": asked.method.model_copy(update={"name": FOR_MORE})})
     agreed = asked.settled(len(party))
@@ -96,7 +96,7 @@ def new(
     deadlines = {"greetings": greetings, "letters": letters}
     around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
     text = draft(agreement, around, identities, stated)
-    made = parsed(JointStudy, text, f"study {out}")
+    made = parse_document(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")
     print(f"Written: {out}, digest {made.digest}. Read it, and have each participant run `smc-dp study approve`.")
 

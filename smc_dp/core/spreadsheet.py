@@ -1,4 +1,4 @@
-"""Cells of CSV files that people open in a spreadsheet, which takes some texts for formulas and carries them out."""
+"""Cells of CSV files for spreadsheets, which take some texts for formulas and carry them out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ _QUOTE = "'"
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet could take the text for a formula: it begins as one does, and is no plain number."""
+    """Return whether a spreadsheet could take the text for a formula: it begins as one does, and is no plain number."""
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
 
 
-def quoted(text: str) -> str:
-    """Return the text as a cell that is no formula: with an apostrophe in front of a formula, and of an apostrophe.
-
-    So whoever takes one apostrophe away, where a cell begins with one, has the text.
-    """
+def escape_formula(text: str) -> str:
+    """Return the text as a cell that is no formula: an apostrophe goes in front of a formula, and of an apostrophe."""
     return _QUOTE + text if is_formula(text) or text.startswith(_QUOTE) else text

@@ -1,4 +1,4 @@
-"""The data sets by name: which there are, whether their files are at hand and whole, and getting one ready."""
+"""Catalogue of the data sets: names, sizes, presence and integrity of their files, and preparation for use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DatasetState: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One data set: sizes as in `dataset_info.Facts`, and its state, "partial" if files at hand are not all of it."""
+    """Sizes and state of a data set; "partial" means that the files at hand are not all of it."""
 
     name: str
     rows: int
@@ -36,14 +36,14 @@ class CatalogueEntry:
 
 @dataclass(frozen=True)
 class DatasetCheck:
-    """A known file, and what is wrong with it; `fault` is None where it is there and is the recorded one."""
+    """Result of checking a known file; `fault` is None for a file that is present and unchanged."""
 
     file: str
     fault: Fault | None = None
 
 
 def listed(folder: Path | None) -> list[CatalogueEntry]:
-    """All data sets; whether files are there is looked up, their content is not (`verify` does)."""
+    """Return an entry for each data set; the presence of files is looked up, their content is not (see `verify`)."""
     return [
         CatalogueEntry(name, f.rows, f.test_rows, f.columns, f.classes, state(name, folder), f.what, f.paper)
         for name, f in FACTS.items()
@@ -51,7 +51,7 @@ def listed(folder: Path | None) -> list[CatalogueEntry]:
 
 
 def state(name: str, folder: Path | None) -> DatasetState:
-    """Whether the files of a known data set are at hand."""
+    """Return whether the files of a known data set are at hand."""
     facts = FACTS[name]
     if not facts.files:
         return "bundled"
@@ -61,10 +61,10 @@ def state(name: str, folder: Path | None) -> DatasetState:
 
 
 def verify(folder: Path) -> Iterator[DatasetCheck]:
-    """One check for each file with a recorded SHA-256, in the order of their names."""
+    """Yield a check for each file with a recorded SHA-256, by name."""
     for name, wanted in SHA256.items():
         try:
-            with reading.plain_file(folder / name, name) as file:
+            with reading.open_plain_file(folder / name, name) as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except InputError as error:
             yield DatasetCheck(name, error.fault)
@@ -76,10 +76,10 @@ def verify(folder: Path) -> Iterator[DatasetCheck]:
 def prepare(
     name: str, folder: Path | None, cache: Path | None = None, *, ordinal: bool = False, network: bool = False
 ) -> tuple[Pool, Path | None]:
-    """Reads and checks a data set and keeps it in the cache folder, if one is given; its file there, if any.
+    """Read and check a data set; keep it in the cache folder, if one is given, and return its path there.
 
-    With `network`, what is absent from `folder` or only partly there is fetched by scikit-learn, if it can, and kept;
-    a cache folder must be given for it. Raises InputError, in one line, when the data set is not to be had.
+    With `network`, scikit-learn fetches what `folder` lacks or has only in part, which needs a cache folder. Raises
+    InputError when the data set cannot be had.
     """
     if name not in NAMES:
         raise InputError("dataset.unknown", names=NAMES, got=shown(name))

@@ -1,6 +1,6 @@
-"""What is publicly known about one column of a table, and what its cells become: numbers, levels, dates, bins.
+"""Public description of one column: numbers, levels, dates or bins, and the rule for its empty cells.
 
-A column says by itself what an empty cell means. Nobody guesses it: without a rule an empty cell is refused.
+Without a rule an empty cell is refused.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _NO_ALIASES = ("aliases", ())
 
 @dataclass(frozen=True)
 class NumericColumn:
-    """A number known to lie in [low, high]; values outside are clipped to it.
+    """Number known to lie in [low, high]; values outside are clipped.
 
-    missing: what an empty cell is, a number of the range, "indicator" or "leave out"; None where it is refused.
+    missing: a number of the range, "indicator" or "leave out"; None where an empty cell is refused.
     """
 
     name: str
@@ -45,7 +45,7 @@ class NumericColumn:
         return 2 if self.missing == INDICATOR else 1
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the range and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
             raise InputError("columns.not_finite", low=self.low, high=self.high).within(where)
@@ -56,10 +56,10 @@ class NumericColumn:
 
 @dataclass(frozen=True)
 class CategoricalColumn:
-    """One of several texts, one feature each, in the listed order.
+    """One of several texts; each is a feature, in the listed order.
 
-    missing: what an empty cell is, one of the texts, "category" or "leave out"; None where it is refused. aliases:
-    other texts that mean one of these.
+    missing: one of the texts, "category" or "leave out"; None where an empty cell is refused. aliases: other texts that
+    mean one of these.
     """
 
     name: str
@@ -74,7 +74,7 @@ class CategoricalColumn:
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """The texts, in the form in which they are compared."""
+        """Categories in the canonical form in which they are compared."""
         return tuple(map(canonical, self.categories))
 
     @cached_property
@@ -83,11 +83,11 @@ class CategoricalColumn:
         return own | {canonical(text): own[canonical(level)] for level, texts in self.aliases for text in texts}
 
     def place(self, text: str, form: FileForm) -> int | None:
-        """Return which of the texts, from 0, a cell of a file of this form means; None where it means none of them."""
+        """Return the index of the category that a cell of a file in this format means; None where it means none."""
         return self._places.get(canonical(text), self._places.get(canonical(form.pointed(text))))
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
         if not self.forms:
             raise InputError("columns.no_category").within(where)
@@ -107,9 +107,9 @@ class CategoricalColumn:
 
 @dataclass(frozen=True)
 class DateColumn:
-    """A date known to lie from `first` to `last`: a number of days, dates outside are clipped to it.
+    """Date known to lie from `first` to `last`, as a number of days; dates outside are clipped.
 
-    missing: what an empty cell is, a date as yyyy-mm-dd, "indicator" or "leave out"; None where it is refused.
+    missing: a date as yyyy-mm-dd, "indicator" or "leave out"; None where an empty cell is refused.
     """
 
     name: str
@@ -124,14 +124,14 @@ class DateColumn:
 
     @property
     def days(self) -> NumericColumn:
-        """The same column as days since its first date."""
+        """Numeric column of the days since the first date."""
         rule: float | str | None = self.missing
         if self.missing not in (None, *RULES):
             rule = float((day_in(self.missing) - self.first).days)
         return NumericColumn(self.name, 0.0, float((self.last - self.first).days), rule)
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the dates and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
         if not self.first < self.last:
             raise InputError("columns.no_order_of_dates", first=str(self.first), last=str(self.last)).within(where)
@@ -148,10 +148,10 @@ class DateColumn:
 
 @dataclass(frozen=True)
 class BinnedColumn:
-    """A number of which only the bin is looked at: one feature for each [edge, next edge), the last with its end.
+    """Number of which only the bin counts: one feature for each [edge, next edge), the last bin with its end.
 
-    A number outside all bins is clipped into the first or the last. missing: what an empty cell is, a number within the
-    bins, "category" or "leave out"; None where it is refused.
+    A number outside all bins is clipped into the first or the last. missing: a number within the bins, "category" or
+    "leave out"; None where an empty cell is refused.
     """
 
     name: str
@@ -164,7 +164,7 @@ class BinnedColumn:
 
     @property
     def bins(self) -> int:
-        """How many there are."""
+        """Number of bins."""
         return len(self.edges) - 1
 
     @property
@@ -173,7 +173,7 @@ class BinnedColumn:
         return self.bins + (self.missing == CATEGORY)
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the edges rise and the rule for empty cells is valid."""
         where = f"column {shown(self.name)}"
         rising = all(low < high for low, high in zip(self.edges, self.edges[1:], strict=False))
         if len(self.edges) < 2 or not rising or not all(map(math.isfinite, self.edges)):
@@ -185,7 +185,7 @@ Column: TypeAlias = NumericColumn | CategoricalColumn | DateColumn | BinnedColum
 
 
 def day_in(text: str) -> datetime.date:
-    """The date that is written as yyyy-mm-dd, and in no other of the ways of ISO 8601; ValueError for anything else."""
+    """Return the date in a text as yyyy-mm-dd; raise ValueError for any other text, also in ISO 8601."""
     found = datetime.date.fromisoformat(str(text))
     if found.isoformat() != text:
         raise ValueError(f"wanted a date as yyyy-mm-dd, got {shown(text)}")
@@ -193,7 +193,7 @@ def day_in(text: str) -> datetime.date:
 
 
 def as_plain(column: Column) -> dict[str, Any]:
-    """Plain values for JSON; a rule for empty cells and aliases only where there are some."""
+    """Return plain values for JSON, without an empty rule for empty cells and empty aliases."""
     plain = {
         name: value for name, value in asdict(column).items() if value is not None and (name, value) != _NO_ALIASES
     }
@@ -201,9 +201,7 @@ def as_plain(column: Column) -> dict[str, Any]:
 
 
 def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[str, str]:
-    """The level of each text that means one, in the form in which texts are compared; InputError where one means two,
-    or an alias is of no level.
-    """
+    """Return the level of each text that means one, by canonical form; raise InputError for a text of two levels."""
     found = {canonical(level): level for level in levels}
     known = tuple(found.values())
     if len({level for level, _ in aliases}) != len(aliases):
@@ -225,7 +223,7 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
 
 
 def as_floats(frozen: object, *names: str) -> None:
-    """Whole numbers become floats, so that 0 and 0.0 are one bound, in a digest too."""
+    """Replace whole numbers by floats, so that 0 and 0.0 are one bound, in a digest too."""
     for name in names:
         value = getattr(frozen, name)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -233,7 +231,7 @@ def as_floats(frozen: object, *names: str) -> None:
 
 
 def canonical(text: str) -> str:
-    """The form in which labels and categories are compared: spaces stripped, plain numbers in shortest form.
+    """Return the form in which labels and categories are compared: stripped, plain numbers in shortest form.
 
     So 1, +1, 01 and 1.0 are alike, and so are -0 and 0; any other text is compared as it is.
     """
@@ -248,7 +246,7 @@ def canonical(text: str) -> str:
 
 
 def _check_number(column: NumericColumn | BinnedColumn, low: float, high: float, rules: tuple[str, ...]) -> None:
-    """Raises InputError unless an empty cell is refused, a number from low to high, or goes by one of these rules."""
+    """Raise InputError unless the rule for empty cells is None, a number from low to high, or one of `rules`."""
     rule = column.missing
     if rule is None or rule in rules or (isinstance(rule, float) and low <= rule <= high):
         return

@@ -1,7 +1,7 @@
-"""A whole data set as rows and class numbers, from which a simulation deals: binary and of several classes.
+"""Loading of a whole data set as encoded rows and class numbers, from which a simulation deals.
 
-`load_pool` reads, checks and encodes by public bounds; nothing is chosen from the rows. What depends on the rows, a
-projection to fewer columns, is fitted later and on public rows alone (`smc_dp.data.partition`).
+`load_pool` reads, checks and encodes by public bounds. A projection to fewer columns depends on rows, so it is fitted
+later, on public rows alone (`smc_dp.data.partition`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["NAMES", "ORDINAL", "Points", "Pool", "from_tables", "load_pool"]
 
 
 def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, cache: Path | None = None) -> Pool:
-    """The data set of that name, from the cache folder if it is there, or else from `folder` unless it is bundled.
+    """Return the data set of that name, from the cache folder if it is there, or else from `folder` unless bundled.
 
-    With `ordinal` each category is its number in the alphabet, one column (Bank Marketing and Credit Default
-    in the experiments with OFPA and OFAA), and no row is clipped. Raises InputError when the name is unknown, a file
-    is missing or not the recorded one, or there are no categories to number.
+    With `ordinal` each category is its number in the alphabet, one column (Bank Marketing and Credit Default in the
+    experiments with OFPA and OFAA), and no row is clipped. Raises InputError when the name is unknown, a file is
+    missing or changed, or there are no categories to number.
     """
     if name not in NAMES:
         raise InputError("dataset.unknown", names=NAMES, got=shown(name))
@@ -46,7 +46,7 @@ def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, c
 
 
 def from_tables(name: str, source: datasets.Dataset, *, ordinal: bool = False) -> Pool:
-    """The pool of a data set that is given as tables with public bounds."""
+    """Return the pool of a data set that is given as tables with public bounds."""
 
     def points(table: Table) -> Points:
         y = class_numbers(table, source.bounds, source.bounds.label or "")
@@ -68,7 +68,7 @@ def from_tables(name: str, source: datasets.Dataset, *, ordinal: bool = False) -
 
 
 def malicious_url(folder: Path | None) -> Pool:
-    """Malicious URLs (Ma et al. 2009): days 0 to 9 to train on, days 10 to 19 to test on, sparse."""
+    """Load Malicious URLs (Ma et al. 2009), sparse: days 0 to 9 to train on, days 10 to 19 to test on."""
     train, test = (Points(*read_days(folder, days)) for days in (DAYS[:10], DAYS[10:]))
     return Pool("malicious_url", train, test, ("benign", "malicious"), notes=FACTS["malicious_url"].notes)
 

@@ -1,4 +1,4 @@
-"""What is known about each data set without reading it: sizes, files, who used it, and what to say next to a result."""
+"""Public facts about each data set: sizes, files, papers that use it, and notes for readers of results."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class Facts:
-    """Sizes as published or, for a copy that is not whole, of the copy; `test_rows` is 0 without a test set.
+    """Sizes as published or, for an incomplete copy, of the copy; `test_rows` is 0 without a test set.
 
-    `partial` says that the files read here are not the whole data set. `files` are relative to the data folder, none
-    for a data set that scikit-learn carries. `paper` is the paper whose experiments use the data set, or empty.
+    `partial`: the files read here are not the whole data set. `files`: paths in the data folder, none for a data set
+    that scikit-learn bundles. `paper`: the paper whose experiments use the data set, or empty.
     """
 
     rows: int

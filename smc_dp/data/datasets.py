@@ -1,4 +1,4 @@
-"""The data sets of the papers, and the two that scikit-learn carries: tables with their public bounds.
+"""Data sets of the papers, and the two that scikit-learn bundles: tables with their public bounds.
 
 Only `breast_cancer` and `digits` come with scikit-learn. The others are read from a folder in which each data set has
 its own folder (`a9a/a9a.gz`, `bank/bank-full.csv.gz`, ...); a file must have the SHA-256 recorded in `files`.
@@ -35,7 +35,7 @@ _ACTIVITIES = ("WALKING", "WALKING_UPSTAIRS", "WALKING_DOWNSTAIRS", "SITTING", "
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table, its bounds, its own test table if any, and what to call a party that holds a part of it."""
+    """Table, its bounds, its own test table if any, and the name for a party that holds a part of it."""
 
     train: Table
     test: Table | None
@@ -44,10 +44,9 @@ class Dataset:
 
 
 def load(name: str, folder: Path | None = None) -> Dataset:
-    """The data set of that name, from `folder` unless it is bundled.
+    """Load the data set of that name, from `folder` unless it is bundled.
 
-    Raises InputError when the name is unknown or not of a data set that is a table, or a file is missing or not the
-    recorded one.
+    Raises InputError when the name is unknown, or a file is missing or changed.
     """
     if name not in _LOADERS:
         raise InputError("dataset.not_public", names=NAMES, got=shown(name))
@@ -55,7 +54,7 @@ def load(name: str, folder: Path | None = None) -> Dataset:
 
 
 def breast_cancer(folder: Path | None = None) -> Dataset:
-    """Breast Cancer Wisconsin (Diagnostic), 569 rows, 30 numbers, as bundled with scikit-learn."""
+    """Load Breast Cancer Wisconsin (Diagnostic) from scikit-learn: 569 rows, 30 numbers."""
     from sklearn.datasets import load_breast_cancer  # a second that the other data sets need not wait
 
     bunch = load_breast_cancer()
@@ -66,7 +65,7 @@ def breast_cancer(folder: Path | None = None) -> Dataset:
 
 
 def a9a(folder: Path | None) -> Dataset:
-    """Adult as 123 binary features (LIBSVM's a9a, a9a.t), rows over sqrt(14), no bias: as in the paper."""
+    """Load Adult as 123 binary features (LIBSVM's a9a, a9a.t), rows over sqrt(14), no bias: as in the paper."""
     columns = tuple(NumericColumn(f"x{i}", 0.0, 1.0) for i in range(1, _A9A_FEATURES + 1))
     clip = math.sqrt(_A9A_ONES)
     bounds = Bounds(columns, classes=("-1", "+1"), label="income", clip=clip, bias=0.0, center=False)
@@ -74,21 +73,21 @@ def a9a(folder: Path | None) -> Dataset:
 
 
 def bank(folder: Path | None) -> Dataset:
-    """Bank Marketing, 45,211 rows, 16 columns."""
+    """Load Bank Marketing: 45,211 rows, 16 columns."""
     name = "bank/bank-full.csv.gz"
     table = parse_csv(gzip.decompress(content(folder, name)), f"data file {name}", delimiter=";")
     return Dataset(table, None, bundled_bounds("bank"))
 
 
 def credit_default(folder: Path | None) -> Dataset:
-    """Default of Credit Card Clients, 30,000 rows, 23 columns."""
+    """Load Default of Credit Card Clients: 30,000 rows, 23 columns."""
     name = "credit_default/default_of_credit_card_clients.csv.gz"
     table = parse_csv(gzip.decompress(content(folder, name)), f"data file {name}")
     return Dataset(table, None, bundled_bounds("credit_default"))
 
 
 def covtype(folder: Path | None) -> Dataset:
-    """Covertype 1 (spruce/fir) against 2 (lodgepole pine): 8,566 rows, those of a random 10,000; 54 columns."""
+    """Load Covertype 1 (spruce/fir) against 2 (lodgepole pine): 8,566 of a random 10,000 rows, 54 columns."""
     name, bounds = "covtype/covtype_random10k.csv.gz", bundled_bounds("covtype")
     header, newline, rows = gzip.decompress(content(folder, name)).partition(b"\n")
     # The file's own header lacks one column and has a stray one; its columns are in the published order.
@@ -97,14 +96,14 @@ def covtype(folder: Path | None) -> Dataset:
 
 
 def covertype_1_or_2(table: Table) -> Dataset:
-    """The rows of classes 1 and 2 of a table with Covertype's published columns."""
+    """Return the rows of classes 1 and 2 of a table with Covertype's published columns."""
     bounds = bundled_bounds("covtype")
     kept = np.flatnonzero(np.isin(table.texts("Cover_Type"), bounds.classes))
     return Dataset(table.take(kept, table.source), None, bounds)
 
 
 def kdd99(folder: Path | None) -> Dataset:
-    """KDD Cup 99, normal against attack: 494,021 rows (the 10 % file), 311,029 test rows (corrected), 41 columns."""
+    """Load KDD Cup 99, normal against attack: 494,021 rows (the 10 % file), 311,029 test rows, 41 columns."""
     bounds = bundled_bounds("kdd99")
     train, test = (
         _connections(folder, f"kdd99/{name}", bounds) for name in ("kddcup.data_10_percent.gz", "corrected.gz")
@@ -113,9 +112,9 @@ def kdd99(folder: Path | None) -> Dataset:
 
 
 def mnist37(folder: Path | None, part: str = "train") -> Dataset:
-    """MNIST, digit 3 against 7 in the 60,000 training images: 12,396 rows, 784 pixels in [0, 255].
+    """Load MNIST, digit 3 against 7: 12,396 of the 60,000 training images, 784 pixels in [0, 255].
 
-    The part "t10k" has those of the 10,000 other images instead, 2,038 rows.
+    The part "t10k" holds 2,038 of the 10,000 other images.
     """
     images, digits = f"mnist/{part}-images-idx3-ubyte.gz", f"mnist/{part}-labels-idx1-ubyte.gz"
     count = _MNIST_IMAGES[part]
@@ -125,7 +124,7 @@ def mnist37(folder: Path | None, part: str = "train") -> Dataset:
 
 
 def three_or_seven(pixels: NDArray[np.uint8], values: NDArray[np.uint8], source: str) -> Dataset:
-    """The 3s and 7s among these images, pixels: (n, 28, 28), values: (n,) the digits."""
+    """Return the 3s and 7s among these images; pixels: (n, 28, 28), values: (n,) the digits."""
     kept = np.flatnonzero((values == 3) | (values == 7))
     by_pixel = np.ascontiguousarray(pixels[kept].reshape(len(kept), -1).T, dtype=np.float64)
     columns = tuple(NumericColumn(f"pixel{i}", 0.0, 255.0) for i in range(1, len(by_pixel) + 1))
@@ -136,9 +135,9 @@ def three_or_seven(pixels: NDArray[np.uint8], values: NDArray[np.uint8], source:
 
 
 def har(folder: Path | None) -> Dataset:
-    """UCI HAR, six activities, 7,352 and 2,947 windows in the official split by subject, 265 columns in [-1, 1].
+    """Load UCI HAR, six activities: 7,352 and 2,947 windows in the official split by subject, 265 columns in [-1, 1].
 
-    No row is longer than the square root of 265, which is where they are clipped, so that none is.
+    Rows are clipped at the square root of 265, which no row exceeds.
     """
     name = "har/har_timedomain265.npz"
     with np.load(io.BytesIO(content(folder, name)), allow_pickle=False) as arrays:
@@ -152,7 +151,7 @@ def har(folder: Path | None) -> Dataset:
 
 
 def _windows(X: NDArray[np.float32], y: NDArray[np.uint8], bounds: Bounds, source: str) -> Table:
-    """The windows of one part, X: (n, d), with the names of their activities, y: (n,) from 1 on."""
+    """Return the windows of one part, X: (n, d), with the names of their activities, y: (n,) from 1 on."""
     by_column = np.ascontiguousarray(X.T, dtype=np.float64)
     cells: dict[str, Cells] = {column.name: by_column[i] for i, column in enumerate(bounds.columns)}
     cells["activity"] = Coded(y.astype(np.int64) - 1, bounds.classes)
@@ -160,7 +159,7 @@ def _windows(X: NDArray[np.float32], y: NDArray[np.uint8], bounds: Bounds, sourc
 
 
 def digits(folder: Path | None = None) -> Dataset:
-    """Optical digits as bundled with scikit-learn: 1,797 rows, 64 pixels from 0 to 16, ten classes."""
+    """Load optical digits from scikit-learn: 1,797 rows, 64 pixels from 0 to 16, ten classes."""
     from sklearn.datasets import load_digits  # a second that the other data sets need not wait
 
     bunch = load_digits()
@@ -179,12 +178,12 @@ NAMES = tuple(_LOADERS)
 
 
 def bundled_bounds(name: str) -> Bounds:
-    """The public bounds that the package carries for this data set."""
+    """Return the public bounds that the package ships for this data set."""
     return parse_bounds(files("smc_dp.data").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def field_names(bounds: Bounds) -> list[str]:
-    """The fields of a file that lists its features in the order of the bounds, and then the class."""
+    """Return the fields of a file that lists its features in the order of the bounds, then the class."""
     return [column.name for column in bounds.columns] + ([bounds.label] if bounds.label else [])
 
 
@@ -208,13 +207,13 @@ def _connections(folder: Path | None, name: str, bounds: Bounds) -> Table:
 
 
 def _coded(column: Any) -> Coded:
-    """An Arrow column of dictionary type."""
+    """Return an Arrow column of dictionary type as dictionary-encoded cells."""
     cells = column.unify_dictionaries().combine_chunks()
     return Coded(cells.indices.to_numpy().astype(np.int64), tuple(cells.dictionary.to_pylist()))
 
 
 def normal_or_attack(kinds: Coded) -> Coded:
-    """KDD Cup 99's kinds of connection as two classes: `normal.`, and every other kind is an attack."""
+    """Return KDD Cup 99's kinds of connection as two classes: `normal.`, and an attack for any other."""
     attack = np.array([kind != "normal." for kind in kinds.values], dtype=np.int64)
     return Coded(attack[kinds.codes], ("normal", "attack"))
 

@@ -1,4 +1,4 @@
-"""Data sets from the network, by scikit-learn's fetchers, with whatever can be checked about them checked.
+"""Data sets from the network by scikit-learn's fetchers, checked against published counts or digests.
 
 Nothing is kept on disk here and no file is read back: a fetcher's own cache lives in a folder that is deleted at once.
 """
@@ -42,7 +42,7 @@ _MNIST_SHA256 = MappingProxyType(
 
 
 def fetch(name: str) -> Pool:
-    """The data set of that name, fetched; InputError when that is not possible or the rows are not the published ones.
+    """Fetch the data set of that name; raise InputError when that fails or the rows are not the published ones.
 
     Waits at most about a minute for a server that does not answer.
     """
@@ -59,7 +59,7 @@ def fetch(name: str) -> Pool:
 
 
 def covtype(folder: str) -> Pool:
-    """Covertype 1 against 2, all 495,141 rows."""
+    """Fetch Covertype 1 against 2, all 495,141 rows."""
     from sklearn.datasets import fetch_covtype
 
     bunch = fetch_covtype(data_home=folder, n_retries=1, delay=1.0)
@@ -73,7 +73,7 @@ def covtype(folder: str) -> Pool:
 
 
 def kdd99(folder: str) -> Pool:
-    """KDD Cup 99, the 10 % file; the corrected test file cannot be fetched."""
+    """Fetch the 10 % file of KDD Cup 99; its corrected test file cannot be fetched."""
     from sklearn.datasets import fetch_kddcup99
 
     bunch = fetch_kddcup99(percent10=True, shuffle=False, data_home=folder, n_retries=1, delay=1.0)
@@ -92,7 +92,7 @@ def kdd99(folder: str) -> Pool:
 
 
 def mnist37(folder: str) -> Pool:
-    """MNIST 3 against 7, byte for byte the original images."""
+    """Fetch MNIST 3 against 7, byte for byte the original images."""
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml(
@@ -118,7 +118,7 @@ FETCHED = tuple(_FETCHERS)
 
 
 def _coded(cells: NDArray[Any]) -> Coded:
-    """An array of byte strings."""
+    """Return an array of byte strings as dictionary-encoded texts."""
     places: dict[bytes, int] = {}
     codes = [places.setdefault(cell, len(places)) for cell in cells]
     return Coded(np.array(codes, dtype=np.int64), tuple(text.decode("ascii") for text in places))
@@ -131,7 +131,7 @@ def _expect(name: str, got: object, wanted: object) -> None:
 
 @contextmanager
 def _impatient() -> Iterator[None]:
-    """Connections that give up, and one line of our own instead of a fetcher's warnings about its retries."""
+    """Set a timeout for connections, and silence a fetcher's warnings about its retries."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(_TIMEOUT)
     try:

@@ -1,4 +1,4 @@
-"""How a text file writes its table, said by whoever has the file: what no mark in it says is not guessed."""
+"""Format of a data file as its owner states it: nothing that the file does not mark is guessed."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _MOST_WORDS, _LONGEST_WORD = 100, 100
 
 @dataclass(frozen=True)
 class FileForm:
-    """Of a table's file: what stands between cells, before decimals, which bytes stand for which text, how dates are.
+    """Format of a data file: separator, decimal mark, encoding, words for empty cells, and form of dates.
 
-    separator, encoding: None where nobody said; then a tab is one where the file shows it, and a byte order mark says
-    what it marks, else a comma and utf-8 are meant. missing: a cell that is exactly one of these words is empty.
-    For messages, place: the file that says this, or would; is_text: whether the table's own is text. Raises InputError
-    for what is no form.
+    separator, encoding: None where not stated; then tabs in the header and a byte order mark are recognised, else a
+    comma and UTF-8 are meant. missing: a cell that is exactly one of these words is empty. For messages, place: the
+    file that states this, or would; is_text: whether the table's own file is text. Raises InputError for an invalid
+    format.
     """
 
     separator: str | None = None
@@ -69,31 +69,31 @@ class FileForm:
                 raise InputError("form.wrong_word", longest=_LONGEST_WORD, got=shown(word)).within("[file] missing")
 
     def pointed(self, cell: str) -> str:
-        """The cell with a point before its decimals; nothing where points would stand between thousands."""
+        """Return the cell with a decimal point; empty where points would separate thousands."""
         if self.decimal == ".":
             return cell
         return "" if "." in cell else cell.replace(self.decimal, ".")
 
     def number(self, cell: str) -> float:
-        """The number in a cell; ValueError where there is none, or one with marks between its thousands."""
+        """Return the number in a cell; raise ValueError where there is none, or one with marks between thousands."""
         # Python would also read the 1_000 of its own source code.
         return float("" if "_" in cell else self.pointed(cell))
 
     def day(self, cell: str) -> datetime.date:
-        """The date in a cell; ValueError where there is none, or one that is written otherwise."""
+        """Return the date in a cell; raise ValueError where there is none, or one in another form."""
         found = DATES[self.dates].fullmatch(cell.strip())
         if found is None:
             raise ValueError(f"not {self.dates}")
         return datetime.date(*(int(found[part]) for part in "ymd"))
 
     def said(self) -> dict[str, object]:
-        """What this says that is not so in any case, by its name in [file]."""
+        """Return the settings that differ from the defaults, by their names in [file]."""
         usual = FileForm()
         names = ("separator", "decimal", "encoding", "missing", "dates")
         return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
 
     def advice(self, **settings: str | tuple[str, ...]) -> str:
-        """What to write, and where, so that a file is read with these settings as well: one line that may be copied."""
+        """Return one line that tells where to write which settings, ready to be copied."""
         if self.place == OWN_TERMS:
             lines = " and ".join(_line(name, value) for name, value in settings.items())
             return f"write {lines} into [file] of {OWN_TERMS}"
@@ -124,7 +124,7 @@ class FileSection(Document):
 
     @cached_property
     def form(self) -> FileForm:
-        """As the reading of tables wants it."""
+        """File format for the readers of tables."""
         return FileForm(self.separator, self.decimal, self.encoding, tuple(self.missing), self.dates)
 
 
@@ -135,7 +135,7 @@ class FormDocument(Document):
 
 
 def _line(name: str, value: object) -> str:
-    """One setting in TOML."""
+    """Return one setting in TOML."""
     values = value if isinstance(value, tuple) else (value,)
     written = ", ".join(f'"{_escaped(str(each))}"' for each in values)
     return f"{name} = [{written}]" if isinstance(value, tuple) else f"{name} = {written}"

@@ -1,4 +1,4 @@
-"""Files of other programs, known by their first bytes or their ending, each with what makes a table of it."""
+"""Files of other programs, recognised by their first bytes or their ending, with a command that converts each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LONGEST_NAME = 60
 
 
 def of_another_program(path: Path, start: bytes) -> Fault | None:
-    """Return what a file is that no table is read from, and what to do; None for any other file."""
+    """Return the fault of a file that no table is read from, with what to do; None for any other file."""
     ending = path.suffix.lower()
     by_start = next((kind for mark, kind in _BY_START.items() if start.startswith(mark)), None)
     if known := _BY_ENDING.get(ending) or _BY_ENDING.get(by_start or ""):
@@ -59,7 +59,7 @@ def of_another_program(path: Path, start: bytes) -> Fault | None:
 
 
 def _filled(how: str, path: Path) -> str:
-    """The command for this file, or for FILE where the name is long."""
+    """Return the command for this file, or for FILE where the name is long."""
     name = path.name if len(path.name) <= _LONGEST_NAME else f"FILE{path.suffix[:_LONGEST_NAME]}"
     stem = Path(name).stem
     return how.format(name=name, csv=f"{stem}.csv", parquet=f"{stem}.parquet")

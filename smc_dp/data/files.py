@@ -1,4 +1,4 @@
-"""Known data files, each by its SHA-256, in a folder with one folder for each data set, and the idx format of MNIST."""
+"""Known data files by their SHA-256, in a folder with one folder for each data set, and the idx format of MNIST."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ SHA256 = MappingProxyType(
 
 
 def within(folder: Path | None, name: str) -> Path:
-    """Where the file of that name is to be; InputError without a folder."""
+    """Return the path of a data file; raise InputError without a folder."""
     if folder is None:
         raise InputError("dataset.no_folder").within(f"data file {name}")
     return folder / name
 
 
 def content(folder: Path | None, name: str) -> bytes:
-    """The bytes of a known file; InputError when it cannot be read or is not the recorded one."""
+    """Read a known file; raise InputError when it cannot be read or has changed."""
     path = within(folder, name)
     found = reading.read_file(path, where=f"data file {path}", links=True)
     digest = hashlib.sha256(found).hexdigest()
@@ -53,7 +53,7 @@ def content(folder: Path | None, name: str) -> bytes:
 
 
 def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np.uint8]:
-    """The array in an idx file of unsigned bytes; raises InputError unless it has exactly that shape."""
+    """Return the array in an idx file of unsigned bytes; raise InputError unless it has exactly that shape."""
     header = _header(shape)
     if not content.startswith(header):
         got = content[: len(header)].hex() or "nothing"
@@ -65,7 +65,7 @@ def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np
 
 
 def idx_file(array: NDArray[np.uint8]) -> bytes:
-    """The idx file of this array."""
+    """Return the idx file of this array."""
     return _header(array.shape) + array.tobytes()
 
 

@@ -1,4 +1,4 @@
-"""Which data set a release was made of, without saying anything about it."""
+"""Keyed fingerprint of the data behind a release, which tells nothing about the data without the key."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BLOCK = 8192  # rows at a time
 
 
 def identity(key: bytes, rows: Rows) -> str:
-    """HMAC-SHA256 of the rows, whatever their order: without the key nobody can test a guess of them.
+    """Return HMAC-SHA256 of the rows in any order; without the key nobody can test a guess of them.
 
-    Rows are taken as they enter the training, features and label (+1 or -1). One row more, or other public bounds,
-    make another name: it says which releases were made of the same numbers, and not which are about the same people.
+    Rows are taken as they enter the training, features and label (+1 or -1). One row more, or other public bounds, give
+    another fingerprint: it tells which releases used the same numbers, and not which are about the same people.
     """
     table = np.ascontiguousarray(np.column_stack([rows.X, 2.0 * rows.y - 1]) + 0.0, dtype="<f8")  # -0.0 is 0.0
     code = hmac.new(key, b"smc-dp data set 1", hashlib.sha256)
@@ -34,13 +34,12 @@ def identity(key: bytes, rows: Rows) -> str:
 
 
 def as_read(key: bytes, held: Table | Rows) -> str:
-    """HMAC-SHA256 of all cells of a table, whatever the order of its rows and columns, or of rows that came as such.
+    """Return HMAC-SHA256 of all cells of a table, whatever the order of rows and columns, or of given rows.
 
-    No bounds enter: which columns are used, and how, makes no difference, nor does the kind of file (1, 1.0 and a 1 in
-    Parquet are one cell; .1 in 32 bits is another number than .1, and NaN another cell than an empty one). One cell,
-    row or column that is changed, added or left out makes another name, and two tables that are alike have one. With a
-    decimal comma 3,5 is the cell 3.5, also in a column of texts. The column that divided a table among parties does not
-    enter: its cells are what the parties are called.
+    No bounds enter: neither the columns used nor the kind of file makes a difference (1, 1.0 and a 1 in Parquet are one
+    cell; .1 in 32 bits is another number than .1, and NaN another cell than an empty one). One cell, row or column that
+    is changed, added or left out gives another fingerprint. With a decimal comma 3,5 is the cell 3.5, also in a column
+    of texts. The column that divided a table among parties does not enter: its cells are the parties' names.
     """
     if isinstance(held, Rows):
         return identity(key, held)
@@ -48,9 +47,9 @@ def as_read(key: bytes, held: Table | Rows) -> str:
 
 
 def formerly(key: bytes, held: Table | Rows, called: str) -> str | None:
-    """What a part of a divided table was called when the dividing column entered, and its party was `called` this.
+    """Return the former fingerprint of a part of a divided table, in which the dividing column held `called`.
 
-    None for what was not divided, whose name has not changed.
+    None for an undivided table, whose fingerprint has not changed.
     """
     if isinstance(held, Rows) or held.divided_by is None:
         return None
@@ -71,12 +70,12 @@ def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
 
 
 def _stored(cells: Cells, form: FileForm) -> Cells:
-    """A column as it is, one in which each cell is stored once as texts."""
+    """Return a column with each stored cell as canonical text where cells are dictionary-encoded."""
     return Coded(cells.codes, tuple(_plain(cell, form) for cell in cells.values)) if isinstance(cells, Coded) else cells
 
 
 def _plain_cells(cells: Cells, start: int, form: FileForm) -> Iterator[object]:
-    """The cells of a block, as texts."""
+    """Return the cells of a block as canonical texts."""
     if isinstance(cells, Coded):
         return map(cells.values.__getitem__, cells.codes[start : start + _BLOCK].tolist())
     block = cells[start : start + _BLOCK]
@@ -84,7 +83,7 @@ def _plain_cells(cells: Cells, start: int, form: FileForm) -> Iterator[object]:
 
 
 def _plain(cell: object, form: FileForm) -> str:
-    """One text for whatever means the same in a CSV file of any form and in a Parquet file."""
+    """Return one text for all cells that mean the same in a CSV file of any format and in a Parquet file."""
     if cell is None:
         return ""
     if isinstance(cell, bool):

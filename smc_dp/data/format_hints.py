@@ -1,7 +1,7 @@
-"""Hints: how a cell, a header or a file looks that was refused, and the setting with which it would be read.
+"""Hints for refused input: its apparent format, and the setting with which it would be read.
 
-Readers of files and cells return faults without a hint. `explain` makes all hints, once, of a fault that somebody is
-told. Nothing is ever read as what it only looks like: 1,234 may be a thousand, or a bit more than one.
+Readers of files and cells return faults without a hint; `explain` adds it, once. Nothing is ever read by its appearance
+alone: 1,234 may be a thousand, or a bit more than one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOTHING = frozenset({"na", "n/a", "#n/a", "n.a.", "nan", "null", "nil", "none",
 
 
 class Hint(NamedTuple):
-    """What something looks like, in a word, and the clause that says so with what to do; both empty for no hint."""
+    """Apparent kind of the input, in a word, and a clause that says so with what to do; both empty for no hint."""
 
     looks: str = ""
     clause: str = ""
@@ -37,7 +37,7 @@ class Hint(NamedTuple):
 
 @dataclass(frozen=True)
 class Refused:
-    """What a fault is about: a cell, its text and the levels of its column; a header and lines; or a file's start."""
+    """Subject of a fault: a cell, its text and the levels of its column; a header and lines; or a file's start."""
 
     form: FileForm = PLAIN
     cell: object = None
@@ -70,7 +70,7 @@ def _shown(fault: Fault, refused: Refused) -> str:
 
 
 def _of_number(fault: Fault, refused: Refused) -> Hint:
-    """How a cell looks where a number was wanted."""
+    """Return the hint for a cell where a number was wanted."""
     cell, form = refused.cell, refused.form
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return DATE
@@ -90,7 +90,7 @@ def _of_number(fault: Fault, refused: Refused) -> Hint:
 
 
 def _of_nothing(_: Fault, refused: Refused) -> Hint:
-    """A text that often stands where nothing is known."""
+    """Return the hint for a text that often stands for a missing value."""
     cell, form = refused.cell, refused.form
     if not isinstance(cell, str) or cell.strip().lower() not in _NOTHING:
         return NO_HINT
@@ -98,7 +98,7 @@ def _of_nothing(_: Fault, refused: Refused) -> Hint:
 
 
 def _of_date(fault: Fault, refused: Refused) -> Hint:
-    """A date in another form, and in one only, or more than a date."""
+    """Return the hint for a date in exactly one other form, or with a time of day."""
     cell, form = refused.cell, refused.form
     if not isinstance(cell, str):
         return NO_HINT
@@ -111,7 +111,7 @@ def _of_date(fault: Fault, refused: Refused) -> Hint:
 
 
 def _of_level(fault: Fault, refused: Refused) -> Hint:
-    """How a text looks where one of a list was wanted."""
+    """Return the hint for a text that is not among the levels."""
     text = refused.text
     if (alike := _of_another_case(text, refused.levels)) != NO_HINT:
         return alike
@@ -121,7 +121,7 @@ def _of_level(fault: Fault, refused: Refused) -> Hint:
 
 
 def _of_column(fault: Fault, refused: Refused) -> Hint:
-    """A header that has the column in another letter case, or that another separator would have cut."""
+    """Return the hint for a missing column: a header in another letter case, or cut by another separator."""
     alike = _of_another_case(refused.text, refused.header)
     return _of_separator(fault, refused) if alike == NO_HINT else alike
 
@@ -132,7 +132,7 @@ def _of_another_case(text: str, wanted: Iterable[str]) -> Hint:
 
 
 def _of_separator(_: Fault, refused: Refused) -> Hint:
-    """A header that another separator would have cut into more cells, and what else the lines below it show."""
+    """Return the hint for a header that another separator would cut into more cells."""
     form, header = refused.form, refused.header
     found = {mark: sum(cell.count(mark) for cell in header) for mark in SEPARATORS if mark != (form.separator or ",")}
     mark = max(found, key=found.__getitem__)
@@ -143,7 +143,7 @@ def _of_separator(_: Fault, refused: Refused) -> Hint:
 
 
 def _of_encoding(fault: Fault, refused: Refused) -> Hint:
-    """A file that looks like text of the encoding that the fault names, if it names one."""
+    """Return the hint for a file that looks like text of the encoding that the fault names, if any."""
     encoding, form = str(fault.fields["looks"]), refused.form
     if not encoding:
         return NO_HINT
@@ -174,7 +174,7 @@ _MAKERS: Mapping[str, Callable[[Fault, Refused], Hint]] = MappingProxyType(
 
 
 def _settings(lines: Iterable[str], separator: str, form: FileForm) -> dict[str, str]:
-    """What else the cells show beyond doubt: a decimal comma, dates of one form."""
+    """Return the other settings that the cells show beyond doubt: a decimal comma, dates of one form."""
     cells = {cell.strip(' "') for line in [*lines][:_SAMPLE] for cell in line.split(separator)}
     found: dict[str, str] = {}
     if separator != "," and form.decimal != "," and _any(_WITH_COMMA, cells) and not _any(_WITH_POINT, cells):
@@ -186,7 +186,7 @@ def _settings(lines: Iterable[str], separator: str, form: FileForm) -> dict[str,
 
 
 def _is_sure(name: str, dates: Sequence[str], cells: Iterable[str]) -> bool:
-    """Whether no other form of those that occur reads all the dates that this one reads."""
+    """Return whether no other form of those that occur reads all the dates that this one reads."""
     own = {cell for cell in cells if any(_is_day(cell, other) for other in dates)}
     readers = [other for other in dates if all(_is_day(cell, other) for cell in own)]
     return readers == [name]

@@ -1,8 +1,8 @@
-"""The Malicious URL data (Ma, Saul, Savage and Voelker 2009) as published: one svmlight file for each day.
+"""Malicious URL data (Ma, Saul, Savage and Voelker 2009) as published: one svmlight file for each day.
 
-The archive url_svmlight.tar.gz unpacks to `url_svmlight/Day0.svm` to `Day120.svm`, 3,231,961 sparse columns, labels
-+1 (malicious) and -1. It is expected, unpacked, in the folder `malicious_url`. Only
-days 0 to 19 are used (Hamm, Cao and Belkin 2016).
+The archive url_svmlight.tar.gz unpacks to `url_svmlight/Day0.svm` to `Day120.svm`, 3,231,961 sparse columns, labels +1
+(malicious) and -1. It is expected, unpacked, in the folder `malicious_url`. Only days 0 to 19 are used (Hamm, Cao and
+Belkin 2016).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COLUMNS = FACTS["malicious_url"].columns
 
 
 def read_days(folder: Path | None, days: Sequence[str]) -> tuple[scipy.sparse.csr_array, npt.NDArray[np.int64]]:
-    """The rows of these files, X: (n, 3231961), and classes y: (n,), 1 for malicious; InputError naming the file."""
+    """Read the rows X: (n, 3231961) and classes y: (n,), 1 for malicious; raise InputError naming the file."""
     read = [_read(within(folder, day)) for day in days]
     X = scipy.sparse.csr_array(scipy.sparse.vstack([rows for rows, _ in read], format="csr"))
     return X, np.concatenate([classes for _, classes in read])

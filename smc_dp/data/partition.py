@@ -1,4 +1,4 @@
-"""Deal the rows of one table to parties: only a simulation does this, real parties bring their own rows."""
+"""Partition of one table among simulated parties; real parties bring their own rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises InputError unless there are two or more party names, each simple, not reserved and used once."""
+    """Raise InputError unless there are two or more party names, each simple, not reserved and used once."""
     known: set[str] = set()  # a file of strangers may list very many
     for name in names:
         check_letters(name)
@@ -39,18 +39,18 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_letters(name: str) -> None:
-    """Raises InputError for a name that is not simple: such names can stand in messages, and name files."""
+    """Raise InputError for a name that is not simple: such names stand in messages, and name files."""
     if not _NAME.fullmatch(name):
         raise InputError("party.wrong_name").within(f"party name {shown(name)}")
 
 
 def even(parties: int) -> list[Fraction]:
-    """Equal shares, in percent."""
+    """Return equal shares, in percent."""
     return [Fraction(100, parties)] * parties
 
 
 def parse_split(text: str) -> list[Fraction]:
-    """Shares in percent from a text such as 15,20,20,20,25; each is positive and they sum to 100."""
+    """Parse shares in percent such as 15,20,20,20,25; each is positive and they sum to 100."""
     shares = []
     for part in text.split(","):
         if not re.fullmatch(r"\s*[0-9]{1,3}(\.[0-9]{1,9})?\s*", part):
@@ -64,7 +64,7 @@ def parse_split(text: str) -> list[Fraction]:
 
 
 def sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
-    """How many of the rows each share, in percent, comes to; they sum to `rows`.
+    """Return the number of rows of each share, in percent; they sum to `rows`.
 
     Sizes are rounded down; the rows left over go one each to the largest remainders, the first of equals.
     """
@@ -77,13 +77,13 @@ def sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
 
 
 def deal(rows: int, shares: Sequence[Fraction], seed: int) -> list[NDArray[np.int64]]:
-    """Disjoint row numbers for each share, at random by a public seed, every row dealt; sizes as `sizes` says."""
+    """Return disjoint row numbers for each share, at random by a public seed; every row is dealt."""
     order = np.random.default_rng(seed).permutation(rows).astype(np.int64)
     return [np.sort(part) for part in np.split(order, np.cumsum(sizes(rows, shares))[:-1])]
 
 
 def group(table: Table, column: str) -> dict[str, NDArray[np.int64]]:
-    """Row numbers by the value of `column`, in the order of first appearance."""
+    """Return row numbers by the value of `column`, in the order of first appearance."""
     groups: dict[str, list[int]] = {}
     for row, text in enumerate(table.texts(column)):
         groups.setdefault(canonical(text), []).append(row)
@@ -96,7 +96,7 @@ RowNumbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Deal:
-    """Who gets what; the defaults give five parties equal parts of everything.
+    """Settings of a partition; the defaults give five parties equal parts of everything.
 
     `per_party`: rows of each party, the rest is left out; None deals everything, in equal parts or in the percentages
     of `split`, such as "15,20,20,20,25". `auxiliary`: how many training rows become public and lose their labels
@@ -139,7 +139,7 @@ class Deal:
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """Row numbers of the training rows, disjoint: of each party, public with and without labels, and tested on.
+    """Partition of the training rows, as disjoint row numbers: parties, public rows with and without labels, test rows.
 
     `test` is None when the data set has a test set of its own.
     """
@@ -151,9 +151,9 @@ class Dealt:
 
 
 def deal_pool(pool: Pool, deal: Deal, seed: int) -> tuple[Federation, Rows]:
-    """What the parties hold, and the test rows in the same coordinates, dealt at random by a public seed.
+    """Deal a pool to parties by a public seed; return their federation, and the test rows in the same coordinates.
 
-    Raises InputError when there are fewer rows than the deal wants, or too few public rows for the projection.
+    Raises InputError when there are fewer rows than the settings want, or too few public rows for the projection.
     """
     dealt = deal_rows(pool, deal, seed)
     chart = _chart(pool, deal, dealt)
@@ -173,7 +173,7 @@ def deal_pool(pool: Pool, deal: Deal, seed: int) -> tuple[Federation, Rows]:
 
 
 def deal_rows(pool: Pool, deal: Deal, seed: int) -> Dealt:
-    """Which row goes where, by a public seed; raises InputError when there are too few rows."""
+    """Assign each row by a public seed; raise InputError when there are too few rows."""
     order = np.random.default_rng(seed).permutation(len(pool.train)).astype(np.int64)
     test = None
     if pool.test is None:
@@ -187,7 +187,7 @@ def deal_rows(pool: Pool, deal: Deal, seed: int) -> Dealt:
 
 
 def _counts(name: str, deal: Deal, rows: int, public: int) -> list[int]:
-    """The rows of each party."""
+    """Return the number of rows of each party."""
     wanted = deal.parties * (deal.per_party or 1) + public
     if wanted > rows:
         each = "at least 1" if deal.per_party is None else f"{deal.per_party}"
@@ -205,7 +205,7 @@ def _counts(name: str, deal: Deal, rows: int, public: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Chart:
-    """The way from a row of the pool to a row of the unit ball."""
+    """Map from a row of the pool to a row of the unit ball."""
 
     features: int | None
     projection: Projection | None
@@ -238,7 +238,7 @@ def _chart(pool: Pool, deal: Deal, dealt: Dealt) -> _Chart:
 
 
 def _rows(points: Points, numbers: RowNumbers, chart: _Chart) -> Rows:
-    """These rows in the coordinates of the chart, a block at a time, so that a large data set is copied once."""
+    """Map these rows into the unit ball, a block at a time, so that a large data set is copied once."""
     blocks = [numbers[start : start + _BLOCK] for start in range(0, len(numbers), _BLOCK)]
     X, done = np.empty((0, 0)), 0
     for block in blocks:

@@ -1,4 +1,4 @@
-"""What a simulation deals from: a whole data set as rows and class numbers."""
+"""Whole data set of a simulation: encoded rows and class numbers, before they are dealt to parties."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
+from typing_extensions import override
 
 from smc_dp.core.arrays import Array
 
@@ -16,9 +17,9 @@ Features: TypeAlias = Array | scipy.sparse.csr_array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Points:
-    """X: (n, d); y: (n,), class numbers 0, 1, ...
+    """Rows X: (n, d) with class numbers y: (n,).
 
-    Dense rows lie in the unit ball; sparse rows are as their file has them and are projected before anything else.
+    Dense rows lie in the unit ball; sparse rows are those of their file, and are projected before anything else.
     """
 
     X: Features
@@ -36,12 +37,12 @@ class Points:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool:
-    """A data set for simulations.
+    """Data set for simulations.
 
-    `classes[c]` is what class c is called. `test` is the data set's own test set, None if it has none. `public`: (N,
-    d), rows that no experiment trains or tests on, a public source for a projection. No entry of a dense row exceeds
-    `coordinate`, a public bound. `bias` is the constant that is appended to each row unless the deal says otherwise.
-    `holder` is what a party is called. `notes` say what a reader of the results must know.
+    `classes[c]` is the name of class c. `test` is the data set's own test set, None if it has none. `public`: (N, d),
+    rows that no experiment trains or tests on, for fitting a projection. No entry of a dense row exceeds `coordinate`,
+    a public bound. `bias` is the constant appended to each row unless the partition sets another. `holder` is the name
+    for a party. `notes` are for readers of the results.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Pool:
     holder: str = "party"
     notes: tuple[str, ...] = ()
 
+    @override
     def __sizeof__(self) -> int:
-        """With its rows, so that Dask knows it to be large and carries it to a worker once, not with every trial."""
+        # Dask then knows the pool to be large and carries it to a worker once, not with every trial.
         return self.train.nbytes + (0 if self.test is None else self.test.nbytes)

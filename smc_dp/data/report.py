@@ -1,4 +1,4 @@
-"""Report data sets, and the check of a party's own file against bounds."""
+"""Reports of data sets, and of the check of a party's own file against bounds."""
 
 from __future__ import annotations
 

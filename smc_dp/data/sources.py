@@ -1,4 +1,4 @@
-"""Who brings which rows: own files, one table grouped by a column, or a data set dealt to parties."""
+"""Sources of the parties' rows: own files, one table grouped by a column, or a data set dealt to parties."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ _MAX_PARTIES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Everybody's rows, the parties named, the rows to test on if any, the public bounds; `bounds.label` is set.
+    """Rows of all named parties, test rows if any, and the public bounds; `bounds.label` is set.
 
-    `tables`: each party's rows as they were read, before any bounds; empty where they came as rows of the ball. Rows
-    that the bounds leave out are not in the federation: whoever takes it alone, without `bounds`, has to see to it that
-    the guarantee lets the number of rows change.
+    `tables`: each party's table before any bounds; empty where rows of the ball were given. Rows that the bounds leave
+    out are not in the federation: the guarantee must then allow the number of rows to change.
     """
 
     federation: Federation
@@ -43,7 +42,7 @@ class Prepared:
 
     @property
     def as_read(self) -> Mapping[str, Table | Rows]:
-        """What each party brought, by its name, as it was before anything was done to it."""
+        """Data of each party by its name, before any processing."""
         return self.tables or self.federation.by_name
 
 
@@ -57,10 +56,10 @@ def own_files(
     auxiliary: Path | None = None,
     strict: bool = False,
 ) -> Prepared:
-    """Everybody's rows from files.
+    """Read the rows of all parties from files.
 
     `parties` are paths, name=path or pairs of them, or one table that the column `parties_by` groups. `auxiliary`: a
-    file of public rows, of which a column of labels is not looked at.
+    file of public rows, whose labels are not looked at.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
@@ -88,9 +87,9 @@ def dataset(
     strict: bool = False,
     seed: int = PUBLIC_SEED,
 ) -> Prepared:
-    """Everybody's rows from a data set, dealt at random by a public seed: evenly, or in the percentages of `split`.
+    """Deal a data set to parties by a public seed: evenly, or in the percentages of `split`.
 
-    A data set without a test set of its own has 20 % held out first. `auxiliary`: so many training rows become public
+    A data set without a test set of its own has 20 % held out first. `auxiliary`: this many training rows become public
     before the others are dealt, and lose their labels. Raises InputError as `own_files` does.
     """
     shares = _shares(parties, split)
@@ -120,7 +119,7 @@ def _prepared(
 
 
 def _made_public(train: Table, count: int, name: str, seed: int) -> tuple[Table, Table]:
-    """So many rows at random, and the others; InputError where none would be left."""
+    """Return `count` random rows, and the others; raise InputError where none would be left."""
     if not 1 <= count < train.rows:
         raise InputError("auxiliary.wrong_number", name=name, rows=train.rows, last=train.rows - 1, got=count)
     order = np.random.default_rng(seed).permutation(train.rows).astype(np.int64)

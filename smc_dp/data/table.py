@@ -1,4 +1,4 @@
-"""A table as columns of cells, and what stands in them as the bounds of a column read it.
+"""Table of columns of cells, and the values of cells by the bounds of their column.
 
 Rows are numbered from 1, the first row below the header of a CSV file or the first row of a Parquet file.
 """
@@ -28,10 +28,10 @@ Meant = TypeVar("Meant")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coded:
-    """A column in which equal cells are stored once, unless nearly all differ: cell i is `values[codes[i]]`.
+    """Dictionary-encoded column: cell i is `values[codes[i]]`, and most different cells are stored once.
 
-    A column of half a million cells and three different texts is then looked at three times. Cells are what they are in
-    any column: texts, numbers, truth values, dates, None where nothing stands.
+    A column of half a million cells and three different texts is then looked at three times. Cells are texts, numbers,
+    truth values, dates, or None.
     """
 
     codes: NDArray[np.signedinteger[Any]]
@@ -41,7 +41,7 @@ class Coded:
         return len(self.codes)
 
     def take(self, indices: NDArray[np.int64]) -> Coded:
-        """The cells at these positions."""
+        """Return the cells at these positions."""
         return Coded(self.codes[indices], self.values)
 
 
@@ -52,9 +52,8 @@ Cells: TypeAlias = Sequence[object] | NDArray[np.float64] | Coded
 class Table:
     """Named columns of equal length; messages call the table `source` and its rows by `row_numbers`.
 
-    Cells are looked at only when a column is asked for: a column that nobody uses may hold anything. `form`: how texts
-    among them write numbers. `divided_by`: the column whose cells say whose the rows are, of a part of a table that was
-    divided among parties.
+    Only the columns that are asked for are looked at: an unused column may hold anything. `form`: the format of texts
+    among the cells. `divided_by`: the column that divided a table among parties, in a part of such a table.
     """
 
     source: str
@@ -69,7 +68,7 @@ class Table:
         return len(self.row_numbers)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """Column `name` as finite numbers, shape (rows,); raises InputError naming source, column and row."""
+        """Return column `name` as finite numbers, shape (rows,); raise InputError naming source, column and row."""
         cells = self._cells(name)
         if isinstance(cells, np.ndarray) and np.isfinite(cells).all():
             return cells
@@ -78,23 +77,23 @@ class Table:
         return numbers
 
     def texts(self, name: str) -> list[str]:
-        """Column `name` as texts, numbers written out; raises InputError naming source, column and row."""
+        """Return column `name` as texts, numbers written out; raise InputError naming source, column and row."""
         found, codes = self._read(name, text_in)
         return [text for code in codes.tolist() if (text := found[code]) is not None]
 
     def coded(self, name: str) -> Coded:
-        """Column `name` as texts, as `texts`, with each different text stored once, in the order of appearance."""
+        """Return column `name` as texts, each different one stored once, in the order of appearance."""
         found, codes = self._read(name, text_in)
         places: dict[str | None, int] = {}
         return Coded(np.array([places.setdefault(text, len(places)) for text in found])[codes], tuple(places))
 
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
-        """The rows at these positions, under another name."""
+        """Return the rows at these positions, under another name."""
         columns = {name: _taken(cells, indices) for name, cells in self.columns.items()}
         return Table(source, columns, [self.row_numbers[i] for i in indices], self.form, self.divided_by)
 
     def different(self, name: str) -> tuple[Sequence[object], NDArray[np.int64]]:
-        """The different cells of column `name`, and which of them each row has; some of them may be no row's."""
+        """Return the different cells of column `name`, and the index of each row's cell; some may be in no row."""
         cells = self._cells(name)
         if isinstance(cells, Coded):
             return cells.values, cells.codes
@@ -116,7 +115,7 @@ class Table:
         return (self.take(kept, self.source) if left_out.any() else self), kept
 
     def blank_rows(self) -> NDArray[np.bool_]:
-        """Whether nothing stands in any cell of a row of several, shape (rows,)."""
+        """Return which rows of several cells are empty, shape (rows,)."""
         found = np.full(self.rows, len(self.columns) > 1)
         for name in self.columns:
             cells, codes = self.different(name)
@@ -126,9 +125,9 @@ class Table:
         return found
 
     def _read(self, name: str, read: Callable[[object], Meant | Fault]) -> tuple[list[Meant | None], NDArray[Any]]:
-        """Each different cell of column `name` as `read` reads it, and which of them each row has.
+        """Apply `read` to each different cell of column `name`; return the results and the index of each row's cell.
 
-        Raises InputError naming source, column and the first row whose cell is not what was wanted.
+        Raises InputError naming source, column and the first row whose cell is refused.
         """
         cells, codes = self.different(name)
         found = [read(cell) for cell in cells]
@@ -157,16 +156,16 @@ class Table:
         return explain(fault, Refused(self.form, text=name, header=list(self.columns)))
 
     def where(self, name: str, i: int) -> str:
-        """How messages call the i-th cell of a column, i from 0: source, column, row number in the file."""
+        """Return the place of the i-th cell of a column for messages: source, column, row number in the file."""
         return f"{self.source}: column {shown(name)}, row {self.row_numbers[i]}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadCells:
-    """A column as its bounds read it: `values` of its rows, NaN for empty cells and for those that do not fit.
+    """Column as its bounds read it: `values` of its rows, NaN for empty and for refused cells.
 
-    cells, codes: the different cells, and which of them each row has. faults: those of cells, by their place among the
-    different ones, with nothing filled in; `validation_errors.column_faults` explains them.
+    cells, codes: the different cells, and the index of each row's cell. faults: faults of different cells by index, not
+    yet explained (see `validation_errors.column_faults`).
     """
 
     values: NDArray[np.float64]
@@ -206,7 +205,7 @@ NOTHING = frozenset({"cell.empty", "cell.nan"})
 
 
 def is_empty(cell: object) -> bool:
-    """Whether nothing stands in a cell; NaN that is no text stands for nothing too."""
+    """Return whether nothing stands in a cell; NaN that is no text counts as empty."""
     return cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and cell != cell)
 
 
@@ -270,7 +269,7 @@ def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileForm) -
 
 
 def _place(column: CategoricalColumn, form: FileForm) -> Callable[[object], float | Fault]:
-    """Return what finds the place of a cell among the categories."""
+    """Return a function that finds the index of a cell among the categories."""
     listed = [text[:_SHOWN] for text in column.forms[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
     unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 

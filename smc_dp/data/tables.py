@@ -1,7 +1,7 @@
-"""CSV and Parquet files as tables, also gzipped ones, read without guessing anything about them.
+"""Reading of CSV and Parquet files as tables, also gzipped ones, without guessing their format.
 
-What a file shows by a mark is recognised: that gzip packed it, a byte order mark, tabs in its header. All else stands
-in FILE.toml beside FILE, its whole name and `.toml`, or is said by whoever reads it.
+Only marks are recognised: gzip's, a byte order mark, tabs in the header. All else stands in FILE.toml beside FILE, its
+whole name and `.toml`, or is stated by the caller.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from smc_dp.data.text_lines import ByteSource
 
 
 class Unpacked:
-    """The bytes that gzip packed into a file, as long as they are no more than a table's text may be."""
+    """Decompressed bytes of a gzip file, within the limit on a table's text."""
 
     def __init__(self, file: IO[bytes], limits: TableLimits) -> None:
         self._file, self._limits = gzip.GzipFile(fileobj=file, mode="rb"), limits
@@ -42,7 +42,7 @@ class Unpacked:
         self._file.close()  # the file itself stays open
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most so many; InputError for what is no gzip, or too much."""
+        """Read the next bytes, at most `size`; raise InputError for what is no gzip, or too much."""
         try:
             found = self._file.read(size)
         except (OSError, EOFError, zlib.error) as error:
@@ -61,13 +61,13 @@ _PARQUET, _TABS, _GZIP = frozenset({".parquet", ".pq"}), frozenset({".tsv", ".ta
 
 
 def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: FileForm | None = None) -> Table:
-    """A Parquet file, by its ending or its first bytes, or else a CSV file, packed by gzip or not; raises InputError.
+    """Read a Parquet file, by its ending or its first bytes, or else a CSV file, gzipped or not; raise InputError.
 
-    It must be a plain file, or a link to one; what is too large is refused before its cells are made. `form`: how it is
-    written, if that is said elsewhere than in FILE.toml, which must not say anything else.
+    It must be a plain file, or a link to one; a file that is too large is refused before its cells are made. `form`:
+    its format where stated elsewhere than in FILE.toml, which must not state another one.
     """
     meant = _form(path, source, form)
-    with reading.plain_file(path, source, limits.bytes) as file, _placed(source):
+    with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
         start = _start(file)
         if foreign := of_another_program(path, start):
             raise InputError(foreign)
@@ -82,14 +82,14 @@ def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: File
 
 
 def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
-    """A CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
+    """Parse a CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
     with _placed(source):
         return _csv(io.BytesIO(content), source, FileForm(delimiter, encoding="utf-8"), LIMITS)
 
 
 @contextmanager
 def _placed(source: str) -> Iterator[None]:
-    """Say of every refusal inside that it is of this table: what reads cells does not know where they are from."""
+    """Add the name of the table to every refusal inside the block: readers of cells do not know it."""
     try:
         yield
     except InputError as error:

@@ -1,6 +1,6 @@
-"""One party's file held against public bounds before it is used: all that does not fit at once, and what is clipped.
+"""Validation of one party's file against public bounds: everything that does not fit, and what is clipped.
 
-What is found quotes cells and counts rows. It is private, for the party's own machine, and goes into nothing public.
+The result quotes cells and counts rows. It is private, for the party's own machine, and enters nothing public.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ PRIVATE = "What is said here quotes cells and counts rows: it is private, for th
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """What was found; rows: how many there are, None where the file could not be read.
+    """Result of validating a file; rows: their number, None where the file could not be read.
 
-    faults: what a run would refuse. outside: numbers and dates outside their bounds, which a run clips to them.
-    left_out: rows that go for an empty cell. clipped: rows that are shortened to the norm of the bounds. classes: how
-    many rows each class has, by its name. The last three only where nothing is refused.
+    faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
+    left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
+    rows of each class by its name.
     """
 
     source: str
@@ -43,18 +43,18 @@ class CheckedFile:
 
     @property
     def fits(self) -> bool:
-        """Whether a run would take the file."""
+        """True if a run would take the file."""
         return not self.faults
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         told = {name: getattr(self, name) for name in ("left_out", "clipped", "classes")}
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
         return {"fits": self.fits, "rows": self.rows, **found, **told, "warnings": warnings, "private": PRIVATE}
 
     def warnings(self) -> Iterator[str]:
-        """What a run takes and its owner should know."""
+        """Yield a warning for each property that a run accepts and the owner should know."""
         for fault in self.outside:
             many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
             first = f"the first, in row {fault.rows[0]}: {fault.what}"
@@ -75,10 +75,10 @@ class CheckedFile:
 def check_file(
     path: Path, bounds: Bounds, name: str, label: str | None = None, form: FileForm | None = None
 ) -> CheckedFile:
-    """The file of the party of this name held against bounds; a file that cannot be read is a fault of it.
+    """Validate the file of the party of this name; an unreadable file is a fault in the result.
 
-    form: how it is written, if that is said elsewhere than beside it. Raises InputError for a name that no party has,
-    and where neither the bounds nor `label` say which column has the classes.
+    form: the format of the file where stated elsewhere than beside it. Raises InputError for an invalid party name, and
+    where neither the bounds nor `label` name the column of classes.
     """
     check_letters(name)
     column = label or bounds.label

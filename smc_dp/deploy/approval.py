@@ -8,7 +8,7 @@ from typing import Protocol
 
 from protocols.crypto.identity import Signer, verify
 from smc_dp.core import reading
-from smc_dp.core.documents import Document, canonical_line, validated
+from smc_dp.core.documents import Document, canonical_line, validate_document
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
@@ -67,7 +67,7 @@ class Approval(Document):
         """The approval of exactly these bytes; InputError for others."""
         if len(content) > MOST_BYTES:
             raise InputError("approval.too_large", where=where, most_bytes=MOST_BYTES)
-        found = validated(cls, reading.parse_object(content, where), where)
+        found = validate_document(cls, reading.parse_object(content, where), where)
         if found.encode() != content:
             raise InputError("approval.not_canonical", where=where)
         return found

@@ -39,7 +39,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from protocols.crypto.identity import Signer
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, InputFault, one_line
-from smc_dp.core.writing import sync
+from smc_dp.core.writing import sync_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Parcel
 
@@ -303,7 +303,7 @@ class SiteStore:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(self._counter_file)
-        sync(self._counter_file.parent)
+        sync_folder(self._counter_file.parent)
         self._count = count
 
     def _checked(self) -> StateNumber:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from smc_dp.core.arrays import Array, IntArray, in_columns, into_ball, longer_than, with_bias
+from smc_dp.core.arrays import Array, IntArray, count_longer, in_columns, into_ball, with_bias
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import deal, even
@@ -44,7 +44,7 @@ class Ball:
 
     def longer(self, X: Array) -> int:
         """How many rows of X: (n, d) are clipped."""
-        return longer_than(X, self.radius)
+        return count_longer(X, self.radius)
 
     def in_columns(self, W: Array) -> tuple[Array, Array]:
         """Weights W: (k, d + 1), or (k, d) without a bias, and the constants for rows as they came: (k, d), (k,)."""

@@ -1,4 +1,4 @@
-"""Fresh executions of a protocol on made-up inputs: what the checks of its code look at."""
+"""Fresh executions of a protocol on given inputs, for the checks of its code."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def execute(
     vanishing: Mapping[str, int] = MappingProxyType({}),
     home: Mapping[str, Home] = NOBODY,
 ) -> Run:
-    """One execution with its views, in which some vanish after so many letters, and `home` answers what roles ask. All
-    that is drawn comes from forks of `rng`.
+    """Execute a protocol once with views; `vanishing` names drop-outs, each after this many messages.
+
+    `home` answers what roles ask locally. All randomness comes from forks of `rng`.
     """
     identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in inputs}
     public = {name: identity.public for name, identity in identities.items()}

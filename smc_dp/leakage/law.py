@@ -1,10 +1,10 @@
-"""The law of what each claimed coalition reads: fresh executions at toy size against each other and the simulators.
+"""Test of the distribution of what each claimed coalition reads: real executions against each other and simulated ones.
 
-Executions in very different worlds, two or more, in which the ideal functionality gives a coalition the same, are
-compared with each other and with simulated ones (`two_samples`); each takes a length of keys by lot, and where somebody
-may vanish, somebody does. The power is computed, and shown on broken twins: the same readings with one field one bit
-short. All of it is about the protocol's code, and a check, not a proof: a law may differ by less than what shows, or in
-a way that no event looks at. What a role drew itself (its coins) is not part of its readings.
+Executions at toy size in very different worlds, two or more, in which the ideal functionality gives a coalition the
+same output, are compared with each other and with simulated ones (`two_samples`). Each draws a length of keys, and
+where drop-outs are tolerated, somebody drops out. The power is computed, and shown on mutants: the same readings with
+one field one bit short. This is a check of the protocol's code, not a proof: distributions may differ by less than what
+shows, or in a way that no event looks at. The coins that a role drew itself are not part of its readings.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOTHING = ""  # what the functionality tells a coalition beside the sum, where i
 
 @dataclass(frozen=True)
 class Found:
-    """One comparison: whose readings, which two samples, and how it came out."""
+    """Comparison of two samples of a coalition's readings."""
 
     coalition: Coalition
     samples: str
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True)
 class LawPower:
-    """By how much a fair bit must move to show, and by how much any rarer event must gain; None: no change shows."""
+    """Smallest detectable shift of a fair bit, and of any rarer event; None where no change is detectable."""
 
     fair: float | None
     rarer: float | None
@@ -53,11 +53,10 @@ class LawPower:
 
 @dataclass(frozen=True)
 class TestedLaw:
-    """What came out of `runs` executions in each world and `simulated` ones. `level` is that of each test; `missed` are
-    the twins that it does not reject.
+    """Result of comparing `runs` executions in each world and `simulated` ones; `level` is that of each test.
 
-    `between`, `simulator`: what shows with probability `POWER` between the worlds, and against the simulator.
-    `vanished`: who does in every execution.
+    `missed`: the mutants that are not rejected. `between`, `simulator`: shifts detected with probability `POWER`
+    between the worlds, and against the simulator. `vanished`: the drop-outs of every execution.
     """
 
     found: tuple[Found, ...]
@@ -73,28 +72,28 @@ class TestedLaw:
 
     @property
     def tests(self) -> int:
-        """How many tests there were, twins apart."""
+        """Number of tests, mutants apart."""
         return sum(f.comparison.tests for f in self.found)
 
     @property
     def worst(self) -> Found:
-        """The comparison with the smallest p-value."""
+        """Comparison with the smallest p-value."""
         return min(self.found, key=lambda f: f.comparison.smallest)
 
     @property
     def p_value(self) -> float:
-        """That of all tests together (Bonferroni)."""
+        """Bonferroni p-value of all tests together."""
         return min(1.0, self.worst.comparison.smallest * max(1, self.tests))
 
 
 def coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
-    """Every claimed coalition among these names."""
+    """Return every claimed coalition among these names."""
     everybody = (c for size in range(1, len(names) + 1) for c in combinations(names, size))
     return [c for c in everybody if trials.claimed(p, c)]
 
 
 def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
-    """Executions in each of the worlds against each other and against simulated ones."""
+    """Compare executions in each of the worlds with each other and with simulated ones."""
     worlds = trials.worlds(p)
     who = coalitions(trials, p, tuple(worlds[0]))
     told = [told_in(trials, p, world, who) for world in worlds]
@@ -115,7 +114,7 @@ def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
 
 
 def told_in(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> dict[Coalition, str]:
-    """What the functionality tells each coalition in this world, where that is no matter of chance."""
+    """Return the functionality's output for each coalition in this world, where it does not depend on chance."""
     if trials.told is None:
         return dict.fromkeys(who, NOTHING)
     every = {c: trials.told(p, world, c) for c in who}
@@ -123,14 +122,16 @@ def told_in(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> 
 
 
 def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:
-    """The samples of two worlds against each other and against simulated ones; and the same with twins of these."""
+    """Compare the samples of two worlds with each other, with simulated ones, and with mutants of these."""
     told = dict.fromkeys(left, NOTHING)
     return compared_as_told([(left, told), (right, told)], {NOTHING: made})
 
 
 def compared_as_told(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, Samples]) -> TestedLaw:
-    """The samples of worlds, each with what the coalitions are told in it: for each coalition, those in which it is
-    told the same, against each other and against simulated ones that are told that; and the same with twins.
+    """Compare samples of worlds, each with the outputs of the functionality, and simulated ones by output.
+
+    For each coalition, the worlds in which it gets the same output are compared with each other and with executions
+    simulated from that output; mutants of these show the power.
     """
     cases = list(_cases(read, made))
     found = tuple(f for case in cases for f in _found(case, len(read)))
@@ -149,7 +150,7 @@ def compared_as_told(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, 
 
 @dataclass(frozen=True)
 class _Case:
-    """What a coalition reads in all worlds in which it is told the same, by the names of the worlds, and simulated."""
+    """Readings of a coalition in all worlds in which it gets the same output, by name of the world, and simulated."""
 
     coalition: Coalition
     read: list[tuple[str, list[Readings]]]
@@ -179,7 +180,7 @@ def _power(left: int, right: int, level: float) -> LawPower:
 def real(
     program: Program, trials: Trials, p: Any, world: int, rng: Stream, who: Sequence[Coalition], runs: int
 ) -> Samples:
-    """What each coalition reads in fresh executions in the world of this number."""
+    """Return the readings of each coalition in fresh executions in the world of this number."""
     samples: Samples = {c: [] for c in who}
     for i in range(runs):
         coins = rng.fork(str(i))
@@ -191,7 +192,7 @@ def real(
 
 
 def by_lot(trials: Trials, p: Any, rng: Stream) -> Any:
-    """The session with one of its lengths of keys."""
+    """Return the session with a random one of its lengths of keys."""
     lengths = trials.lengths(p)
     return lengths[rng.fork("length of keys").below(len(lengths))]
 
@@ -199,7 +200,7 @@ def by_lot(trials: Trials, p: Any, rng: Stream) -> Any:
 def simulated(
     trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int, told: str = NOTHING
 ) -> Samples:
-    """What the simulators make for each coalition that is told this, execution by execution."""
+    """Return the simulators' readings for each coalition that gets this output, execution by execution."""
     samples: Samples = {c: [] for c in who}
     for i in range(count):
         coins = rng.fork(str(i))
@@ -211,6 +212,6 @@ def simulated(
 
 
 def _rejected(real: Sequence[Readings], made: Sequence[Readings], place: str, level: float) -> bool:
-    """Whether the simulator with this field one bit short is told from the protocol."""
+    """Return whether the comparison rejects a simulator with this field one bit short."""
     twin = [{place: [v >> 1 for v in found[place]]} for found in made]
     return compare_samples([{place: found.get(place, [])} for found in real], twin).smallest < level

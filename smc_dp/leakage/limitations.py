@@ -1,4 +1,4 @@
-"""The coalitions outside of a claim, shown to succeed: else the claim would be timid, and its boundary not real."""
+"""Attacks by coalitions outside of a claim, which must succeed: else the claim would be needlessly narrow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTIES = 5  # in other sessions, where that is asked: enough for every kind of 
 
 @dataclass(frozen=True)
 class Shown:
-    """How often the attack of one sentence found what was there, and how often what was there in another execution."""
+    """Counts for the attack of one sentence: right answers, and answers that fit another execution."""
 
     sentence: str
     found: int
@@ -34,9 +34,7 @@ def boundary(protocol: Protocol, p: Any, rng: Stream, runs: int = RUNS) -> tuple
 
 
 def attacks(protocol: Protocol, p: Any) -> list[tuple[str, Attack]]:
-    """Every attack of the claim with its sentence, but for those that only other sessions of this protocol have
-    coalitions for.
-    """
+    """Return every attack of the claim with its sentence, without those whose coalitions only other sessions have."""
     if protocol.claim is None:
         return []
     first = protocol.model.sample(PARTIES)
@@ -48,7 +46,7 @@ def attacks(protocol: Protocol, p: Any) -> list[tuple[str, Attack]]:
 
 @dataclass(frozen=True, repr=False)
 class _Try:
-    """One execution on inputs that were drawn."""
+    """Execution on random inputs."""
 
     p: Any
     inputs: Inputs
@@ -73,7 +71,7 @@ def _shown(sentence: str, attack: Attack, done: list[_Try]) -> Shown:
 
 
 def _got(attack: Attack, p: Any, run: Run, names: tuple[str, ...]) -> Any:
-    """What this coalition finds; None where the attack finds nothing to work with."""
+    """Return what this coalition finds; None where the attack finds nothing to work with."""
     try:
         return attack.find(p, tuple(run.views[name] for name in names), run.published)
     except (LookupError, ValueError):
@@ -81,6 +79,6 @@ def _got(attack: Attack, p: Any, run: Run, names: tuple[str, ...]) -> Any:
 
 
 def _truths(attack: Attack, p: Any, inputs: Inputs) -> dict[tuple[str, ...], Any]:
-    """What is there to be found for each coalition for which there is anything."""
+    """Return the secret to be found for each coalition for which there is any."""
     truths = ((names, attack.truth(p, inputs, names)) for names in attack.coalitions(p))
     return {names: truth for names, truth in truths if truth is not None}

@@ -39,12 +39,12 @@ _NOT_IN_ALL = "; so in "
 
 @dataclass(frozen=True)
 class Cell:
-    """How much of one secret a coalition gets: `level` by the protocol, `release` by its result alone.
+    """Extent to which a coalition learns one secret: `level` from the protocol, `release` from its result alone.
 
-    own: it is a member's. all: determined, and the coalition knows how to compute it. listed: it is one of a few
-    numbers that the coalition can compute, and the messages do not say which. partly: some values are excluded or more
-    likely, or the remainder mod some number is known. nothing: no such thing was found. not all: two worlds with
-    different values look the same, and more was not examined. `how` says how this was decided.
+    own: it is a member's. all: determined, and the coalition can compute it. listed: it is one of a few numbers that
+    the coalition can compute, and the messages do not say which. partly: some values are excluded or more likely, or
+    the remainder mod some number is known. nothing: no such thing was found. not all: two worlds with different values
+    look the same, and more was not examined. `how` says how this was decided.
     """
 
     level: Level
@@ -53,21 +53,22 @@ class Cell:
 
     @property
     def beyond(self) -> bool:
-        """Whether the coalition learns more than the result tells it."""
+        """True if the coalition learns more than the result tells it."""
         return LEVELS.index(self.level) > LEVELS.index(self.release) and self.level != "not all"
 
     @property
     def always(self) -> bool:
-        """Whether it is so in all worlds that were looked at, and not in the worst of them alone."""
+        """True if the cell holds in all worlds that were looked at, and not in the worst of them alone."""
         return _NOT_IN_ALL not in self.how
 
 
 @dataclass(frozen=True)
 class Row:
-    """One coalition, in all worlds in which this party has the smallest number ("" where none are compared), when this
-    becomes of the letters, in the session of which `session` says what is particular. `claimed` says whether the
-    protocol's claim is about this coalition, `deviating` whether it may deviate then, `given` whether its model says
-    what everybody is given.
+    """Cells of one coalition, in all worlds in which `smallest` has the smallest number ("" where none are compared).
+
+    `pattern`: the drop-out or late message. `session`: what distinguishes the session. `claimed`: the protocol's claim
+    covers the coalition; `deviating`: even if it is malicious. `given`: the model states the result that everybody
+    gets.
     """
 
     members: tuple[str, ...]
@@ -81,15 +82,13 @@ class Row:
 
     @property
     def beyond(self) -> bool:
-        """Whether the coalition learns anything more than the result tells it."""
+        """True if the coalition learns anything more than the result tells it."""
         return any(cell.beyond for cell in self.cells.values())
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """All coalitions of a protocol's participants, with the worlds looked at, and the parameters in which the settings
-    looked at differ.
-    """
+    """Coalition matrix of a protocol, with the number of worlds and the settings that were computed."""
 
     protocol: str
     parties: tuple[str, ...]
@@ -99,11 +98,11 @@ class Matrix:
 
     @property
     def has_patterns(self) -> bool:
-        """Whether participants may vanish or be late in it."""
+        """True if the matrix has drop-outs or late messages."""
         return any(row.pattern.name for row in self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the patterns in which a coalition learns the same share an entry."""
+        """Return plain values for JSON; patterns in which a coalition learns the same share an entry."""
         same: dict[Hashable, list[Row]] = {}
         for row in self.rows:
             key = (row.session, row.members, row.smallest, tuple(row.cells.items()))
@@ -129,7 +128,7 @@ def matrix(
     progress: Callable[[str], None] | None = None,
     chosen: Sequence[Sequence[str]] | None = None,
 ) -> Matrix:
-    """The matrix of a protocol among so many parties, of all coalitions or those `chosen`.
+    """Compute the matrix of a protocol among this many parties, of all coalitions or those `chosen`.
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
@@ -150,7 +149,7 @@ def matrix(
 
 
 def _worst_rows(book: WorldBook, members: frozenset[str]) -> list[Row]:
-    """The rows of a coalition, with the worst cells of all settings."""
+    """Return the rows of a coalition, with the worst cells of all settings."""
     found = rows_of(book, members)
     for other, setting in zip(book.variants, book.settings[1:], strict=True):
         more = {row.smallest: row.cells for row in rows_of(other, members, briefly=True)}
@@ -159,7 +158,7 @@ def _worst_rows(book: WorldBook, members: frozenset[str]) -> list[Row]:
 
 
 def _worse(cells: Mapping[str, Cell], others: Mapping[str, Cell], setting: str) -> dict[str, Cell]:
-    """Of each two cells the worse one. The last coordinate stands for all that have no cell of their own."""
+    """Return the worse of each two cells. The last coordinate stands for all that have no cell of their own."""
     found, last = dict(cells), {_kind(secret): secret for secret in cells}
     for secret, cell in others.items():
         name = secret if secret in cells else last.get(_kind(secret), secret)
@@ -170,7 +169,7 @@ def _worse(cells: Mapping[str, Cell], others: Mapping[str, Cell], setting: str) 
 
 
 def _kind(secret: str) -> tuple[str, bool]:
-    """The vector that a secret is of, and whether it is a difference."""
+    """Return the vector of a secret, and whether the secret is a difference."""
     return secret.partition("(")[0], " - " in secret
 
 
@@ -179,26 +178,26 @@ def _badness(cell: Cell) -> tuple[int, bool]:
 
 
 def coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """All non-empty sets of names, small ones first."""
+    """Yield all non-empty sets of names, small ones first."""
     return (members for size in range(1, len(names) + 1) for members in combinations(names, size))
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a coalition sees of a run, and what it would have of the result alone."""
+    """View of a coalition, and its view of the result alone."""
 
     view: SymbolicView
     result: SymbolicView
 
     @cached_property
     def weak(self) -> SymbolicView:
-        """Its view without what coins fail to hide."""
+        """View without what coins fail to hide."""
         return weakened(self.view) or self.view
 
 
 @dataclass(frozen=True)
 class _Look:
-    """A world as a coalition sees it; worlds in which the run is the same so far share what is seen of it."""
+    """World with a coalition's view of it; worlds with the same run so far share the view."""
 
     world: World
     seen: _Seen
@@ -217,7 +216,7 @@ class _Look:
 
 
 def rows_of(book: WorldBook, members: frozenset[str], briefly: bool = False) -> list[Row]:
-    """The rows of a coalition in the runs of this book alone, one for each party that may have the smallest number."""
+    """Return the rows of a coalition in the runs of this book alone, one for each possible smallest party."""
     found: dict[int, dict[str, Counter[Cell]]] = {}
     for worlds, wanted in book.scenes(members, briefly):
         made: dict[Hashable, tuple[_Classes, list[tuple[str, Cell]]]] = {}  # by what counts, which it keeps alive
@@ -253,9 +252,9 @@ def _looks(book: WorldBook, members: frozenset[str], worlds: Sequence[World]) ->
 
 @dataclass(frozen=True)
 class _Classes:
-    """The worlds that look like one: by the view, with what coins fail to hide, and by the result.
+    """Worlds that look like one: by the view, by the view without what coins fail to hide, and by the result.
 
-    `complete` says whether these are all such worlds, or just some; `alone` that no other was looked at.
+    `complete`: these are all such worlds, and not just some. `alone`: no other world was looked at.
     """
 
     view: list[_Look]
@@ -266,7 +265,7 @@ class _Classes:
 
 
 def _classes(looks: list[_Look], wanted: int, all_there_is: bool) -> Iterator[tuple[_Look, _Classes]]:
-    """The first so many worlds, each with those that look the same."""
+    """Yield the first `wanted` worlds, each with those that look the same."""
     if len(looks) == 1:
         yield looks[0], _Classes(looks, looks, looks, alone=not all_there_is)
         return
@@ -321,7 +320,7 @@ def _linear_cell(book: WorldBook, secret: str, look: _Look, classes: _Classes) -
 def _solved(
     book: WorldBook, secret: str, look: _Look, alike: Sequence[_Look], view: Callable[[_Look], SymbolicView]
 ) -> tuple[Level, str]:
-    """Whether the views of all worlds that look like this one give the secret by one and the same computation."""
+    """Decide whether all worlds that look like this one give the secret by one and the same computation."""
     here, form = view(look), book.linear(look.world, look.view.trace)[secret]
     recipe = here.solve(form)
     if recipe is None:
@@ -336,7 +335,7 @@ def _solved(
 
 
 def _sum_cell(book: WorldBook, look: _Look) -> Cell:
-    """Whether some sum of the others' inputs is known that neither the result gives, nor secrets known one by one."""
+    """Return the cell for sums of the others' inputs beyond the result and secrets known one by one."""
     views: list[tuple[Level, SymbolicView]] = [("all", look.view)]
     if look.weak is not look.view:
         views.append(("partly", look.weak))
@@ -363,13 +362,13 @@ def _discrete_cell(value: Callable[[World], Hashable], classes: _Classes) -> Cel
 
 
 def _spread(value: Callable[[World], Hashable], looks: list[_Look]) -> dict[Hashable, Fraction]:
-    """How likely each value is among worlds that are equally likely."""
+    """Return the probability of each value among equally likely worlds."""
     counted = Counter(value(look.world) for look in looks)
     return {v: Fraction(c, len(looks)) for v, c in counted.items()}
 
 
 def _strongest(cells: Counter[Cell]) -> Cell:
-    """The cell of the worst world; says so when not all worlds are alike."""
+    """Return the cell of the worst world, with a note where not all worlds are alike."""
     worst = max(cells, key=lambda c: (LEVELS.index(c.level), LEVELS.index(c.release)))
     count = sum(n for c, n in cells.items() if c.level == worst.level)
     if count == cells.total():

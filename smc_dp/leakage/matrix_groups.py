@@ -1,4 +1,4 @@
-"""The rows of a coalition matrix by kinds of coalition, and their cells by kinds of secret."""
+"""Groups of rows of a coalition matrix by kind of coalition, and of cells by kind of secret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = {"nothing": "-", "not all": "(-)"}
 
 @dataclass(frozen=True)
 class TextLine:
-    """Coalitions that learn the same, described, with what they learn by group of secrets."""
+    """Coalitions that learn the same, described, with a cell for each group of secrets."""
 
     who: str
     cells: Mapping[str, str]
@@ -29,13 +29,13 @@ Attribute = Callable[[Matrix, Row], str]
 
 
 def others_among(m: Matrix, row: Row) -> str:
-    """The members that are no parties, in words that a number of parties can follow."""
+    """Return the members that are no parties, in words to which a number of parties can be joined."""
     others = [name for name in row.members if name not in m.parties]
     return f"{' and '.join(others)} and" if others else ""
 
 
 def parties_among(m: Matrix, row: Row) -> int:
-    """How many members are parties."""
+    """Return the number of members that are parties."""
     return len(set(row.members) & set(m.parties))
 
 
@@ -66,7 +66,7 @@ OF_PATTERNS: tuple[Attribute, ...] = (
 
 
 def lines(m: Matrix) -> list[TextLine]:
-    """The rows of a matrix by kinds of coalition: split only as far as the kinds differ in what they learn."""
+    """Group the rows of a matrix by kinds of coalition, split only as far as the kinds differ in what they learn."""
     split = _split_by_pattern if m.has_patterns else _split
     by_curator = _parts(m, sorted(m.rows, key=lambda row: len(row.members) - parties_among(m, row)), others_among)
     return [line for who, rows in by_curator.items() for line in split(m, rows, {others_among: who})]
@@ -85,7 +85,7 @@ def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> l
 
 
 def _split_by_pattern(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[TextLine]:
-    """The same; what is alike in all other patterns is said once."""
+    """Split rows by drop-out pattern as well; patterns that are alike share a line."""
     cells = _merged(rows)
     if cells is not None:
         return [TextLine(_described(so_far), cells)]
@@ -99,7 +99,7 @@ def _split_by_pattern(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute,
 
 
 def _alike(parts: Mapping[str, list[Row]]) -> list[tuple[list[str], list[Row]]]:
-    """The parts, those together that one line can show."""
+    """Join the parts that one line can show."""
     found: list[tuple[list[str], list[Row]]] = []
     for value, part in parts.items():
         fitting = next((one for one in found if _merged([*one[1], *part]) is not None), None)
@@ -124,8 +124,9 @@ def _parts(m: Matrix, rows: Sequence[Row], by: Attribute) -> dict[str, list[Row]
 
 
 def _merged(rows: Sequence[Row]) -> dict[str, str] | None:
-    """What all rows have in common; None where they differ. A member's own agrees with everything, and so does what is
-    not there.
+    """Return the cells that all rows have in common; None where they differ.
+
+    A member's own secret agrees with everything, and so does one that is absent.
     """
     found: dict[str, str] = {}
     for row in rows:
@@ -145,7 +146,7 @@ def _described(so_far: Mapping[Attribute, str]) -> str:
 
 
 def grouped(row: Row) -> dict[str, str]:
-    """What the row shows of each kind of secret of the others, marked if it is more than the result tells."""
+    """Return the cell of each kind of secret of the others, marked if it exceeds what the result tells."""
     groups: dict[str, list[Cell]] = {}
     for secret, cell in row.cells.items():
         vector, coordinate, _ = secret.partition("(")
@@ -157,7 +158,7 @@ def grouped(row: Row) -> dict[str, str]:
 
 
 def _plainly(row: Row, letter: str, cell: Cell) -> Cell:
-    """Where a result is given that leaves something to be worked out of it, only what is more counts."""
+    """Return the cell; where the result tells something to be worked out, only what exceeds it counts."""
     told = row.given and letter in TOLD and cell.level != "own" and not cell.beyond
     return replace(cell, level="nothing") if told else cell
 

@@ -1,4 +1,4 @@
-"""Write a coalition matrix as text: coalitions of one kind in one line, and a sentence for each."""
+"""Coalition matrix as text: coalitions of one kind in one line, and a sentence for each."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SUM_LIMITS = (
 
 
 def sentence(line: TextLine) -> str:
-    """What this kind of coalition learns, in words."""
+    """Return a sentence on what this kind of coalition learns."""
     parts = []
     for level, words in WORDS:
         names = [worded(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
@@ -66,19 +66,21 @@ def sentence(line: TextLine) -> str:
 
 
 def worded(name: str) -> str:
-    """A secret, or a group of them, in a sentence."""
+    """Return the name of a secret, or of a group of them, for a sentence."""
     return SECRETS.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: a, b and c."""
+    """Join names for a sentence: a, b and c."""
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 @dataclass(frozen=True)
 class MatrixTable:
-    """What coalitions learn, in one kind of session where there are several: columns are kinds of secrets, rows kinds
-    of coalitions with a cell in each column; a sentence for each row, after what is said of all.
+    """Table of what coalitions learn in one kind of session.
+
+    Columns are kinds of secrets, rows kinds of coalitions; there is a sentence for each row, and `margin` holds for
+    all.
     """
 
     title: str
@@ -89,7 +91,7 @@ class MatrixTable:
 
 
 def tables(m: Matrix) -> Iterator[MatrixTable]:
-    """The matrix by kinds of sessions."""
+    """Yield a table for each kind of session."""
     for session in dict.fromkeys(row.session for row in m.rows):
         part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
         found = lines(part)
@@ -106,7 +108,7 @@ def tables(m: Matrix) -> Iterator[MatrixTable]:
 
 
 def legend(m: Matrix) -> tuple[str, str, str]:
-    """How to read it, what is not in it, and how it was computed."""
+    """Return the key of the table, its limitations, and how it was computed."""
     key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
     first, *others = m.settings
     if not others:
@@ -117,7 +119,7 @@ def legend(m: Matrix) -> tuple[str, str, str]:
 
 
 def text(m: Matrix, width: int = UNFOLDED) -> str:
-    """The whole matrix as text: the sentences, then the table, which is wider than a screen, then how to read it."""
+    """Return the matrix as text: sentences, then the table, which may be wider than a screen, then the legend."""
     told: list[str] = []
     for table in tables(m):
         said = [wrapped(line, width, "  ") for line in table.sentences]
@@ -127,7 +129,7 @@ def text(m: Matrix, width: int = UNFOLDED) -> str:
 
 
 def _margin(m: Matrix) -> str:
-    """How many parties a coalition may have, with and without whoever is no party: as computed, and as claimed."""
+    """Return the sentence on the largest safe coalitions, as computed and as claimed."""
     computed = _largest(m, lambda row: not row.beyond)
     claimed = _largest(m, lambda row: row.claimed)
     how = "some of whom may deviate" if any(row.deviating for row in m.rows) else "who follow it as well"
@@ -138,7 +140,7 @@ def _margin(m: Matrix) -> str:
 
 
 def _largest(m: Matrix, holds: Callable[[Row], bool]) -> str:
-    """The largest coalitions of which it holds, as it does of all that are smaller."""
+    """Name the largest coalitions for which `holds` is true, as for all smaller ones."""
     found = []
     for kind in sorted({others_among(m, row) for row in m.rows}, reverse=True):
         rows = [row for row in m.rows if others_among(m, row) == kind]
@@ -148,7 +150,7 @@ def _largest(m: Matrix, holds: Callable[[Row], bool]) -> str:
 
 
 def tabulated(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """The lines of a table: the names of its columns, then a name and a cell in each column for every row."""
+    """Return the lines of a table: column names, then a name and a cell in each column for every row."""
     table = [(name, *cells) for name, cells in (("", columns), *rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
@@ -177,5 +179,5 @@ def _method(m: Matrix) -> str:
 
 
 def wrapped(paragraph: str, width: int, indent: str = "") -> str:
-    """A paragraph in lines of at most this width; those after the first begin with the indent."""
+    """Wrap a paragraph at this width; lines after the first begin with the indent."""
     return textwrap.fill(paragraph, width, subsequent_indent=indent)

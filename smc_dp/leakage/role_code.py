@@ -1,6 +1,6 @@
-"""The digest of the code that a check of a protocol's code depends on.
+"""Digest of the code on which a check of a protocol's role code depends.
 
-The files are those of the package `protocols` that define the roles, the trials and the attacks of the claim, those
+It covers the files of the package `protocols` that define the roles, the trials and the attacks of the claim, those
 that execute a session in one process, and all that they import inside of `protocols`, at any depth. An import inside of
 a function counts, and so does the `__init__` file of each package on the way. The digest covers names of modules and
 the bytes of their files, so no folder outside of `protocols` changes it. The checks themselves are no part of it.

@@ -105,7 +105,7 @@ class SettledRun:
     @classmethod
     def in_sections(cls, sections: Mapping[str, Mapping[str, Any]]) -> SettledRun:
         """Return the settings in the sections of a study; raise an InputError as `stated` does."""
-        name, by = (reading.text(key, sections[key].get("name")) for key in ("method", "protocol"))
+        name, by = (reading.require_text(key, sections[key].get("name")) for key in ("method", "protocol"))
         found = FaultCollector()
         return found.required(cls.read(name, by, sections, tuple(sections), found))
 
@@ -285,9 +285,9 @@ class Agreement(SettledRun):
 
         The grid follows from the rest: whoever has not been told it may leave it out.
         """
-        stated = reading.mapping("parameters", document.get("parameters"))
-        parties = tuple(reading.texts("parties", stated.get("parties")))
-        marked = tuple(reading.texts("insecure", document.get("insecure")))
+        stated = reading.require_object("parameters", document.get("parameters"))
+        parties = tuple(reading.require_texts("parties", stated.get("parties")))
+        marked = tuple(reading.require_texts("insecure", document.get("insecure")))
         made = replace(SettledRun.stated(stated), marks=marked).agreed(parties, bounds, auxiliary)
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:

@@ -60,7 +60,7 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
     InputError unless there is one approval of each participant, in their order, all of one study, each signed by the
     identity that is pinned for it here, and unless the session's nonce is made of them.
     """
-    approvals = [_read(approval) for approval in reading.items(APPROVALS, head.get(APPROVALS))]
+    approvals = [_read(approval) for approval in reading.require_list(APPROVALS, head.get(APPROVALS))]
     names = [approval["name"] for approval in approvals]
     if names != list(session.names):
         raise InputError("approvals.other_names", names=session.names, got=shown(names))
@@ -78,11 +78,11 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
 
 
 def _read(approval: object) -> dict[str, str]:
-    found = reading.mapping("approvals", approval)
-    reading.keys("approvals", found, _KEYS)
-    reading.text("approvals: name", found["name"])
+    found = reading.require_object("approvals", approval)
+    reading.require_keys("approvals", found, _KEYS)
+    reading.require_text("approvals: name", found["name"])
     for field, length in (("study", DIGEST_BYTES), ("random", RANDOM_BYTES), ("signature", SIGNATURE_BYTES)):
-        reading.hexadecimal(f"approvals: {field}", found[field], length)
+        reading.require_hex(f"approvals: {field}", found[field], length)
     return found
 
 
@@ -95,7 +95,7 @@ def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Ses
     if hashlib.sha256(content).hexdigest() != digest:
         return InputFault("study.not_approved")
     stated = reading.parse_object(content, STUDY)
-    reading.keys(STUDY, stated, _STUDY | _AGREED)
+    reading.require_keys(STUDY, stated, _STUDY | _AGREED)
     if _identities(stated) != [(name, session.identities[name].hex()) for name in session.names]:
         return InputFault("study.other_participants")
     if stated["bounds"] != json.loads(json.dumps(agreement.bounds.as_dict())):
@@ -109,16 +109,16 @@ def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Ses
 
 def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Everybody's name and key, in the order of the session: parties first, then the curator if there is one."""
-    parties = [reading.mapping("parties", party) for party in reading.items("parties", stated["parties"])]
+    parties = [reading.require_object("parties", party) for party in reading.require_list("parties", stated["parties"])]
     found = [(party.get("name"), party.get("key")) for party in parties]
     if stated["curator"] is not None:
-        found.append((CURATOR_NAME, reading.mapping("curator", stated["curator"]).get("key")))
-    return [(reading.text("parties", name), reading.text("parties", key)) for name, key in found]
+        found.append((CURATOR_NAME, reading.require_object("curator", stated["curator"]).get("key")))
+    return [(reading.require_text("parties", name), reading.require_text("parties", key)) for name, key in found]
 
 
 def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
     """What a study agrees on, about the bounds and the public rows of this release; InputError for what cannot be."""
-    sections = {name: reading.mapping(name, stated[name]) for name in ("method", "target", "protocol")}
+    sections = {name: reading.require_object(name, stated[name]) for name in ("method", "target", "protocol")}
     try:
         settled = SettledRun.in_sections(sections)
         return settled.agreed(released.parties, released.bounds, released.auxiliary)

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from smc_dp.core import reading
 from smc_dp.core.arrays import Array
-from smc_dp.core.documents import Document, validated
+from smc_dp.core.documents import Document, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.core.kinds import FiniteNumbers
 from smc_dp.data.federation import check_features
@@ -59,7 +59,7 @@ class AuxiliaryRows:
     @classmethod
     def read(cls, content: bytes, name: str) -> AuxiliaryRows:
         """The rows that `content` wrote; InputError, which names the file, for anything else."""
-        rows = validated(AuxiliaryFile, reading.parse_object(content, name), name).rows
+        rows = validate_document(AuxiliaryFile, reading.parse_object(content, name), name).rows
         widths = {len(row) for row in rows}
         if len(widths) != 1:
             raise InputError("auxiliary.uneven", name=name, got=len(widths))

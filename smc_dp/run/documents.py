@@ -23,7 +23,7 @@ from smc_dp.core import reading
 from smc_dp.core.documents import CHOICE, Document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import (
-    LARGEST,
+    LARGEST_NUMBER,
     DigestText,
     FiniteFigure,
     FiniteNumber,
@@ -34,8 +34,8 @@ from smc_dp.core.kinds import (
     TwoNumbers,
     WholeNumber,
     WholeNumbers,
-    few,
-    figure,
+    check_finite_number,
+    limit_keys,
 )
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import Aliases, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, day_in
@@ -136,7 +136,7 @@ class StatedDigests(Document):
 
 def _empty_cell(value: object) -> Any:
     """What stands for an empty cell: a number, a level, a date or a rule."""
-    return value if isinstance(value, str) else figure(value)
+    return value if isinstance(value, str) else check_finite_number(value)
 
 
 def _day(value: str) -> str:
@@ -174,8 +174,8 @@ class ReleaseFile(Document):
     privacy: StatedPrivacy
     parameters: StatedParameters
     columns: Texts
-    categories: Annotated[dict[str, Texts], few(_MANY)]
-    ranges: Annotated[dict[str, TwoNumbers], few(_MANY), Field(alias="bounds")]
+    categories: Annotated[dict[str, Texts], limit_keys(_MANY)]
+    ranges: Annotated[dict[str, TwoNumbers], limit_keys(_MANY), Field(alias="bounds")]
     clip: FiniteNumber
     bias: FiniteNumber
     classes: Texts
@@ -183,10 +183,10 @@ class ReleaseFile(Document):
     insecure: list[Annotated[str, OneOf(tuple(REASONS.values()), "a known reason")]] = Field(
         default_factory=list, fail_fast=True
     )
-    dates: Annotated[dict[str, DatePair], few(_MANY)] = Field(default_factory=dict)
-    bins: Annotated[dict[str, FiniteNumbers], few(_MANY)] = Field(default_factory=dict)
-    missing: Annotated[dict[str, EmptyCell], few(_MANY)] = Field(default_factory=dict)
-    aliases: Annotated[dict[str, dict[str, Texts]], few(_LEVELS, deep=True)] = Field(default_factory=dict)
+    dates: Annotated[dict[str, DatePair], limit_keys(_MANY)] = Field(default_factory=dict)
+    bins: Annotated[dict[str, FiniteNumbers], limit_keys(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
 
     @property
     def bounds(self) -> Bounds:
@@ -256,14 +256,14 @@ class SharesFile(Document):
 
     modulus: WholeNumber
     fraction_bits: int
-    shares: Annotated[dict[str, WholeNumbers], few(_MANY)]
+    shares: Annotated[dict[str, WholeNumbers], limit_keys(_MANY)]
 
     def total(self, agreement: Agreement) -> Vector:
         """The sum of the shares, as integers nearest to zero; InputError unless they are those of the agreement."""
         modulus, length = int(self.modulus), agreement.form.length
         if modulus != 1 << agreement.grid.ring_bits:
             raise InputError("shares.other_modulus", ring_bits=agreement.grid.ring_bits, got=shown(modulus))
-        reading.keys("shares", self.shares, set(agreement.participants))
+        reading.require_keys("shares", self.shares, set(agreement.participants))
         if any(len(share) != length for share in self.shares.values()):
             raise InputError("shares.other_length", wanted=agreement.bounds.dimension, length=length)
         shares = [list(map(int, share)) for share in self.shares.values()]
@@ -273,7 +273,7 @@ class SharesFile(Document):
         return tuple((total + half) % modulus - half for total in added(shares))
 
 
-Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]
 
 
 class StageTimings(Document):
@@ -283,7 +283,7 @@ class StageTimings(Document):
     messages: int
     bytes: int
     rounds: int
-    seconds: Annotated[dict[str, Seconds], few(_MANY)]
+    seconds: Annotated[dict[str, Seconds], limit_keys(_MANY)]
 
 
 class TimingsFile(Document):

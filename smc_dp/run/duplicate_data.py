@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, plain_name
-from smc_dp.core.writing import sync, write_file
+from smc_dp.core.writing import sync_folder, write_file
 from smc_dp.data.federation import Rows
 from smc_dp.data.fingerprint import as_read, formerly
 from smc_dp.data.table import Table
@@ -51,7 +51,7 @@ def made_key(folder: Path) -> bytes:
         if not os.path.lexists(path):
             write_file(partial, secrets.token_bytes(_KEY_BYTES), 0o600)
             os.link(partial, path)  # whole or not at all, and never over another
-            sync(folder)
+            sync_folder(folder)
     except FileExistsError:  # another process was faster
         pass
     except OSError as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core import reading
-from smc_dp.core.documents import validated
+from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import InputError, InputFault, warn_ignored
 from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
@@ -63,7 +63,7 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     """Raises InputError unless what would be written of it is read back as the same: before anything is charged."""
     try:
         planned = _as_json(_release((0.0,), agreement, simulated), {TRANSCRIPT: _NO_DIGEST, TIMINGS: _NO_DIGEST})
-        document = validated(ReleaseFile, json.loads(json.dumps(planned, allow_nan=False)), RELEASE)
+        document = validate_document(ReleaseFile, json.loads(json.dumps(planned, allow_nan=False)), RELEASE)
         found = document.agreement(agreement.auxiliary, agreement.grid.fraction_bits)
     except InputError:
         raise
@@ -196,7 +196,7 @@ def warn_of_page(folder: RunPlace) -> None:
 def read_document(folder: RunPlace) -> ReleaseFile:
     """What release.json holds; InputError, with every fault, when there is none."""
     found = reading.parse_object(content_of(folder, RELEASE), str(path_of(folder, RELEASE)))
-    return validated(ReleaseFile, found, f"run folder {folder}: {RELEASE}")
+    return validate_document(ReleaseFile, found, f"run folder {folder}: {RELEASE}")
 
 
 def content_of(folder: RunPlace, name: str) -> bytes:
@@ -233,7 +233,7 @@ def beside(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
 
 def shares(folder: RunPlace, document: ReleaseFile) -> SharesFile:
     """The shares beside a release; InputError where they are missing, changed or malformed."""
-    return validated(SharesFile, reading.parse_object(beside(folder, document, SHARES), SHARES), SHARES)
+    return validate_document(SharesFile, reading.parse_object(beside(folder, document, SHARES), SHARES), SHARES)
 
 
 def auxiliary(folder: RunPlace, document: ReleaseFile) -> AuxiliaryRows | None:

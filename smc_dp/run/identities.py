@@ -85,7 +85,7 @@ def read_identities(path: Path) -> dict[str, bytes]:
 def identities_in(content: bytes, where: str) -> dict[str, bytes]:
     """Those in the bytes of such a file."""
     document = reading.parse_object(content, where)
-    return {name: reading.hexadecimal(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
+    return {name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 
 
 def read_key(path: Path) -> Identity:
@@ -100,7 +100,7 @@ def read_public(path: Path) -> tuple[str, bytes]:
     if not space:
         raise InputError("identities.no_public_key", path=str(path))
     check_letters(name)
-    return name, reading.hexadecimal(f"{path}: {name}", key, PUBLIC_BYTES)
+    return name, reading.require_hex(f"{path}: {name}", key, PUBLIC_BYTES)
 
 
 def pinned(text: str, where: str = "party") -> tuple[str, bytes]:
@@ -109,7 +109,7 @@ def pinned(text: str, where: str = "party") -> tuple[str, bytes]:
     if not equals:
         return read_public(Path(text))
     check_letters(name)
-    return name, reading.hexadecimal(f"{where}: {name}", key, PUBLIC_BYTES)
+    return name, reading.require_hex(f"{where}: {name}", key, PUBLIC_BYTES)
 
 
 def pinned_curator(text: str) -> dict[str, bytes]:
@@ -186,14 +186,14 @@ def _seed(path: Path) -> bytes:
 
 
 def _public_key(value: object) -> str:
-    key = reading.hexadecimal("a public key", value, PUBLIC_BYTES)
+    key = reading.require_hex("a public key", value, PUBLIC_BYTES)
     if has_small_order(key):
         raise InputError("identities.small_order", got=shown(value))
     return key.hex()
 
 
 def _signature(value: object) -> str:
-    return reading.hexadecimal("a signature", value, SIGNATURE_BYTES).hex()
+    return reading.require_hex("a signature", value, SIGNATURE_BYTES).hex()
 
 
 PublicKeyText: TypeAlias = Annotated[

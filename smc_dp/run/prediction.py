@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import is_formula, quoted
+from smc_dp.core.spreadsheet import escape_formula, is_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.preprocess import Encoded, class_numbers, examine
@@ -69,10 +69,10 @@ class Predictions:
         lines = csv.writer(text, lineterminator="\n")
         if any(set("\r\t;") & set(cell) for cell in (called, *self.ids)):  # at these others end a line or a cell
             lines = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        lines.writerow((quoted(called), "prediction", *heading))
+        lines.writerow((escape_formula(called), "prediction", *heading))
         none = ("",) * len(heading)
         each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
-        rows = zip(map(quoted, self.ids), self.labels, each, strict=True)
+        rows = zip(map(escape_formula, self.ids), self.labels, each, strict=True)
         lines.writerows((name, label, *score) for name, label, score in rows)
         try:
             write_file(Path(out), text.getvalue().encode(), 0o644)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from smc_dp.core.errors import InputError
-from smc_dp.core.writing import is_empty, write_folder
+from smc_dp.core.writing import is_empty_folder, write_folder
 from smc_dp.run.folder import content_of, read_document, read_files
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
 from smc_dp.run.verify_release import checked
@@ -21,7 +21,7 @@ def publish(run: Path, to: Path) -> tuple[str, ...]:
     Raises InputError, and copies nothing, when `to` holds anything or lies in the run folder (or that in it), and when
     the run is not whole or its release contradicts its record.
     """
-    if os.path.lexists(to) and not is_empty(to):
+    if os.path.lexists(to) and not is_empty_folder(to):
         raise InputError("folder.not_empty", to=str(to))
     here, new = run.resolve(), to.resolve()
     if here == new or here in new.parents or new in here.parents:

@@ -252,9 +252,9 @@ def _marks(recorded: Recorded) -> Mapping[str, Collection[Absent]] | None:
             raise InputError("notice.in_a_simulation")
         return None
     study, found = approvals.approved_study(head, session), dict[str, Collection[Absent]]()
-    for stated in reading.items(NOTICES, head.get(NOTICES)):
-        document = reading.mapping(NOTICES, stated)
-        name = reading.text(f"{NOTICES}: sender", document.get("sender"))
+    for stated in reading.require_list(NOTICES, head.get(NOTICES)):
+        document = reading.require_object(NOTICES, stated)
+        name = reading.require_text(f"{NOTICES}: sender", document.get("sender"))
         if name not in session.identities or name in found or document.get("session") != session.id.hex():
             raise InputError("notice.of_another_session", name=shown(name))
         found[name] = Notice.of(document, study, name, session.identities[name]).marks

@@ -29,9 +29,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.fields import FieldInfo
 
 from protocols.runtime.network import TOPOLOGIES
-from smc_dp.core.documents import Document, FaultCollector, refuse_all, validated
+from smc_dp.core.documents import Document, FaultCollector, refuse_all, validate_document
 from smc_dp.core.errors import InputError, InputFault, shown
-from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
+from smc_dp.core.kinds import OneLine, PositiveRatio, Term, check_line, is_number, parse_ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import (
@@ -89,7 +89,7 @@ def _choices(kind: Any) -> str:
 
 
 def _method_setting(value: object) -> Any:
-    return ratio(value) if is_number(value) else line(value)
+    return parse_ratio(value) if is_number(value) else check_line(value)
 
 
 MethodSetting: TypeAlias = Annotated[
@@ -277,7 +277,7 @@ class RunSettings(Document):
                     alias = section.model_fields[key].alias or key
                     number = isinstance(value, Fraction) or (name == "target" and isinstance(value, Real))
                     found.setdefault(name, {})[alias] = str(exact(key, value)) if number else value
-        return validated(cls, {**found, **said}, "settings")
+        return validate_document(cls, {**found, **said}, "settings")
 
     def settled(
         self,

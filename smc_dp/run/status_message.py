@@ -74,10 +74,12 @@ class Notice:
     def of(cls, stated: Mapping[str, Any], study: str, sender: str, identity: bytes) -> Notice:
         """The same of a JSON object."""
         document = dict(stated)
-        reading.keys("notice", document, {field.name for field in fields(cls)})
-        marks = tuple(_mark(mark) for mark in reading.items("notice marks", document.pop("marks")))
-        sent = tuple(_count(pair) for pair in reading.items("notice sent", document.pop("sent")))
-        texts: dict[str, Any] = {name: reading.text(f"notice {name}", value) for name, value in document.items()}
+        reading.require_keys("notice", document, {field.name for field in fields(cls)})
+        marks = tuple(_mark(mark) for mark in reading.require_list("notice marks", document.pop("marks")))
+        sent = tuple(_count(pair) for pair in reading.require_list("notice sent", document.pop("sent")))
+        texts: dict[str, Any] = {
+            name: reading.require_text(f"notice {name}", value) for name, value in document.items()
+        }
         found = cls(**texts, marks=marks, sent=sent)
         if (found.study, found.sender) != (study, sender) or found.code not in _CODES:
             raise InputError("notice.of_another")
@@ -106,17 +108,17 @@ class Notice:
 
 
 def _mark(value: object) -> Absent:
-    found = reading.mapping("notice marks", value)
-    reading.keys("notice marks", found, {field.name for field in fields(Absent)})
-    sender, kind, stage = (reading.text("notice marks", found[name]) for name in ("sender", "kind", "stage"))
+    found = reading.require_object("notice marks", value)
+    reading.require_keys("notice marks", found, {field.name for field in fields(Absent)})
+    sender, kind, stage = (reading.require_text("notice marks", found[name]) for name in ("sender", "kind", "stage"))
     return Absent(sender, kind, stage, _number(found["read"]))
 
 
 def _count(value: object) -> tuple[str, int]:
-    pair = reading.items("notice sent", value)
+    pair = reading.require_list("notice sent", value)
     if len(pair) != 2:
         raise InputError("notice.malformed")
-    return reading.text("notice sent", pair[0]), _number(pair[1])
+    return reading.require_text("notice sent", pair[0]), _number(pair[1])
 
 
 def _number(value: object) -> int:

@@ -44,17 +44,17 @@ def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session
 
     Whether its id is the one that line 0 states is not looked at.
     """
-    reading.keys(where, head, _KEYS, {APPROVALS, NOTICES})
-    parameters = reading.mapping(f"{where}: parameters", head["parameters"])
+    reading.require_keys(where, head, _KEYS, {APPROVALS, NOTICES})
+    parameters = reading.require_object(f"{where}: parameters", head["parameters"])
     protocol = _protocol(where, head["protocol"], head["version"])
     refuse_beyond(where, parameters, protocol.limits)
-    stated = reading.mapping(f"{where}: identities", head["identities"])
+    stated = reading.require_object(f"{where}: identities", head["identities"])
     identities = {
-        name: reading.hexadecimal(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()
+        name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()
     }
     try:
         made = _made(protocol, parameters)
-        nonce = reading.hexadecimal(f"{where}: nonce", head["nonce"], SESSION_BYTES)
+        nonce = reading.require_hex(f"{where}: nonce", head["nonce"], SESSION_BYTES)
         json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
         return protocol, Session(protocol.program, made, identities, nonce)
     except LocalError as error:
@@ -93,5 +93,5 @@ def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> 
             raise _refused(
                 where, "parameters.out_of_range", name=name, least=least, most=most, got=shown(parameters.get(name))
             )
-    if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
+    if len(reading.require_texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
         raise _refused(where, "parameters.too_many_parties", most=limits.parties)

@@ -18,7 +18,7 @@ import tomlkit
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from smc_dp.core.documents import parsed
+from smc_dp.core.documents import parse_document
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import MOST_BYTES
 from smc_dp.deploy.join import SiteFiles
@@ -56,7 +56,7 @@ def study_text(relay: str, title: str = "Readmission") -> str:
 
 
 def joint_study(relay: str, title: str = "Readmission") -> JointStudy:
-    return parsed(JointStudy, study_text(relay, title), "study")
+    return parse_document(JointStudy, study_text(relay, title), "study")
 
 
 def ready(folder: Path, name: str, study: JointStudy) -> SiteFiles:

@@ -73,7 +73,7 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
     if not 2 <= K <= limits.parties or not 1 <= d <= most:
         raise InputError("release.size_out_of_range", parties=limits.parties, most=most)
-    classes = reading.texts("classes", evidence.release.get("classes"))
+    classes = reading.require_texts("classes", evidence.release.get("classes"))
     if not 2 <= len(classes) <= MOST_CLASSES:
         raise InputError("classes.too_few_or_many", most=MOST_CLASSES, got=len(classes))
     check_auxiliary(method, given=evidence.auxiliary is not None)

@@ -24,7 +24,7 @@ from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
 from smc_dp.core import reading
-from smc_dp.core.documents import Read, validated
+from smc_dp.core.documents import Read, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
@@ -38,7 +38,6 @@ from smc_dp.run.transcript_header import read_head, read_session
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_TRANSCRIPT_BYTES = 1 << 28  # of the record
-MAX_RUN_FILE_BYTES = 1 << 25  # of any other file but a view
 _MAX_REPLAYED = 1 << 18  # lines of a record beside which views are read: what views open stays in memory
 _MAX_VIEWS_BYTES = 1 << 27
 
@@ -107,7 +106,7 @@ class Evidence:
         """File of costs, None where there is none; raises InputError for one that cannot be read."""
         if not has_file(self.folder, TIMINGS):
             return None
-        return read_run_file(self.folder, TIMINGS, MAX_RUN_FILE_BYTES)
+        return read_run_file(self.folder, TIMINGS, reading.MAX_JSON_BYTES)
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
@@ -122,12 +121,12 @@ class Evidence:
     @cached_property
     def shares_file(self) -> SharesFile:
         """Published shares; raises InputError for what are none."""
-        return validated(SharesFile, self.shares or {}, SHARES)
+        return validate_document(SharesFile, self.shares or {}, SHARES)
 
     @cached_property
     def release_file(self) -> ReleaseFile:
         """Release as its file states it; raises InputError for what is none."""
-        return validated(ReleaseFile, self.release, RELEASE)
+        return validate_document(ReleaseFile, self.release, RELEASE)
 
     @cached_property
     def published_release(self) -> PublishedRelease:
@@ -137,23 +136,23 @@ class Evidence:
         return opened(self.release_file, self.shares_file, self.auxiliary)
 
     def _section(self, kind: type[Read], name: str) -> Read:
-        return validated(kind, self.release.get(name), name)
+        return validate_document(kind, self.release.get(name), name)
 
 
 def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read all evidence; raise InputError, naming the file, for what cannot be read."""
-    files = {RELEASE: read_run_file(folder, RELEASE, MAX_RUN_FILE_BYTES)}
+    files = {RELEASE: read_run_file(folder, RELEASE, reading.MAX_JSON_BYTES)}
     release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
     named = files_stated(release)
     if has_file(folder, SHARES) or SHARES in named:
-        files[SHARES] = read_run_file(folder, SHARES, MAX_RUN_FILE_BYTES)
+        files[SHARES] = read_run_file(folder, SHARES, reading.MAX_JSON_BYTES)
         shares = reading.parse_object(files[SHARES], str(path_of(folder, SHARES)))
     rows = None
     if AUXILIARY in named:
-        files[AUXILIARY] = read_run_file(folder, AUXILIARY, MAX_RUN_FILE_BYTES)
+        files[AUXILIARY] = read_run_file(folder, AUXILIARY, reading.MAX_JSON_BYTES)
         rows = AuxiliaryRows.read(files[AUXILIARY], str(path_of(folder, AUXILIARY)))
     if STUDY in named:
-        files[STUDY] = read_run_file(folder, STUDY, MAX_RUN_FILE_BYTES)
+        files[STUDY] = read_run_file(folder, STUDY, reading.MAX_JSON_BYTES)
     files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_TRANSCRIPT_BYTES)
     where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)

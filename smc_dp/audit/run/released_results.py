@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.audit.run.check import CheckOutcome, Status, make_fault, not_possible
 from smc_dp.core import reading
-from smc_dp.core.documents import Document, validated
+from smc_dp.core.documents import Document, validate_document
 from smc_dp.leakage import role_code
 
 RESULTS_FILE = Path(__file__).with_name("code_checks.json")
@@ -63,7 +63,7 @@ class ReleasedResults(Document):
 def load_results(file: Path = RESULTS_FILE) -> ReleasedResults:
     """Return the results in the file; raise InputError, in one line, for any other content."""
     content = reading.read_file(file, _MAX_BYTES, links=True)
-    return validated(ReleasedResults, reading.parse_object(content, file.name), file.name)
+    return validate_document(ReleasedResults, reading.parse_object(content, file.name), file.name)
 
 
 def results_text(results: ReleasedResults) -> str:

@@ -114,7 +114,7 @@ def _study(evidence: Evidence) -> ApprovedStudy | None:
         return None
     with suppress(InputError):
         stated = reading.parse_object(content, STUDY)
-        title, purpose = (reading.text(name, stated.get(name)) for name in ("title", "purpose"))
+        title, purpose = (reading.require_text(name, stated.get(name)) for name in ("title", "purpose"))
         return ApprovedStudy(title, purpose, hashlib.sha256(content).hexdigest())
     return None
 

@@ -1,4 +1,4 @@
-"""What a code book says of columns, whichever kind of code book it is."""
+"""Data model of a data dictionary: descriptions of columns, whichever format they came in."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MOST_CLASSES = 10  # whole numbers between two bounds that may be meant as clas
 
 @dataclass(frozen=True)
 class NumberSaid:
-    """A number, and its range as far as the code book gives one; `whole`: it has no decimals."""
+    """Number, with its range as far as the dictionary gives one; `whole`: it has no decimals."""
 
     low: float | None = None
     high: float | None = None
     whole: bool = False
 
     def as_levels(self) -> LevelsSaid | None:
-        """The numbers as levels, where they are whole and few: 0 and 1, say."""
+        """Return the numbers as levels where they are whole and few, such as 0 and 1; else None."""
         if not self.whole or self.low is None or self.high is None or not 1 <= self.high - self.low < _MOST_CLASSES:
             return None
         first, last = math.ceil(self.low), math.floor(self.high)
@@ -33,7 +33,7 @@ class NumberSaid:
 
 @dataclass(frozen=True)
 class DateSaid:
-    """A date, and its first and last day as far as the code book gives them."""
+    """Date, with its first and last day as far as the dictionary gives them."""
 
     first: datetime.date | None = None
     last: datetime.date | None = None
@@ -41,7 +41,7 @@ class DateSaid:
 
 @dataclass(frozen=True)
 class LevelSaid:
-    """One of several texts, and what else the code book says that stands for it in a file."""
+    """Level of a column, with the other texts that stand for it in a file."""
 
     name: str
     others: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class LevelSaid:
 
 @dataclass(frozen=True)
 class LevelsSaid:
-    """One of several texts, in the code book's order; empty where it lists none, and then `lacks` says so."""
+    """One of several levels, in the dictionary's order; where it lists none, `lacks` says so."""
 
     levels: tuple[LevelSaid, ...] = ()
     lacks: str = "the code book lists no levels; of free text, the line goes"
@@ -57,7 +57,7 @@ class LevelsSaid:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Nothing that can be learned from, or nothing that should be."""
+    """Column that cannot be learned from, or should not be; `why` is a code with its sentence in `faults.toml`."""
 
     why: str
 
@@ -67,7 +67,7 @@ ColumnSaid: TypeAlias = NumberSaid | DateSaid | LevelsSaid | LeftOut
 
 @dataclass(frozen=True)
 class BookEntry:
-    """A column of the file, as the code book describes it; `may_be_empty`: nothing says that it is always filled in."""
+    """Column of the file as the dictionary describes it; `may_be_empty` unless it is required."""
 
     name: str
     said: ColumnSaid
@@ -76,7 +76,7 @@ class BookEntry:
 
 @dataclass(frozen=True)
 class CodeBook:
-    """The columns in the code book's order, each once; `form`: what it says of how the file itself is written.
+    """Descriptions of the columns, in order; `form`: settings that say how the data file is written.
 
     Raises InputError for columns that share a name.
     """

@@ -1,7 +1,7 @@
-"""A code book as the text of a bounds.toml: what it says is there, what it does not say waits for a person.
+"""Draft of a bounds.toml from a data dictionary; a person fills in the lines that it leaves open.
 
-A line that waits has a question mark where a value belongs. That is no TOML, so nothing reads the file before somebody
-has filled it in, and the refusal shows the line.
+An open line has a question mark in place of a value. That is no TOML, so nothing reads the file before somebody has
+filled it in, and the refusal shows the line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BEFORE = frozenset({*_NO, "0", "n", "f", "off", "unchecked", "none", "negative"
 
 
 def ordered(levels: Sequence[LevelSaid]) -> tuple[LevelSaid, ...]:
-    """The levels in their order; of two, no before yes."""
+    """Return the levels in their order; of two, no before yes."""
     first, last = (levels[0], levels[-1]) if len(levels) == 2 else (None, None)
     if first is None or last is None or not _denies(last) or _denies(first):
         return tuple(levels)
@@ -45,7 +45,7 @@ def _denies(level: LevelSaid) -> bool:
 
 # A spelling is only what can mean one level alone: what two levels could have is nobody's.
 def spelled(levels: Sequence[LevelSaid]) -> list[tuple[str, tuple[str, ...]]]:
-    """Each level, and everything else that stands for it alone."""
+    """Return each level with every other text that means it alone."""
     truth = _truth(levels)
     found = [(level.name, [*_cases(level.name, *level.others, *truth.get(level.name, ()))]) for level in levels]
     names = {canonical(name) for name, _ in found}
@@ -54,7 +54,7 @@ def spelled(levels: Sequence[LevelSaid]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _truth(levels: Sequence[LevelSaid]) -> dict[str, tuple[str, ...]]:
-    """Of a pair such as no and yes: false and true, which mean the same wherever they stand."""
+    """Return the texts false and true for a pair of levels such as no and yes; else nothing."""
     if len(levels) != 2:
         return {}
     no, yes = (level.name for level in levels)
@@ -85,7 +85,7 @@ _EMPTY_CELLS = (
 
 @dataclass(frozen=True)
 class DraftedBounds:
-    """The text of a file, and the lines of it that wait for a person."""
+    """Text of a drafted file, and the lines of it that a person has to fill in."""
 
     text: str
     waiting: tuple[str, ...]
@@ -98,7 +98,7 @@ class _Line:
 
 
 def drafted(book: CodeBook, label: str | None = None) -> DraftedBounds:
-    """The bounds that a code book gives; InputError for a label that it does not have, or that is no class."""
+    """Draft the bounds that a dictionary gives; raise InputError for a label that it lacks, or that is no class."""
     entries = tuple(replace(entry, said=_settled(entry.said)) for entry in book.entries)
     of_classes = None if label is None else _labelled(book.source, entries, label)
     features = [entry for entry in entries if entry.name != label]
@@ -109,7 +109,7 @@ def drafted(book: CodeBook, label: str | None = None) -> DraftedBounds:
 
 
 def _settled(said: ColumnSaid) -> ColumnSaid:
-    """What is said, levels in the order in which they are written down, and no range that is none."""
+    """Return a description with its levels in the order of the draft, and without a range that is empty."""
     if isinstance(said, LevelsSaid):
         return replace(said, levels=ordered(said.levels))
     if isinstance(said, NumberSaid) and said.low is not None and said.high is not None and said.low >= said.high:
@@ -120,7 +120,7 @@ def _settled(said: ColumnSaid) -> ColumnSaid:
 
 
 def _labelled(source: str, entries: Sequence[BookEntry], label: str) -> BookEntry:
-    """The column of classes."""
+    """Return the entry of the column of classes."""
     entry = next((entry for entry in entries if entry.name == label), None)
     if entry is None:
         raise InputError("codebook.no_label", label=shown(label)).within(source)
@@ -175,7 +175,7 @@ def _columns(entries: Iterable[BookEntry]) -> Iterator[_Line]:
 
 
 def _bounds(said: NumberSaid | DateSaid | LevelsSaid) -> tuple[str, str]:
-    """The value of a line in [columns], and what the code book does not say of it."""
+    """Return the value of a line in [columns], and a note on what the dictionary does not say of it."""
     if isinstance(said, LevelsSaid):
         return (_levels(said), "") if said.levels else ("[?]", said.lacks)
     if isinstance(said, DateSaid):
@@ -194,7 +194,7 @@ def _lacks(low: object, high: object, both: str, lowest: str, highest: str) -> s
 
 
 def _aliases(entries: Iterable[BookEntry]) -> Iterator[_Line]:
-    """Everything else that stands for a level, a section for each column that has some."""
+    """Yield a section of aliases for each column that has some."""
     for entry in entries:
         if not isinstance(entry.said, LevelsSaid):
             continue
@@ -211,7 +211,7 @@ def _wrapped(texts: Sequence[str]) -> str:
 
 
 def _missing(entries: Iterable[BookEntry]) -> Iterator[_Line]:
-    """What might be said of empty cells, for a person to choose from."""
+    """Yield suggested rules for empty cells, as comments."""
     found = [entry for entry in entries if entry.may_be_empty and not isinstance(entry.said, LeftOut)]
     if found:
         yield from (_comment(line) for line in _EMPTY_CELLS)
@@ -242,7 +242,7 @@ def _key(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """What is inside of quotes with nothing in it that a terminal would obey; TOML lets more stand there."""
+    """Return quoted text without control characters for a terminal; TOML allows more to stand there."""
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
 
 

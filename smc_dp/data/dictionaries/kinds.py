@@ -1,8 +1,7 @@
-"""Which kind of code book a file is, told by what it begins with; a file of rows is none, and is not read.
+"""Reading of a data dictionary, whose format shows in its first bytes; a file of rows is refused.
 
-The schema of a Parquet file is one: names and types, and nothing that was computed of rows. Its description of itself
-also has the least and the greatest value of columns, which are private rows' own. They are not looked at: what is asked
-for is the schema alone, and what the description says beside it is dropped with it.
+The schema of a Parquet file is a dictionary of names and types. Its footer also has the least and the greatest value of
+columns, which are private: only the schema is asked for, and the rest is dropped.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ _WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schem
 
 
 def read_codebook(path: Path) -> CodeBook:
-    """The code book in a file; raises InputError, without a look beyond the first line where it is none."""
+    """Read the data dictionary in a file; raise InputError, from the first line alone for a file of rows."""
     source = f"code book {path}"
-    with reading.plain_file(path, source) as file:
+    with reading.open_plain_file(path, source) as file:
         first = file.read(_FIRST)
         if first.startswith(_PARQUET):
             return parquet_book(file, str(path.name))
@@ -55,7 +54,7 @@ def read_codebook(path: Path) -> CodeBook:
 
 
 def parquet_book(file: IO[bytes], source: str) -> CodeBook:
-    """The code book in the schema of an open file; raises InputError."""
+    """Return the dictionary in the schema of an open Parquet file; raise InputError."""
     try:
         with opened(file) as found:
             fields = [(field.name, field.type, field.nullable) for field in found.schema_arrow]

@@ -1,4 +1,4 @@
-"""A REDCap data dictionary: a CSV file with a row for each field, as REDCap writes it or as its API does."""
+"""REDCap data dictionary: a CSV file with a row for each field, as REDCap or its API writes it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _Field = Mapping[str, str]
 
 
 def separator_of_dictionary(line: str) -> str | None:
-    """What stands between the cells of a dictionary that begins with this line; None where it is no dictionary."""
+    """Return the separator of a dictionary that begins with this line; None for any other file."""
     for separator in _SEPARATORS:
         heads = {cell.strip().lower() for cell in next(csv.reader([line], delimiter=separator), [])}
         if heads & set(_NAME) and heads & set(_TYPE):
@@ -48,7 +48,7 @@ def separator_of_dictionary(line: str) -> str | None:
 
 
 def redcap_book(text: str, separator: str, source: str) -> CodeBook:
-    """The code book in the text of a dictionary; raises InputError."""
+    """Parse the text of a REDCap dictionary; raise InputError."""
     try:
         header, *rows = [
             row for row in csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True) if row
@@ -68,7 +68,7 @@ def redcap_book(text: str, separator: str, source: str) -> CodeBook:
 
 
 def _form(validations: Collection[str]) -> dict[str, str]:
-    """How an export writes decimals, where all fields with decimals agree on the comma."""
+    """Return the decimal comma, where all fields with decimals have it."""
     numbers = [kind for kind in validations if kind.startswith("number")]
     return {"decimal": ","} if numbers and all("comma" in kind for kind in numbers) else {}
 
@@ -78,7 +78,7 @@ def _cell(row: _Field, heads: tuple[str, str]) -> str:
 
 
 def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
-    """The columns that a field has in an export: none, one, or of a checkbox one for each choice."""
+    """Yield the columns of a field in an export: none, one, or of a checkbox one for each choice."""
     name, kind = _cell(row, _NAME), _cell(row, _TYPE).lower()
     if kind == "descriptive":  # a text on the form
         return
@@ -95,7 +95,7 @@ def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
 
 
 def _hidden(row: _Field, *, first: bool) -> LeftOut | None:
-    """Why a field is nobody's to learn from, if it is not."""
+    """Return the reason why a field must not be learned from; None where it may be."""
     if first:
         return LeftOut("the record's own name")
     if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; whoever edits it by hand, others
@@ -125,7 +125,7 @@ def _slider(row: _Field) -> ColumnSaid:
 
 
 def _chosen(row: _Field) -> ColumnSaid:
-    """By their labels, the codes beside them; by the codes where a label alone does not say which one is meant."""
+    """Return levels by their labels with the codes beside them; by code alone where labels are ambiguous."""
     choices = _choices(_cell(row, _CHOICES))
     codes, labels = [choice.name for choice in choices], [choice.others[0] for choice in choices]
     plain = [label.casefold() for label in labels]
@@ -136,7 +136,7 @@ def _chosen(row: _Field) -> ColumnSaid:
 
 
 def _choices(text: str) -> Sequence[LevelSaid]:
-    """`1, Yes | 0, No`: each code, with its label."""
+    """Parse `1, Yes | 0, No` into codes, each with its label."""
     found = [part.partition(",") for part in text.split("|") if part.strip()]
     return [LevelSaid(code.strip(), (" ".join(_TAG.sub(" ", label).split()),)) for code, _, label in found]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from smc_dp.core.errors import FieldValue, InputError, InputFault, one_line, shown
-from smc_dp.core.reading import plain_file
+from smc_dp.core.reading import open_plain_file
 from smc_dp.deploy.fields import relay_host
 from smc_dp.deploy.frame import CarrierError
 
@@ -180,7 +180,7 @@ async def _closed(client: Client) -> None:
 
 def _context(credentials: Path) -> ssl.SSLContext:
     for name in (CA_FILE, CERTIFICATE_FILE, KEY_FILE):
-        with plain_file(credentials / name, f"credentials {credentials / name}", _MOST_BYTES):
+        with open_plain_file(credentials / name, f"credentials {credentials / name}", _MOST_BYTES):
             pass
     try:
         context = ssl.create_default_context(cafile=credentials / CA_FILE)

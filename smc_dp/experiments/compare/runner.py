@@ -18,7 +18,7 @@ import joblib
 from joblib.parallel import BACKENDS, get_active_backend
 
 from smc_dp.core.errors import InputError
-from smc_dp.core.reading import items, read_file
+from smc_dp.core.reading import read_file, require_list
 from smc_dp.core.version import __version__
 from smc_dp.data.dataset import Pool, load_pool
 from smc_dp.experiments.compare import results
@@ -205,7 +205,7 @@ def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
     document = table.with_suffix(".json")
     try:
         trials = results.from_csv(read_file(table), str(table))
-        return trials, items(f"{document}: statements", results.read_json(document).get("statements"))
+        return trials, require_list(f"{document}: statements", results.read_json(document).get("statements"))
     except InputError as error:
         more = f"; delete {table}, and the same command makes both files of the cell anew"
         raise InputError(error.fault.followed_by(more)) from error

@@ -1,4 +1,4 @@
-"""The runs of a protocol in many worlds, and the secrets that a coalition may ask for in each."""
+"""Runs of a protocol in many worlds, and the secrets that a coalition may ask for in each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALLEST = "who is smallest"
 
 
 class WorldBook:
-    """The runs of a protocol with these parameters, and this pattern, in all worlds asked for, each made once."""
+    """Runs of a protocol with these parameters and this pattern, in all worlds asked for, each made once."""
 
     def __init__(self, protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> None:
         self.protocol, self.model, self.p, self.pattern = protocol, protocol.model, p, pattern
@@ -30,7 +30,7 @@ class WorldBook:
         self._linear: dict[tuple[int, int], Mapping[str, Form]] = {}  # by run and smallest party
 
     def trace(self, world: World) -> Trace:
-        """The run in this world."""
+        """Return the run in this world."""
         if world not in self.traces:
             made = self._run(world)
             if self.parties <= FEW or not self.traces:
@@ -43,15 +43,15 @@ class WorldBook:
 
     @property
     def has_one_world(self) -> bool:
-        """Whether nothing is permuted or compared: then forms answer everything."""
+        """True if nothing is permuted or compared: then forms answer everything."""
         return not self.model.permutations and not self.model.compared(self.p)
 
     def smallest(self, j: int) -> str:
-        """The party in whose worlds the j-th number is smallest; nobody, where none are compared."""
+        """Return the party whose number is smallest in worlds of index j; "" where none are compared."""
         return "" if self.has_one_world else str(self.p.parties[j])
 
     def under_patterns(self) -> Iterator[WorldBook]:
-        """This book, in which nobody vanishes, and one for everything that may become of the letters sent in it."""
+        """Yield these runs, and then those under each drop-out pattern of the messages sent in them."""
         yield self
         leaving = self.model.vanishing(self.p)
         if leaving:
@@ -61,17 +61,19 @@ class WorldBook:
 
     @cached_property
     def variants(self) -> tuple[WorldBook, ...]:
-        """The same with other parameters, in which the code must not tell more."""
+        """Runs with other parameters, in which the code must not tell more."""
         return tuple(WorldBook(self.protocol, q, self.pattern) for q in self.model.variants(self.p))
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
-        """In which parameters this book and its variants differ."""
+        """Parameters in which these runs and their variants differ."""
         return differences([self.p, *(book.p for book in self.variants)])
 
     def linear(self, world: World, seen: Trace | None = None) -> Mapping[str, Form]:
-        """The secrets that are sums of unknowns: every unknown, the outcomes in this world, what everybody is given,
-        and of all of them the differences of neighbouring coordinates.
+        """Return the secrets that are sums of unknowns.
+
+        These are every unknown, the outcomes in this world, what everybody is given, and of all of them the differences
+        of neighbouring coordinates.
         """
         trace = seen or self.trace(world)
         run = id(trace), world.ranks.index(0)
@@ -85,7 +87,7 @@ class WorldBook:
         return self._linear[run]
 
     def shown(self, world: World) -> list[str]:
-        """The same by name, but for unknowns that are an outcome by themselves."""
+        """Return the names of the linear secrets, but for unknowns that are an outcome by themselves."""
         alone = {parts[0] for parts in self._outcomes(world).values() if len(parts) == 1}
         twice = alone | {_apart(x, y) for x, y in _neighbours(self.linear(world)) if x in alone}
         return [name for name in self.linear(world) if name not in twice]
@@ -94,16 +96,15 @@ class WorldBook:
         return self.model.outcomes(self.p, world.ranks.index(0))
 
     def discrete(self) -> list[tuple[str, Callable[[World], Hashable]]]:
-        """The secrets that a world fixes."""
+        """Return the secrets that a world fixes."""
         labels = self.model.permutations
         found = [(name, _image(i)) for i, name in enumerate(labels)]
         return [(SMALLEST, lambda w: w.ranks.index(0)), *found] if self.model.compared(self.p) else found
 
     def scenes(self, members: frozenset[str], briefly: bool = False) -> Iterator[tuple[list[World], int]]:
-        """Worlds to hold against each other, and how many of the first to make cells for; `briefly`: hardly any, unless
-        there are few.
+        """Yield worlds to compare, and for how many of the first to make cells; `briefly`: hardly any, unless few.
 
-        A world alone is there because one in which nothing moves is special: there some party relays to itself.
+        A world alone is included because one in which nothing moves is special: there some party relays to itself.
         """
         count = len(self.model.permutations)
         if self.has_one_world:
@@ -121,7 +122,7 @@ class WorldBook:
 
 
 def differences(every: Sequence[Any]) -> tuple[str, ...]:
-    """Each of some parameters by the values in which they differ, lists apart."""
+    """Return for each parameters the values in which they differ, lists apart."""
     stated = [{name: value for name, value in q.as_dict().items() if not isinstance(value, list)} for q in every]
     names = [name for name in stated[0] if any(q[name] != stated[0][name] for q in stated)]
     return tuple(", ".join(f"{name} {q[name]}" for name in names) for q in stated)
@@ -132,7 +133,7 @@ def _apart(x: str, y: str) -> str:
 
 
 def _neighbours(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Those of one name but for the number of the coordinate, each with the next."""
+    """Yield names that differ in the number of the coordinate only, each with the next."""
     vectors: dict[str, list[str]] = {}
     for name in names:
         vector, bracket, _ = name.partition("(")

@@ -69,7 +69,7 @@ class Entry:
         if type(number) is not int or not 1 <= number <= 10**9:
             raise InputError("ledger_entry.no_number", got=shown(number))
         where, values = f"entry {number}", {**dict.fromkeys(LATER), **values}
-        reading.keys(where, values, {*COLUMNS})
+        reading.require_keys(where, values, {*COLUMNS})
         if state not in get_args(EntryState):
             raise InputError("ledger_entry.unknown_state", where=where, known=get_args(EntryState), got=shown(state))
         _check_presence(where, values, state)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import quoted
+from smc_dp.core.spreadsheet import escape_formula
 from smc_dp.privacy.ledger.entry import COLUMNS
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -37,13 +37,13 @@ def to_csv(history: History) -> str:
 def from_json(content: bytes, where: str) -> History:
     """The history that was exported; InputError for anything else, BrokenLedgerError when its entries do not link."""
     document = reading.parse_object(content, where)
-    reading.keys(where, document, {"format", "start", "entries"})
+    reading.require_keys(where, document, {"format", "start", "entries"})
     start = document["start"]
     if document["format"] not in _FORMATS or not isinstance(start, str) or not re.fullmatch("[0-9a-f]{64}", start):
         raise InputError("ledger.no_export", where=where, wanted=_FORMATS[0], got=shown(document["format"]))
-    rows = reading.items(f"{where}: entries", document["entries"])
+    rows = reading.require_list(f"{where}: entries", document["entries"])
     try:
-        return History.read(start, (reading.mapping("an entry", row) for row in rows))
+        return History.read(start, (reading.require_object("an entry", row) for row in rows))
     except InputError as error:
         raise error.within(where) from None
 
@@ -59,4 +59,4 @@ def read(path: Path) -> History:
 
 def _cell(value: str | int | None) -> str | int | None:
     """A mechanism's name may be what a spreadsheet would take for a formula."""
-    return quoted(value) if isinstance(value, str) else value
+    return escape_formula(value) if isinstance(value, str) else value

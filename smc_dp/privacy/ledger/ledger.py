@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from smc_dp.core.errors import InputError
-from smc_dp.core.writing import sync
+from smc_dp.core.writing import sync_folder
 from smc_dp.privacy.ledger import storage
 from smc_dp.privacy.ledger.entry import COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -51,7 +51,7 @@ class Ledger:
             with storage.reported(path):
                 _write_new(partial, key, first)
             os.link(partial, path)  # whole or not at all, and never over another
-            sync(path.parent)
+            sync_folder(path.parent)
         except FileExistsError:
             raise InputError("ledger.exists").within(f"ledger {path}") from None
         except OSError as error:

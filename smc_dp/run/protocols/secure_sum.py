@@ -82,7 +82,9 @@ class SumTerms(Terms):
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
         """As `Terms`."""
-        return super().from_dict({**stated, "left_out": tuple(reading.texts("left_out", stated.get("left_out")))})
+        return super().from_dict(
+            {**stated, "left_out": tuple(reading.require_texts("left_out", stated.get("left_out")))}
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """As `Terms`."""

@@ -29,7 +29,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript
 from smc_dp.cli.main import main
 from smc_dp.cli.schemas import SCHEMAS, schema
-from smc_dp.core.documents import Document, validated
+from smc_dp.core.documents import Document, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.federation import Federation, Rows
@@ -123,7 +123,7 @@ def judge(name: str) -> Draft202012Validator:
 def reads(name: str, document: Any) -> bool:
     """Whether the type that the schema is of takes it."""
     try:
-        validated(SCHEMAS[name], document, name)
+        validate_document(SCHEMAS[name], document, name)
     except InputError:
         return False
     return True

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.core.documents import validated
+from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import one_line
 from smc_dp.data import preprocess
 from smc_dp.data.bounds import Bounds, bounds_of, parse_bounds
@@ -158,7 +158,7 @@ def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it()
 
 
 def made_of(stated: dict[str, Any]) -> Bounds:
-    return bounds_of(validated(BoundsFile, stated, "bounds"))
+    return bounds_of(validate_document(BoundsFile, stated, "bounds"))
 
 
 def written(stated: dict[str, Any], section: str, line: str) -> dict[str, Any]:

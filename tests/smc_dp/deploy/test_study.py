@@ -15,7 +15,7 @@ from support.studies import IDENTITIES, approvals, by_curator, party, study, tex
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.core.documents import Document, UnfitError, parsed
+from smc_dp.core.documents import Document, UnfitError, parse_document
 from smc_dp.core.errors import InputError
 from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
@@ -482,7 +482,7 @@ def test_whatever_a_field_holds_is_read_or_refused_in_words(name: str) -> None:
     refused: list[InputError] = []
     for odd in odd_ones(said):
         try:
-            parsed(kind, odd, "document")
+            parse_document(kind, odd, "document")
         except InputError as error:
             refused.append(error)
     assert len(refused) > 200

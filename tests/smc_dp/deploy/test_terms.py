@@ -9,7 +9,7 @@ import pytest
 from support import studies
 from support.studies import by_curator, study, text, weighted
 
-from smc_dp.core.documents import UnfitError, parsed
+from smc_dp.core.documents import UnfitError, parse_document
 from smc_dp.data.file_form import FileForm
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.budget_charge import price_of
@@ -17,7 +17,7 @@ from smc_dp.run.budget_charge import price_of
 
 def terms(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> OwnTerms:
     said = f"[limits]\nmax_epsilon = {epsilon}\nmax_delta = {delta}\n{limits}\n{rest}"
-    return parsed(OwnTerms, said, "terms")
+    return parse_document(OwnTerms, said, "terms")
 
 
 AT, BEYOND = "at the limit", "beyond it"
@@ -157,6 +157,6 @@ WRONG = {
 @pytest.mark.parametrize("rule", WRONG)
 def test_terms_that_say_something_else_are_refused(rule: str) -> None:
     with pytest.raises(UnfitError) as caught:
-        parsed(OwnTerms, WRONG[rule], "terms")
+        parse_document(OwnTerms, WRONG[rule], "terms")
     (fault,) = caught.value.faults
     assert str(fault).startswith(rule)

@@ -24,7 +24,7 @@ from smc_dp.audit.run.check import (
 from smc_dp.audit.run.conformity.conversation import find_schedule, refuted_readers
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
-from smc_dp.core.documents import validated
+from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import Fault, shown
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import opens
@@ -72,7 +72,7 @@ def check_shares(evidence: Evidence) -> CheckOutcome:
     if evidence.absences and not said:
         return not_possible("shares.nothing_published")
     names = [name for name in evidence.session.names if name in said or name not in absent_senders(evidence)]
-    reading.keys("shares", stated, set(names))
+    reading.require_keys("shares", stated, set(names))
     if wrong := shares_fault(evidence.shares_file, evidence.recorded):
         return refuted_outcome(evidence, wrong)
     return passed("shares.hold", shares=len(names), numbers=len(stated[names[0]]))
@@ -163,7 +163,7 @@ def check_cost(evidence: Evidence) -> CheckOutcome:
     content = evidence.timings
     if content is None:
         return not_applicable("timings.none")
-    stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
+    stated = validate_document(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
     stages = stated.by_stage

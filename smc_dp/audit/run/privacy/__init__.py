@@ -74,7 +74,7 @@ def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     made = found.form.statement
     protocol = evidence.protocol.program.name
     follows = marked(with_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
-    if fault := statement_fault(reading.mapping("privacy", evidence.release.get("privacy")), follows):
+    if fault := statement_fault(reading.require_object("privacy", evidence.release.get("privacy")), follows):
         return failed(fault)
     figure = (
         "no epsilon" if follows["epsilon"] is None else f"epsilon {follows['epsilon']:g}, delta {follows['delta']:g}"
