@@ -1,4 +1,4 @@
-"""Conformity: whether record and release are those of the session that line 0 describes, down to each line's text."""
+"""Conformity: transcript and release are those of the session that line 0 describes, down to each line's text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Whether a wire record holds the conversation of its protocol: its order, its rounds, all of it, and headers that tell
-nothing.
+"""Conversation: a transcript holds that of its protocol, in order, by rounds and whole, with headers that tell nothing.
 
 The conversation is learnt by running the protocol's own code, so a new protocol needs no word here.
 """
@@ -27,7 +26,7 @@ from smc_dp.run.transcript_header import APPROVALS
 
 @dataclass(frozen=True)
 class ScheduledTranscript:
-    """A record beside the schedule of its protocol; `lines`: those of each participant, in their order."""
+    """Transcript beside the schedule of its protocol; `lines`: those of each participant, in their order."""
 
     evidence: Evidence
     schedule: Schedule
@@ -35,7 +34,7 @@ class ScheduledTranscript:
 
     @classmethod
     def of(cls, evidence: Evidence, schedule: Schedule) -> ScheduledTranscript:
-        """The record of this evidence."""
+        """Return the transcript of this evidence beside a schedule."""
         lines: dict[str, array[int]] = defaultdict(lambda: array("Q"))
         for n, envelope in evidence.envelopes.items():
             if envelope.sender in evidence.session.names:
@@ -43,18 +42,19 @@ class ScheduledTranscript:
         return cls(evidence, schedule, lines)
 
     def sent(self, name: str) -> Iterator[tuple[int, Envelope]]:
-        """What this participant sent, with its lines."""
+        """Return what this participant sent, with its lines."""
         return ((n, self.evidence.envelopes[n]) for n in self.lines.get(name, ()))
 
     def fixed(self, name: str) -> Iterator[tuple[int, Envelope]]:
-        """The same without the free kinds."""
+        """Return what this participant sent without the free kinds, with its lines."""
         return ((n, e) for n, e in self.sent(name) if e.kind not in self.schedule.free)
 
 
 def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
-    """The check on the record and its protocol's schedule; failed when the record is far too short for that.
+    """Return the check of evidence beside its protocol's schedule; it fails where the transcript is far too short for
+    one.
 
-    Where somebody went on without a letter, so do the roles of the toy runs.
+    Roles of the dry runs go on without a message where those of the transcript did.
     """
 
     def run(evidence: Evidence) -> CheckOutcome:
@@ -67,7 +67,7 @@ def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Calla
 
 
 def find_schedule(evidence: Evidence) -> Schedule | CheckOutcome:
-    """The schedule of this record, with its own absences; or what is to be said where there is none.
+    """Return the schedule of this transcript, with its own absences, or the outcome where there is none.
 
     Absences that a party signed, and that its own messages refute, are left out.
     """
@@ -78,7 +78,7 @@ def find_schedule(evidence: Evidence) -> Schedule | CheckOutcome:
 
 
 def refuted_readers(evidence: Evidence) -> tuple[str, ...]:
-    """Which parties signed absences without which the conversation is that of its schedule, and with them it is not."""
+    """Return the parties whose signed absences break the schedule that the conversation keeps without them."""
     readers = [name for name in evidence.session.parties if evidence.recorded.absent_to(name)]
     if not readers or APPROVALS not in evidence.head:
         return ()
@@ -101,7 +101,7 @@ def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOut
 
 
 def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
-    """Who went on without what: as the record says, and as given views show of letters that their readers doubted."""
+    """Return who went on without what, by the transcript and by the messages that given views show to be doubted."""
     doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
     told = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
     counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in told}
@@ -112,9 +112,9 @@ def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
 
 
 def check_order(given: ScheduledTranscript) -> CheckOutcome:
-    """Each participant's messages are those of its role, one after the other, as far as the record goes.
+    """Check that each participant's messages are those of its role, one after the other, as far as the transcript goes.
 
-    Headers alone name nobody: who was told something else may be right to send something else.
+    Headers alone name nobody: a participant that was sent something else may be right to send something else.
     """
     if found := _first_disorder(given):
         n, disorder = found
@@ -123,9 +123,9 @@ def check_order(given: ScheduledTranscript) -> CheckOutcome:
 
 
 def check_rounds(given: ScheduledTranscript) -> CheckOutcome:
-    """Nothing was sent before all that its sender had to read for it, and each message states the round that follows.
+    """Check that nothing was sent before all that its sender had to read, and that each message states its round.
 
-    What somebody sent who was given up may be left unread by others.
+    Messages of a participant that was given up may be left unread by others.
     """
     schedule, evidence = given.schedule, given.evidence
     late = {absent.sender for _, absent in schedule.met}
@@ -140,11 +140,11 @@ def check_rounds(given: ScheduledTranscript) -> CheckOutcome:
 
 
 def check_completeness(given: ScheduledTranscript) -> CheckOutcome:
-    """Nothing is missing and nothing is there twice: every participant signed every stage and published once.
+    """Check that no message is missing or there twice: every participant signed every stage and published once.
 
-    Of a kind whose headers differ between toy runs too many show here, and too few do not. Nobody is said to have gone
-    on without a letter for which its role does not wait; who was given up itself may have been told so and not come to
-    it.
+    Of a kind whose headers differ between dry runs too many show here, and too few do not. Nobody goes on without a
+    message for which its role does not wait; a participant that was given up itself may have been told so and not come
+    to it.
     """
     total = 0
     if unmet := _unmet(given):
@@ -173,7 +173,7 @@ def check_completeness(given: ScheduledTranscript) -> CheckOutcome:
 
 
 def _unmet(given: ScheduledTranscript) -> CheckOutcome | None:
-    """The first letter that somebody is said to have gone on without, though its role did not ask for it."""
+    """Return the first absence of a message for which the reader's role did not wait."""
     silent = {PUBLIC_NAME, *absent_senders(given.evidence), *refuted_readers(given.evidence)}
     for n, (reader, absent) in given.evidence.absences.items():
         if reader not in silent and (reader, absent) not in given.schedule.met:
@@ -189,7 +189,7 @@ def _unmet(given: ScheduledTranscript) -> CheckOutcome | None:
 
 
 def check_headers(given: ScheduledTranscript) -> CheckOutcome:
-    """What a reader of headers sees is the same whatever the data and coins are: in toy runs, and in this record."""
+    """Check that headers are the same whatever data and randomness are: in dry runs, and in this transcript."""
     schedule, session = given.schedule, given.evidence.session
     for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
         said = " ".join((kind.__doc__ or "").split())
@@ -213,7 +213,7 @@ def _first_disorder(given: ScheduledTranscript) -> tuple[int, Fault] | None:
 
 
 def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
-    """Of each participant the first message that is not the next one of its role, and free ones out of place."""
+    """Yield each participant's first message that is not the next one of its role, and free ones out of place."""
     for name in given.evidence.session.names:
         moves = given.schedule.sends(name)
         for i, (n, e) in enumerate(given.fixed(name)):

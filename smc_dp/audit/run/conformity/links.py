@@ -1,9 +1,9 @@
-"""Whether the lines of a wire record hang together: as text, as a chain of lines, and as each sender's own chain.
+"""Links: the lines of a transcript are tied together, as text, as a chain of lines, and as each sender's own chain.
 
-The hash chain over the lines ties them together, and whoever holds the record could make it anew. Only signatures tie
-it to the participants: each greeting, each mark at the end of a stage and each published share is signed, over a
+The hash chain over the lines ties them together, and whoever holds the transcript could make it anew. Only signatures
+tie it to the participants: each greeting, each mark at the end of a stage and each published share is signed, over a
 header that holds the digest of all that this sender sent before. So a sender answers for its lines up to its last good
-signature, and is named as the one to blame for those alone; nobody signs the order between senders.
+signature, and is named as the culprit for those alone; nobody signs the order between senders.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOT_CANONICAL = make_fault("line.not_canonical")
 
 
 def check_schema(evidence: Evidence) -> CheckOutcome:
-    """Every line is the one canonical text of its fields, and has these fields of these types and no others."""
+    """Check that every line is the canonical text of its fields, and has these fields of these types and no others."""
     lines = evidence.lines
     if not lines.is_ended:
         return failed("transcript.unended", line=len(lines))
@@ -45,7 +45,7 @@ def check_schema(evidence: Evidence) -> CheckOutcome:
 
 
 def check_hash_chain(evidence: Evidence) -> CheckOutcome:
-    """Each line has its number and the digest over itself and the line before."""
+    """Check that each line has its number and the digest over itself and the line before."""
     head = {key: value for key, value in evidence.head.items() if key != "digest"}
     before = hashlib.sha256(canonical(head)).digest()
     if evidence.head["digest"] != before.hex():
@@ -65,15 +65,16 @@ def check_hash_chain(evidence: Evidence) -> CheckOutcome:
 
 
 def _digest(evidence: Evidence, n: int) -> bytes | None:
-    """What ties a line to its content: the digest of its envelope, or of who went on without one."""
+    """Return what ties a line to its content: the digest of its envelope, or of its absence."""
     if n in evidence.absences:
         return digest_of_absence(*evidence.absences[n])
     return evidence.envelopes[n].digest if n in evidence.envelopes else None
 
 
 def check_participants(evidence: Evidence) -> CheckOutcome:
-    """Sender and addressee are two participants, or a participant and everybody; the absent share a link, or owed
-    something to everybody.
+    """Check that sender and addressee are two participants, or a participant and everybody.
+
+    The absent share a link with their reader, or owed something to everybody.
     """
     names = set(evidence.session.names)
     addressees = names | {PUBLIC_NAME}
@@ -89,7 +90,7 @@ def check_participants(evidence: Evidence) -> CheckOutcome:
 
 
 def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
-    """Whether this reader reads anything of whoever is absent: their mail, its greeting, or what is for everybody."""
+    """Return whether this reader reads anything of the absent: messages, a greeting, or what is for everybody."""
     if absent.sender not in session.names:
         return False
     if reader == PUBLIC_NAME:
@@ -99,7 +100,7 @@ def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
 
 
 def check_sender_chain(evidence: Evidence) -> CheckOutcome:
-    """What each sender sent follows, by digest and number, what it sent before."""
+    """Check that what each sender sent follows, by digest and number, what it sent before."""
     chain: dict[str, bytes] = {}
     numbers: dict[tuple[str, str], int] = {}
     for n, e in evidence.envelopes.items():
@@ -109,7 +110,7 @@ def check_sender_chain(evidence: Evidence) -> CheckOutcome:
 
 
 def check_signatures(evidence: Evidence) -> CheckOutcome:
-    """Greetings, ends of stages and publications are signed, and so is the last message of every participant.
+    """Check that greetings, ends of stages, publications and the last message of every participant are signed.
 
     Nobody can demand that of a participant without whom others went on.
     """
@@ -133,7 +134,7 @@ def check_signatures(evidence: Evidence) -> CheckOutcome:
 
 
 def _break(chain: dict[str, bytes], numbers: dict[tuple[str, str], int], e: Envelope) -> Fault | None:
-    """What is wrong with the sender's next envelope; remembers it otherwise."""
+    """Return the fault of the sender's next envelope, or remember it."""
     edge, before = (e.sender, e.to), chain.get(e.sender, START)
     if e.prev != before:
         return make_fault("message.not_next", sender=shown(e.sender))
@@ -174,13 +175,13 @@ def _line_fault(line: Any, text: bytes, envelope: Envelope | None, absent: bool)
 
 
 def _is_absence(line: Mapping[str, Any]) -> bool:
-    """Whether the figures of a line about somebody absent are those of one: it is no message, so it has no size."""
+    """Return whether the figures of a line are those of an absence: it is no message, so it has no size."""
     read: int = line["read"]
     return line["size"] == 0 and 0 <= read < 1 << 32
 
 
 def _is_written(line: Mapping[str, Any], envelope: Envelope) -> bool:
-    """Whether digests are lower-case hexadecimals, bodies plain base64, and numbers of the size that fits a header."""
+    """Return whether digests are lower-case hexadecimals, bodies plain base64, and numbers fit a header."""
     digests = all(len(line[name]) == 2 * _HASH_BYTES for name in ("chain", "digest", "prev"))
     chain = len(envelope.prev) == _HASH_BYTES and envelope.prev.hex() == line["chain"]
     figures = all(0 <= line[name] < 1 << 64 for name in ("number", "round"))

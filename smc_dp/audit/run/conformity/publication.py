@@ -1,4 +1,4 @@
-"""Whether what was published is what the record commits to: files, shares, weights, parameters, cost."""
+"""Publication: what was published is what the transcript commits to: files, shares, weights, parameters, cost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _COUNTED = tuple(field.name for field in fields(Traffic))
 
 
 def check_files(evidence: Evidence) -> CheckOutcome:
-    """Every file of the folder has the digest that the release states."""
+    """Check that every file of the folder has the digest that the release states."""
     digests = evidence.digests
     contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
     if evidence.timings is not None:
@@ -58,7 +58,7 @@ def check_files(evidence: Evidence) -> CheckOutcome:
 
 
 def check_shares(evidence: Evidence) -> CheckOutcome:
-    """shares.json holds, name by name and number by number, what the participants signed and published."""
+    """Check that shares.json holds, number by number, what the participants signed and published."""
     if evidence.shares is None:
         return not_applicable("shares.none", shares=SHARES)
     stated = evidence.shares_file.shares
@@ -79,8 +79,8 @@ def check_shares(evidence: Evidence) -> CheckOutcome:
 
 
 def check_release(evidence: Evidence) -> CheckOutcome:
-    """The release is well-formed, and its weights are those of what was published: of the sum of the shares, or of the
-    result itself.
+    """Check that the release is well-formed, and its weights those of the sum of the shares or of the published
+    result.
     """
     found = evidence.published_release
     if evidence.shares is None:
@@ -91,7 +91,7 @@ def check_release(evidence: Evidence) -> CheckOutcome:
 
 
 def check_agreement(evidence: Evidence) -> CheckOutcome:
-    """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
+    """Check that the session is bound to parameters, bounds, grid and insecure markers of the release."""
     found = evidence.published_release
     if wrong := agreement_fault(found, evidence.recorded, evidence.study):
         return refuted_outcome(evidence, wrong)
@@ -100,10 +100,10 @@ def check_agreement(evidence: Evidence) -> CheckOutcome:
 
 
 def check_approvals(evidence: Evidence) -> CheckOutcome:
-    """Each participant has signed that it takes part in one study, all of them the same, which says what the release
-    says; and the session's nonce is made of these approvals, so that they were given for this session alone.
+    """Check that each participant signed its approval of one study, which says what the release says.
 
-    Whose identities these are, `identities` asks.
+    The session's nonce is made of these approvals, so that they were given for this session alone. Whose identities
+    these are is asked by `identities`.
     """
     head, study = evidence.head, evidence.study
     if APPROVALS not in head and study is None:
@@ -115,9 +115,10 @@ def check_approvals(evidence: Evidence) -> CheckOutcome:
 
 
 def check_absences(evidence: Evidence) -> CheckOutcome:
-    """Whoever is said to have gone on without a message signed that; what its own messages refute is its own word.
+    """Check that whoever went on without a message signed that; an absence that its own messages refute is its own
+    word.
 
-    Where they do, the conversation is held against its schedule without that word, so nobody else is blamed for it.
+    Then the conversation is held against its schedule without that word, so nobody else is blamed for it.
     """
     if APPROVALS not in evidence.head:
         return not_applicable("absences.simulation")
@@ -132,7 +133,7 @@ def check_absences(evidence: Evidence) -> CheckOutcome:
 
 
 def check_openings(evidence: Evidence) -> CheckOutcome:
-    """What was published is made again from what everybody greeted with and what was published beside it."""
+    """Check that the publication can be made again from all greetings and what was published beside it."""
     recorded = evidence.recorded
     if not opens(evidence.session):
         return not_applicable("openings.not_public")
@@ -145,7 +146,7 @@ def check_openings(evidence: Evidence) -> CheckOutcome:
 
 
 def check_members(evidence: Evidence) -> CheckOutcome:
-    """Each member of a published sum has its input in the record, and is not noted as absent there."""
+    """Check that each member of a published sum has its input in the transcript, and is not absent there."""
     if wrong := members_fault(evidence.recorded):
         return refuted_outcome(evidence, wrong)
     if not (count := len(tuple(needs(evidence.recorded)))):
@@ -154,11 +155,11 @@ def check_members(evidence: Evidence) -> CheckOutcome:
 
 
 def check_cost(evidence: Evidence) -> CheckOutcome:
-    """The messages, bytes and rounds in timings.json are those of the record, as a whole and stage by stage.
+    """Check that the messages, bytes and rounds in timings.json are those of the transcript, in all and by stage.
 
-    Rounds are counted from what messages state, which `rounds` looks at. Seconds are what each site says of itself, but
+    Rounds are counted from what messages state, which `rounds` checks. Seconds are what each site says of itself, but
     they are no less than none, and stand in the stages and with the roles that the protocol's own code has; or there
-    are none at all.
+    are none.
     """
     content = evidence.timings
     if content is None:
@@ -179,12 +180,12 @@ def check_cost(evidence: Evidence) -> CheckOutcome:
 
 
 def _has_seconds(stated: TimingsFile) -> bool:
-    """Whether anybody says how long it took: sites apart measure nothing together."""
+    """Return whether anybody says how long it took: separate sites measure nothing together."""
     return stated.seconds != 0 or any(stage.seconds for stage in stated.by_stage)
 
 
 def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> Fault | None:
-    """What is wrong with the figures of a stage; one with seconds alone has no messages."""
+    """Return the fault in the figures of a stage; one with seconds alone has no messages."""
     named: set[str] = set()
     for stage in stated:
         if stage.stage in named:
@@ -206,9 +207,9 @@ def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> F
 
 
 def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None:
-    """What is wrong with the stages and with the roles that say how long they took.
+    """Return the fault in the stages and roles that say how long they took.
 
-    Who vanished may have come to a stage in which it sent nothing, and need not have.
+    A participant that dropped out may have come to a stage in which it sent nothing, and need not have.
     """
     names, there = evidence.session.names, {(s.stage, role) for s in stated for role in s.seconds}
     if strangers := sorted({role for _, role in there} - set(names)):

@@ -1,4 +1,4 @@
-"""Whether the messages of a wire record are those of the session that line 0 describes: identities, routes, sizes."""
+"""Session: the messages of a transcript are those of the session that line 0 describes: identities, routes, sizes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _NAMED = 5  # no more than so many names in a sentence
 
 
 def check_session(evidence: Evidence) -> CheckOutcome:
-    """The session id is the hash of what line 0 describes; identities differ; topology and marks are possible ones.
+    """Check that the session id is the hash of line 0, identities differ, and topology and insecure markers are
+    possible.
 
-    Topology and marks stand beside the session; the digest `agreed` in its parameters binds it to them.
+    Topology and markers stand beside the session; the digest `agreed` in its parameters binds it to them.
     """
     head, described = evidence.head, evidence.session
     if wrong := session_fault(evidence.recorded):
@@ -56,9 +57,9 @@ def check_session(evidence: Evidence) -> CheckOutcome:
 
 
 def check_identities(evidence: Evidence) -> CheckOutcome:
-    """Every participant's identity is the one that is known from elsewhere, and who is known from there takes part.
+    """Check that the participants are those whose identities are known from elsewhere, and no others.
 
-    But for Charlie where the protocol needs none, and for those whom the participants agreed that they did without.
+    But for Charlie where the protocol needs none, and for those whom the participants agreed to leave out.
     """
     if evidence.pinned is None:
         return not_possible("identities.not_given")
@@ -77,7 +78,7 @@ def check_identities(evidence: Evidence) -> CheckOutcome:
 
 
 def _left_out(evidence: Evidence) -> tuple[str, ...]:
-    """Whom the participants agreed to do without, as the release says; that it is theirs, the check `agreed` finds."""
+    """Return whom the participants agreed to leave out, by the release; the check `agreed` says whether they did."""
     parameters = evidence.release.get("parameters")
     stated = parameters.get("left_out") if isinstance(parameters, dict) else None
     return tuple(name for name in stated if isinstance(name, str)) if isinstance(stated, list) else ()
@@ -89,7 +90,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def check_routes(evidence: Evidence) -> CheckOutcome:
-    """Every kind is declared, travels between those who may send it to each other, and by whom it should."""
+    """Check that every kind is declared, and travels between those who may send it, by the relay that it should
+    take.
+    """
     described, topology = evidence.session, evidence.head["topology"]
     declared = {kind.__name__: kind.route for kind in described.program.kinds}
     linked = {name: frozenset(described.peers(name)) for name in described.names}
@@ -126,7 +129,7 @@ def check_routes(evidence: Evidence) -> CheckOutcome:
 
 
 def check_sizes(evidence: Evidence) -> CheckOutcome:
-    """Every body has exactly the length that the public parameters give, and every line states the envelope's size."""
+    """Check that every body has the length that the public parameters give, and every line the envelope's size."""
     wanted = body_bytes(evidence.session)
     total = 0
     for n, e in evidence.envelopes.items():
@@ -150,7 +153,7 @@ def check_sizes(evidence: Evidence) -> CheckOutcome:
 
 
 def check_greetings(evidence: Evidence) -> CheckOutcome:
-    """Nobody signed two greetings of this session that differ: that alone shows who did."""
+    """Check that nobody signed two greetings of this session that differ: that alone names the signer."""
     first: dict[str, Envelope] = {}
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.is_public and first.setdefault(e.sender, e) != e:
@@ -175,6 +178,6 @@ def _is_routed(
 
 
 def _goes(session: Session, declared: Mapping[str, Route], kind: str, sender: str, to: str) -> bool:
-    """Whether this kind has a route between participants of these names."""
+    """Return whether this kind has a route between participants of these names."""
     known = kind in declared and sender in session.names and to in (*session.names, PUBLIC_NAME)
     return known and declared[kind].allows(session.kind(sender), session.kind(to))

@@ -1,8 +1,8 @@
-"""Hygiene: keys, ciphertexts, nonces and masks in the mail that the given views open, whoever sent it.
+"""Hygiene: keys, ciphertexts, nonces and masks in the messages that the given views open, whoever sent them.
 
-Each line is opened by itself, with the link keys that follow from a view's coins, so these checks look at mail as well
-that the role itself refused or never came to read. A sender is named as the one to blame for what it signed alone: the
-key of a link is in two hands, so either of them could have sealed a line.
+Each line is opened by itself, with the link keys that follow from a view's randomness, so these checks look at messages
+as well that the role itself refused or never came to read. A sender is named as the culprit for what it signed alone:
+the key of a link is in two hands, so either of them could have sealed a line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The ciphertexts in the mail that the given views open, whoever sent it: units of their kind, unlike, and fresh."""
+"""Ciphertexts in the messages that the given views open, whoever sent them: units of their kind, distinct, and
+fresh.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ Locked: TypeAlias = Ciphertext | BitCiphertext
 
 
 def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
-    """Every ciphertext of a letter with its place; covers are none."""
+    """Yield every ciphertext of a message with its place; covers are none."""
     if letter.message is None:
         return
     for slot in letter.message.slots:
@@ -32,7 +34,7 @@ def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
 
 
 def check_units(evidence: Evidence) -> CheckOutcome:
-    """Every ciphertext is one: a unit mod n**2 with Jacobi symbol +1 under Paillier keys, a unit mod n under DGK's."""
+    """Check that every ciphertext is a unit: mod n**2 with Jacobi symbol +1 under Paillier keys, mod n under DGK's."""
     if not evidence.views:
         return NO_VIEWS
     count = 0
@@ -67,7 +69,7 @@ def _is_unit(c: Locked) -> bool:
 
 
 def _distinct(evidence: Evidence) -> Iterator[Letter]:
-    """All letters, but of those that go alike to several readers only the first copy."""
+    """Yield all messages, but only the first copy of one that goes alike to several readers."""
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
     readers: dict[tuple[str, str, bytes | None], set[str]] = {}
@@ -83,7 +85,7 @@ def _distinct(evidence: Evidence) -> Iterator[Letter]:
 
 
 def check_repeats(evidence: Evidence) -> CheckOutcome:
-    """No ciphertext stands twice in the mail of all given views, but in copies of one message to several readers."""
+    """Check that no ciphertext stands twice in the messages, but in copies of one message to several readers."""
     if not evidence.views:
         return NO_VIEWS
     seen: dict[tuple[int, int], str] = {}
@@ -102,12 +104,12 @@ def check_repeats(evidence: Evidence) -> CheckOutcome:
 
 
 def check_freshness(evidence: Evidence) -> CheckOutcome:
-    """Every ciphertext that somebody sent carries new randomness.
+    """Check that every ciphertext that somebody sent carries new randomness.
 
     Of c = (1 + m n) r**n mod n**2 the residue c mod n = r**n names the randomiser, for r -> r**n is a bijection: two
     ciphertexts with one residue differ by a known plaintext factor only [N4], and residue 1 is no randomness at all. A
-    product or power with old randomness has a residue of its own, and only the sender's view shows it: its program
-    then sends what is marked stale [N5].
+    product or power with old randomness has a residue of its own, and only the sender's view shows it: its program then
+    sends what is marked stale [N5].
     """
     if not evidence.views:
         return NO_VIEWS
@@ -139,14 +141,14 @@ def check_freshness(evidence: Evidence) -> CheckOutcome:
 
 
 def _bare(key: Key) -> frozenset[int]:
-    """What a ciphertext without randomness shows: the powers of g mod n for DGK, the residue 1 for Paillier."""
+    """Return residues without randomness: the powers of g mod n for DGK, 1 for Paillier."""
     if isinstance(key, DgkPublicKey):
         return frozenset(key.constant(m).value for m in range(key.u))
     return frozenset({1})
 
 
 def _stale(again: Recomputed) -> tuple[int | None, str] | None:
-    """Line and place of the first ciphertext that the role's program sends without new randomness."""
+    """Return line and place of the first ciphertext that the role's program sends without new randomness."""
     sent = [letter for letter in again.letters if letter.envelope.sender == again.view.name]
     lines = {(letter.envelope.to, n): letter.line for n, letter in _numbered(sent)}
     numbers: dict[str, int] = {}
@@ -161,7 +163,7 @@ def _stale(again: Recomputed) -> tuple[int | None, str] | None:
 
 
 def _numbered(letters: list[Letter]) -> Iterator[tuple[int, Letter]]:
-    """Each letter with its number among those to its addressee, from 1."""
+    """Yield each message with its number among those to its addressee, from 1."""
     count: dict[str, int] = {}
     for letter in letters:
         count[letter.envelope.to] = count.get(letter.envelope.to, 0) + 1

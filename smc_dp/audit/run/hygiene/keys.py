@@ -1,4 +1,4 @@
-"""The keys of a run as the given views show them: length, shape, proofs, and the secret part against the public one."""
+"""Keys of a run as the given views show them: length, shape, proofs, and the secret part against the public one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from smc_dp.run.agreement import TEST_KEYS
 
 
 def check_keys(evidence: Evidence) -> CheckOutcome:
-    """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
+    """Check that every key has the declared length and shape, its proof, and the secret part that is in its view."""
     limits = evidence.protocol.limits
     if limits.keys is None:
         return not_applicable("keys.none_in_protocol")
@@ -55,7 +55,7 @@ def _names(message: Message | None) -> set[str]:
 
 
 def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | None:
-    """What is wrong with a key in a message, which the names of its fields tell; None for other messages."""
+    """Return the fault of a key in a message, which the names of its fields tell; None for other messages."""
     message, names = letter.message, _names(letter.message)
     if names == {"p", "q"}:
         p, q = (getattr(message, name) for name in ("p", "q"))
@@ -66,7 +66,7 @@ def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault 
 
 
 def _other_key(evidence: Evidence, letter: Letter) -> Fault | None:
-    """Whether an announced key is none of those that its sender has by its view: anybody can write a view."""
+    """Return the fault of an announced key that is none of those in its sender's view, which anybody can write."""
     sender = letter.envelope.sender
     if _names(letter.message) not in ({"n", "proof"}, {"n", "g", "h"}) or sender not in evidence.views:
         return None
@@ -105,7 +105,7 @@ def _comparison_fault(message: Message | None, bits: int) -> Fault | None:
 
 
 def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None:
-    """What is wrong with a secret key that a role has; those found sound go into `sound` by their moduli."""
+    """Return the fault of a secret key of a role; those found sound go into `sound` by their moduli."""
     known = list(again.keys.values())
     for n, secret in keys_of(again.view).items():
         if secret.public not in known:
@@ -122,7 +122,7 @@ def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None
 
 
 def _has_orders(key: DgkPrivateKey, bits: int) -> bool:
-    """Whether p and q are primes with n = p q, in which h has the order v and g the order u v."""
+    """Return whether p and q are primes with n = p q, in which h has the order v and g the order u v."""
     public = key.public
     if key.p * key.q != public.n or public.n.bit_length() != bits:
         return False

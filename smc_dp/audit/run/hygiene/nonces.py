@@ -1,4 +1,4 @@
-"""The nonces and link keys of a run: no key is used twice with one nonce, and no two keys are alike."""
+"""Nonces and link keys of a run: no key is used twice with one nonce, and no two keys are alike."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smc_dp.core.errors import Fault, shown
 
 
 def check_nonces(evidence: Evidence) -> CheckOutcome:
-    """No key is used twice with one nonce: the nonce of a message is its number on its link."""
+    """Check that no key is used twice with one nonce: the nonce of a message is its number on its link."""
     numbers: dict[tuple[str, str], int] = {}
     greetings: dict[str, bytes] = {}
     for n, e in evidence.envelopes.items():
@@ -41,13 +41,13 @@ def check_nonces(evidence: Evidence) -> CheckOutcome:
 
 
 def _peers(evidence: Evidence, role: str) -> list[str]:
-    """With whom this participant has a link: all that the program declares, without those who never greeted it."""
+    """Return the peers of this participant: all that the program declares, without those who never greeted it."""
     absent = {absent.sender for reader, absent in evidence.absences.values() if (reader, absent.kind) == (role, HELLO)}
     return [peer for peer in evidence.session.peers(role) if peer not in absent]
 
 
 def _link_fault(again: Recomputed, peers: Iterable[str], links: dict[tuple[str, str], bytes]) -> Fault | None:
-    """Collects the keys of both directions of the owner's links; what is wrong with one, if anything."""
+    """Collect the keys of both directions of the owner's links; return the fault of one, if any."""
     me = again.view.name
     for edge in [edge for peer in peers for edge in ((me, peer), (peer, me))]:
         between = {"sender": shown(edge[0]), "reader": shown(edge[1])}

@@ -1,7 +1,7 @@
-"""What the stated parameters give, derived again: mechanism, sensitivity, scale, statement.
+"""Privacy: mechanism, sensitivity, scale and statement, derived again from the stated parameters.
 
 A release states its guarantee in words and one figure. Here both are made again, in exact rationals, from the public
-parameters and the grid of the shares, and must come out the same. What views show of it is in `private_inputs.py`.
+parameters and the grid of the shares, and must come out the same. Views are checked in `private_inputs.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another dig
 
 
 def _mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """D(n) and the scale for sizes over the whole range; no ratio may exceed the epsilon that the release claims."""
+    """Check D(n) and the scale for sizes over the whole range: no ratio may exceed the epsilon that the release
+    claims.
+    """
     words = _derivation(found)
     if found.method.as_printed:
         return passed("mechanism.as_printed", mechanism=words)
@@ -63,13 +65,13 @@ def _derivation(found: DerivedParameters) -> str:
 
 
 def _short(value: Fraction) -> str:
-    """The exact value when it is short, else six digits and a mark that they are rounded."""
+    """Return the exact value when it is short, else six digits and a mark that they are rounded."""
     text = str(value)
     return text if len(text) <= 24 else f"about {float(value):.6g}"
 
 
 def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """The claimed statement against the one that follows, field by field."""
+    """Check the claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
     made = found.form.statement
     protocol = evidence.protocol.program.name
@@ -83,7 +85,7 @@ def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
 
 
 def _due(evidence: Evidence) -> list[str]:
-    """The marks that follow from the record's own parameters."""
+    """Return the insecure markers that follow from the transcript's own parameters."""
     due = {
         TEST_KEYS: evidence.protocol.limits.are_test_keys(evidence.session.parameters),
         AS_PRINTED: evidence.protocol.claim is None,
@@ -92,13 +94,13 @@ def _due(evidence: Evidence) -> list[str]:
 
 
 def _recorded(evidence: Evidence) -> list[str]:
-    """The known marks on line 0."""
+    """Return the known insecure markers on line 0."""
     stated_marks = evidence.head["insecure"]
     return [mark for mark in REASONS if isinstance(stated_marks, list) and mark in stated_marks]
 
 
 def _marks(evidence: Evidence) -> CheckOutcome:
-    """Line 0 against what parameters and views say; the release against line 0."""
+    """Check the markers of line 0 against parameters and views, and those of the release against line 0."""
     recorded, due = _recorded(evidence), _due(evidence)
     if recorded != evidence.head["insecure"]:
         return failed("marks.unordered", line=0)

@@ -1,4 +1,4 @@
-"""The checks of privacy where a sum adds no noise, because each party's model has all its own before it is masked."""
+"""Checks of privacy where a sum adds no noise, because each party's model has all its own before it is masked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLACK = 1e-9  # this is done in floats
 
 
 def check_own_mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """The laws of a party's own noise for sizes over the whole range, against the target; and the ring."""
+    """Check a party's own noise for sizes over the whole range against the target, and the ring."""
     said = evidence.session.parameters.as_dict()["sums"]
     follows = [[list(block) for block in blocks] for blocks in found.form.sums]
     if said != follows:
@@ -38,12 +38,12 @@ def check_own_mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOu
 
 
 def check_own_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """There is none beside the numbers; what is in them nobody can tell from the model."""
+    """Return that there is no noise beside the numbers; nobody can tell it from the model that holds it."""
     return not_applicable("noise.in_model")
 
 
 def check_own_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """Every weight is cut off as it has to be, times a number of rows that was announced."""
+    """Check that every weight is cut off as it has to be, times a number of rows that was announced."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
@@ -61,7 +61,7 @@ def check_own_models(evidence: Evidence, found: DerivedParameters) -> CheckOutco
 
 
 def _numbers(inputs: tuple[Any, ...], found: DerivedParameters) -> list[int] | None:
-    """What a party entered to the one sum; None where its view does not say, or has noise beside it."""
+    """Return what a party entered to the one sum; None where its view does not say, or has noise beside it."""
     mine = inputs[1] if len(inputs) == 2 else None
     numbers, noise = (getattr(mine, name, None) for name in ("numbers", "noise"))
     if not all(isinstance(x, tuple) and len(x) == 1 and len(x[0]) == found.form.length for x in (numbers, noise)):
@@ -71,7 +71,9 @@ def _numbers(inputs: tuple[Any, ...], found: DerivedParameters) -> list[int] | N
 
 
 def _epsilon(found: DerivedParameters, n: int) -> float:
-    """2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation, for a party with n rows."""
+    """Return 2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation, for a party with n
+    rows.
+    """
     d, unit = found.public.dimension + 1, 1 << found.grid.fraction_bits
     law = found.method.perturbation(found.target, n, d)
     total = Fraction(law.total)

@@ -1,7 +1,7 @@
-"""What the views of parties show of what went into the protocol: noise and models, as long as they can be.
+"""Private inputs in the views of parties: noise and models, as long as they can be.
 
-That the noise of a party follows the declared law is a statistical check with stated error. What a run cannot show is
-said in each finding: a party draws its noise and trains its model before the protocol begins.
+That a party's noise follows the declared distribution is a statistical check with stated error. Each finding says what
+a run cannot show: a party draws its noise and trains its model before the protocol begins.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TAIL = 1e-9  # for the length and for the direction of one party's noise, and fo
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """The noise in a view, in grid units, its law, and the model beside it: zeros where there is none."""
+    """Noise in a view, in grid units, its distribution, and the model beside it: zeros where there is none."""
 
     eta: tuple[int, ...]
     law: KNorm | DiscreteLaplace
@@ -40,7 +40,7 @@ class _Drawn:
 
 
 def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """Each party's noise, and all of it: as long as its exact law has it, and pointing nowhere."""
+    """Check that each party's noise, and all of it, is as long as its exact distribution has it, and points nowhere."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party_noise")
@@ -96,7 +96,7 @@ def _said_of_directions(drawn: list[_Drawn]) -> str:
 
 
 def check_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """No model is longer than training makes any: who takes its own noise off its model beforehand mostly shows.
+    """Check that no model is longer than training makes any: noise taken off a model beforehand mostly shows.
 
     Training ends where the gradient is at most tau long, so within tau/mu of a minimiser; no minimiser, whatever the
     rows, is longer than W; and rounding to the grid moves a vector by at most sqrt(d)/2 steps.
@@ -118,8 +118,10 @@ def check_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
 
 
 def blame_owner(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
-    """What is wrong with the inputs in a view: its owner is named if it signed the view, and had agreed on what the
-    release states of the method, for a release is anybody's word.
+    """Return the failed outcome for inputs in a view.
+
+    Its owner is named if it signed the view, and had agreed on what the release states of the method, for a release is
+    anybody's word.
     """
     said = what.within(f"in the view of {shown(name)}")
     if why := why_unsigned(evidence, name):
@@ -136,28 +138,28 @@ def blame_owner(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
 
 
 def impossible_rows(rows: int, most: int) -> Fault:
-    """Return that a party states a number of rows that it cannot have."""
+    """Return the fault of a party with a number of rows that it cannot have."""
     return make_fault("view.number_of_rows", got=rows, most=most)
 
 
 def little_variance(law: Any) -> Fault:
-    """Return that the shares of a law of ddg noise have too little variance."""
+    """Return the fault of ddg shares with too little variance."""
     return make_fault("share.little_variance", variance=float(law.variance), least=LEAST_SHARE_VARIANCE)
 
 
 def count_noun(what: str, number: int) -> str:
-    """So many of these, in words."""
+    """Return a number with its noun, in words."""
     return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _input(inputs: tuple[Any, ...]) -> Any:
-    """A party's own input, with its size n, weights w and noise eta, or None when the view holds none."""
+    """Return a party's own input, with its size n, weights w and noise eta, or None when the view holds none."""
     mine = inputs[1] if len(inputs) == 2 else None
     return mine if all(isinstance(getattr(mine, name, None), list | tuple) for name in ("w", "eta")) else None
 
 
 def _drawn(inputs: tuple[Any, ...], found: DerivedParameters) -> _Drawn | None:
-    """The noise that a view holds; None when it is no noise."""
+    """Return the noise that a view holds; None when it is no noise."""
     mine = _input(inputs)
     if mine is None:
         return None
@@ -174,7 +176,7 @@ def _drawn(inputs: tuple[Any, ...], found: DerivedParameters) -> _Drawn | None:
 
 
 def _length(mine: _Drawn) -> tuple[float, float]:
-    """The noise's length over its scale, and by how much rounding may have changed it."""
+    """Return the noise's length over its scale, and by how much rounding may have changed it."""
     law, d = mine.law, mine.law.dimension
     if law.name == "knorm":
         # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.

@@ -1,8 +1,8 @@
-"""Sums of clipped gradients, one asked for in view of the others: what the parameters give, derived again.
+"""Privacy of sums of clipped gradients, asked one after the other: what the parameters give, derived again.
 
 A record enters a multiple of its own integer row, and where a sum has three blocks (gradient, diagonal, what lies above
 it) a multiple of its square. Bounds, costs and rings are made again here from the public formulas, and compared with
-the laws to which the session is bound; no figure of `smc_dp.privacy.distributed.rounds` is used.
+the distributions to which the session is bound; no figure of `smc_dp.privacy.distributed.rounds` is used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SQUARE = ROW * ROW
 
 @dataclass(frozen=True)
 class SumBound:
-    """What one record adds to one sum at most, in L2: to the gradient, and to the curvature, 0 where there is none.
+    """Bound on what one record adds to one sum, in L2: to the gradient, and to the curvature, 0 where there is none.
 
     `start`: nothing was asked yet, so that the weights are zero whoever lies.
     """
@@ -40,7 +40,7 @@ class SumBound:
     start: bool
 
     def cost(self, gradient: Fraction, curvature: Fraction, adjacency: str) -> Fraction:
-        """The largest sum of squares of how far two neighbours lie apart, over these variances."""
+        """Return the largest sum of squares of how far two neighbours lie apart, over these variances."""
         A = self.gradient**2 / gradient
         E = self.curvature**2 / curvature if self.curvature else Fraction(0)
         if adjacency == "addremove":
@@ -50,7 +50,7 @@ class SumBound:
 
 
 def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
-    """Of each sum, by its number of classes and of blocks."""
+    """Return the bound of each sum, by its number of classes and of blocks."""
     k, found_bounds = found.public.classes, []
     for blocks in found.form.sums:
         start = len(blocks) > 1
@@ -62,7 +62,7 @@ def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
 
 
 def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
-    """What the shares of H honest parties give for all sums together, against the stated target."""
+    """Check what the shares of H honest parties give for all sums together, against the stated target."""
     form, target, H = found.form, found.target, found.honest
     every = [law for r in range(len(form.sums)) for law in share_distributions(found, r)]
     if fault := _form_fault(found):
@@ -86,7 +86,9 @@ def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
 
 
 def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fraction) -> bool:
-    """Whether the noise gives less than is stated: a curve, or what the target asks where a circle leaves no curve."""
+    """Return whether the noise gives less than is stated: a curve, or the target where a sparse graph leaves no
+    curve.
+    """
     if stated.kind == "approx":
         return Fraction(stated.epsilon or 0) < target.wanted or Fraction(stated.delta) < target.delta
     return stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho
@@ -105,7 +107,9 @@ def _words(found: DerivedParameters, H: int) -> str:
 
 
 def _form_fault(found: DerivedParameters) -> Fault | None:
-    """What is no sum of gradients of this many weights, with a curvature in the first at most."""
+    """Return the fault of blocks that are no sum of gradients of this many weights, with a curvature in the first at
+    most.
+    """
     d, k = found.public.dimension, found.public.classes
     gradient = d if k == 2 else k * d
     beside = (d * (d - 1) // 2,) if d > 1 else ()
@@ -117,7 +121,7 @@ def _form_fault(found: DerivedParameters) -> Fault | None:
 
 
 def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
-    """The costs of all sums, with this taken off the variance of each number."""
+    """Return the costs of all sums, with this taken off the variance of each number."""
     adjacency, total = found.form.statement.adjacency, Fraction(0)
     for r, bound in enumerate(sum_bounds(found)):
         left = [H * law.variance - smoothing for law in share_distributions(found, r)]
@@ -128,7 +132,7 @@ def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
 
 
 def _closeness(every: list[Any], H: int) -> Fraction:
-    """What rho is more because sums of shares are not discrete Gaussians (Kairouz, Liu and Steinke 2021)."""
+    """Return what rho is more because sums of shares are not discrete Gaussians (Kairouz, Liu and Steinke 2021)."""
     parts = sum(law.dimension * _tau(law, H) / 4 for law in every)
     return Fraction(parts)
 
@@ -138,7 +142,7 @@ def _tau(law: Any, H: int) -> float:
 
 
 def _largest(found: DerivedParameters, r: int) -> int:
-    """What no entry of sum r exceeds, but for a small chance: all rows of all parties, and all shares."""
+    """Return what no entry of sum r exceeds, but for a small probability: all rows of all parties, and all shares."""
     bound, among = sum_bounds(found)[r], found.form.among
     tail = max(law.tail(among.parties) for law in share_distributions(found, r))
     return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
@@ -149,7 +153,7 @@ def _most_rows(found: DerivedParameters) -> int:
 
 
 def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapping[str, InputSums]) -> CheckOutcome:
-    """What a party entered is no longer than any rows make it, as many as it may have."""
+    """Check that no party's input is longer than any rows make it, as many as it may have."""
     most_rows, most = _most_rows(found), sum_bounds(found)
     for name, sums in read.items():
         for r, blocks in enumerate(sums):
@@ -164,7 +168,7 @@ def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapp
 
 
 def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
-    """What it is, its squared length, and how long a record makes it."""
+    """Yield the name of a block, its squared length, and the length that a record gives it."""
     gradient, *triangle = (sum(x * x for x in block.numbers) for block in blocks)
     yield "gradient", gradient, bound.gradient
     if triangle:
@@ -173,7 +177,7 @@ def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound) -> Iterator[tuple[
 
 
 def _no_square(blocks: tuple[InputBlock, ...]) -> Fault | None:
-    """Why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
+    """Return why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
     if len(blocks) == 1:
         return None
     diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())

@@ -1,8 +1,8 @@
-"""The checks of privacy where every party draws a share of the noise: what the parameters give, and what views show.
+"""Checks of privacy where every party draws a share of the noise: what the parameters give, and what views show.
 
-What is guaranteed counts the shares of H honest parties, H = K - D - t. The figures are made again here, from the
-formulas of `smc_dp.privacy.distributed`, for the law to which the recorded session is bound. Sums of gradients are in
-`rounds`; here is one sum of vectors that move by so much, and what holds for the noise of any sums.
+The guarantee counts the shares of H honest parties, H = K - D - t. The figures are made again here, from the formulas
+of `smc_dp.privacy.distributed`, for the distribution to which the session is bound. Sums of gradients are in `rounds`;
+here is one sum of vectors that move by so much, and what holds for the noise of any sums.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RARE_BITS = 60  # two shares that are equal by a chance below this are one shar
 def check_shared_mechanism(
     evidence: Evidence, found: DerivedParameters, noise: SharedNoise | SharedRounds
 ) -> CheckOutcome:
-    """The laws of the shares in the recorded session against the stated target, with the honest shares alone."""
+    """Check the shares of noise in the session against the stated target, with the honest shares alone."""
     if fault := _other_session(evidence, found):
         return failed(fault, line=0)
     if isinstance(noise, SharedRounds):
@@ -68,7 +68,7 @@ def check_shared_mechanism(
 
 
 def _other_session(evidence: Evidence, found: DerivedParameters) -> Fault | None:
-    """What the session of the record is bound to instead of what follows: the law of the noise above all."""
+    """Return the fault of a session that is bound to something else than follows: the noise above all."""
     said: Mapping[str, Any] = evidence.session.parameters.as_dict()
     name, parties = evidence.protocol.program.name, tuple(evidence.session.parties)
     terms = terms_of(name).from_dict(evidence.parameters.model_dump())
@@ -83,8 +83,10 @@ def _other_session(evidence: Evidence, found: DerivedParameters) -> Fault | None
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far what one party with at most so many rows enters can go, in reals and in L2: what neighbours, who differ
-    in one `unit`, move it by, and how long it is at most. `exact`: its numbers stand on the grid as they are.
+    """Reach of one party's input with at most so many rows, in reals and L2.
+
+    Neighbours, who differ in one `unit`, move it by `moved`, and it is at most `longest`. `exact`: its numbers stand on
+    the grid as they are.
     """
 
     unit: str
@@ -95,11 +97,11 @@ class _Reach:
     exact: bool = False
 
     def moved_in(self, fraction_bits: int) -> int:
-        """On a grid: rounding moves each of two neighbours by up to sqrt(d)/2 steps."""
+        """Return `moved` on a grid: rounding moves each of two neighbours by up to sqrt(d)/2 steps."""
         return ceil(self.moved * (1 << fraction_bits)) + self._rounding
 
     def longest_in(self, fraction_bits: int, rows: int) -> int:
-        """On a grid, of a party with so many rows where it counts how many."""
+        """Return `longest` on a grid, of a party with so many rows where it counts how many."""
         return ceil(self.longest * rows * (1 << fraction_bits) / self.most_rows) + self._rounding
 
     @property
@@ -108,8 +110,10 @@ class _Reach:
 
 
 def _reach(found: DerivedParameters) -> _Reach:
-    """Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; what
-    is entered otherwise, the form itself says.
+    """Return the reach of a method's inputs.
+
+    Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; of other
+    inputs the form itself says it.
     """
     form, unit, most = found.form, found.form.statement.unit, int(found.form.announced.most_rows)
     if not hasattr(found.method, "sensitivity_to"):
@@ -126,7 +130,7 @@ def _reach(found: DerivedParameters) -> _Reach:
 
 
 def _guaranteed(found: DerivedParameters, law: Any, H: int, moved: int) -> str | Fault:
-    """The figure that H shares of this law give, or what is wrong with it."""
+    """Return the figure that H shares of this distribution give, or the fault of it."""
     target, wanted = found.target, found.target.wanted
     if law.name == "ddg":
         total = H * law.variance
@@ -148,7 +152,7 @@ def _guaranteed(found: DerivedParameters, law: Any, H: int, moved: int) -> str |
 
 
 def _log2_delta(law: Any, H: int, epsilon: float) -> float:
-    """Of (1 + 2 e^epsilon) H (8/s^2)^a/Gamma(a+1), a = (d+1)/(2H): some V below 16 among the honest."""
+    """Return the log2 of (1 + 2 e^epsilon) H (8/s^2)^a/Gamma(a+1), a = (d+1)/(2H): some V below 16 among the honest."""
     a = (law.dimension + 1) / (2 * H)
     scale = log2(law.scale.numerator) - log2(law.scale.denominator)
     grown = log2(1 + 2 * exp(epsilon)) if epsilon < 500 else 1 + epsilon / log(2)
@@ -161,8 +165,10 @@ def _log2_delta(law: Any, H: int, epsilon: float) -> float:
 def check_shared_noise(
     evidence: Evidence, found: DerivedParameters, law_of: SharedNoise | SharedRounds
 ) -> CheckOutcome:
-    """Each share in each block of each sum, and all that are given of a block: as long as their exact law has them, and
-    pointing nowhere. No two shares of a party, nor of two parties in a sum, point the same way.
+    """Check each share in each block of each sum, and all given shares of a block: their length, and that they point
+    nowhere.
+
+    No two shares of a party, nor of two parties in a sum, point the same way.
     """
     read = inputs_of_views(evidence, found)
     if isinstance(read, CheckOutcome):
@@ -181,8 +187,8 @@ def check_shared_noise(
 
 @dataclass
 class _Looks:
-    """What was looked at: the laws of all shares, how often something honest could have been found wrong, and what half
-    the noise of one block would have been noticed with.
+    """Record of the tests: the distributions of all shares, the number of tests, and their power against half the
+    noise.
     """
 
     shares: list[Any] = field(default_factory=list)
@@ -190,7 +196,7 @@ class _Looks:
     power: float = 0.0
 
     def alone(self, sums: InputSums) -> Fault | None:
-        """What is wrong with a share of this party by itself."""
+        """Return the fault of a share of this party by itself."""
         for r, blocks in enumerate(sums):
             where = f" in sum {r}" if len(sums) > 1 else ""
             for block in _noisy(blocks):
@@ -203,7 +209,7 @@ class _Looks:
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
     def again(self, sums: InputSums) -> Fault | None:
-        """Whether this party used noise in one sum that it used in another."""
+        """Return the fault of a party that used noise in one sum that it used in another."""
         alike: dict[Any, list[InputBlock]] = {}
         for blocks in sums:
             for block in _noisy(blocks):
@@ -215,14 +221,14 @@ class _Looks:
         return None
 
     def all_sums(self, given: Sequence[InputSums]) -> Fault | None:
-        """What is wrong with all shares of all parties, where there are several sums."""
+        """Return the fault of all shares of all parties, where there are several sums."""
         self.power = lengths.power_of_all_lengths(
             sum(b.law.dimension for sums in given for x in sums for b in _noisy(x))
         )
         return self._of_sums(given, "all given shares of all sums")
 
     def _of_sums(self, given: Sequence[InputSums], what: str) -> Fault | None:
-        """Their laws are all ddg."""
+        """Return the fault of their length; their distributions are all ddg."""
         self.tests += 1
         drawn = [(block.noise, block.law) for sums in given for blocks in sums for block in _noisy(blocks)]
         if lengths.are_plausible(drawn):
@@ -230,7 +236,7 @@ class _Looks:
         return make_fault("shares.length_of_all", what=what)
 
     def together(self, given: Sequence[tuple[InputBlock, ...]]) -> Fault | None:
-        """What is wrong with all given shares of one sum."""
+        """Return the fault of all given shares of one sum."""
         for some in zip(*(_noisy(blocks) for blocks in given), strict=True):
             law = some[0].law
             self.tests += 2
@@ -242,7 +248,7 @@ class _Looks:
         return None
 
     def passed(self, sums: int) -> CheckOutcome:
-        """Return that nothing was found, and what was looked at."""
+        """Return that nothing was found, with the figures of the tests."""
         return passed(
             "noise.shares_hold",
             shares=count_noun("share", len(self.shares)),
@@ -263,7 +269,7 @@ def _vectors(some: Sequence[InputBlock]) -> tuple[list[tuple[int, ...]], list[tu
 
 
 def _same(some: Sequence[InputBlock]) -> bool:
-    """Whether two are equal that hardly ever are by chance."""
+    """Return whether two are equal that hardly ever are by chance."""
     rare = some[0].law.dimension * int(lengths.squared_unit(some[0].law)).bit_length() / 2 > _RARE_BITS
     return rare and len({block.noise for block in some}) < len(some)
 
@@ -271,10 +277,10 @@ def _same(some: Sequence[InputBlock]) -> bool:
 def check_shared_models(
     evidence: Evidence, found: DerivedParameters, law_of: SharedNoise | SharedRounds
 ) -> CheckOutcome:
-    """Nobody entered more than the method lets any rows add: no model times its number of rows is longer than training
-    on any rows makes it, no gradient longer than so many rows make it.
+    """Check that nobody entered more than the method lets any rows add.
 
-    Who takes its noise off beforehand, or enters what is another party's negated, mostly shows.
+    No model times its number of rows is longer than training on any rows makes it, no gradient longer than so many rows
+    make it. Noise taken off beforehand, or another party's input negated, mostly shows.
     """
     read = inputs_of_views(evidence, found)
     if isinstance(read, CheckOutcome):
@@ -295,5 +301,5 @@ def check_shared_models(
 
 
 def _counts_rows(found: DerivedParameters) -> bool:
-    """Whether the number without noise is that of rows, by which what is entered grows."""
+    """Return whether the number without noise is that of rows, by which the input grows."""
     return bool(found.form.announced.sizes == "released")

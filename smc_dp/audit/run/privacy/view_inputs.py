@@ -1,6 +1,6 @@
-"""What the views of parties hold of what they entered: block by block of each sum, the numbers and the share of noise.
+"""Inputs in the views of parties: block by block of each sum, the numbers and the share of noise.
 
-A method's form says which sums there are and the law of each block. No method is known here by its name.
+A method's form says which sums there are and the distribution of each block. No method is known here by its name.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from smc_dp.audit.run.privacy.private_inputs import blame_owner
 from smc_dp.privacy.distributed import SharedRounds
 
 NO_NOISE = "none"
-"""The public text of the law of a block without noise."""
+"""Public text of the distribution of a block without noise."""
 
 
 @dataclass(frozen=True, eq=False)
 class InputBlock:
-    """What one party enters to one block of a sum, as signed integers, and the law of its noise, None where there is
-    none.
+    """Input of one party to one block of a sum, as signed integers, and the distribution of its noise, None without
+    noise.
     """
 
     numbers: tuple[int, ...]
@@ -33,11 +33,11 @@ class InputBlock:
 
 
 InputSums: TypeAlias = tuple[tuple[InputBlock, ...], ...]
-"""By sum, as far as the party came, and block."""
+"""Blocks by sum, as far as the party came."""
 
 
 def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, InputSums] | CheckOutcome:
-    """What each party entered whose view was given, or what is to be said where a view holds nothing of the kind."""
+    """Return the input of each party whose view was given, or the outcome where a view holds none."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
@@ -55,7 +55,7 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
 
 
 def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
-    """A party's own inputs: the parameters, and its vectors for one sum or several at a time; None if they are none.
+    """Return a party's own vectors for one sum or several; None if its inputs are none.
 
     Of sums that there are none of only the number is told.
     """
@@ -90,7 +90,9 @@ def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable
 
 
 def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
-    """The lengths of the blocks of sum r, each with the law of its noise; none of a sum that there is none of."""
+    """Return the lengths of the blocks of sum r, each with the distribution of its noise; nothing for a sum beyond the
+    last.
+    """
     if r >= len(found.form.sums):
         return []
     known = {law.text: law for law in share_distributions(found, r)}
@@ -98,7 +100,7 @@ def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
 
 
 def share_distributions(found: DerivedParameters, r: int) -> tuple[Any, ...]:
-    """The laws of the shares of sum r: one for each block that has noise."""
+    """Return the distributions of the shares of sum r: one for each block that has noise."""
     if isinstance(found.shared, SharedRounds):
         return found.shared.laws[r]
     return () if found.shared is None else (found.shared.law,)
