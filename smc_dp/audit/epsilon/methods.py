@@ -95,7 +95,7 @@ def _of_parties(found: NeighbourPair, parties: Parties, target: Target) -> Calla
     apart = one - zero
 
     def run(number: int, rng: Stream) -> Canaries:
-        """One release of so many parties, each with one bit in its rows."""
+        """Make one release of so many parties, each with one bit in its rows."""
         bits = [rng.bits(1) for _ in range(number)]
         noisy = visible_outputs(found.method.train(parties(bits)), target, rng)
         return Canaries((noisy - zero) @ apart / (apart @ apart), np.array(bits))
@@ -115,7 +115,7 @@ def _of_axes(name: str, found: NeighbourPair, target: Target) -> Callable[[int, 
     zero, one = (weights([bit] * d, Target(None), Stream.from_system()) for bit in (0, 1))
 
     def run(number: int, rng: Stream) -> Canaries:
-        """As many releases as it takes, with a canary for each dimension: no bit is in two of them."""
+        """Make as many releases as it takes, with a canary for each dimension."""
         bits = np.array([[rng.bits(1) for _ in range(d)] for _ in range(-(-number // d))])
         noisy = np.array([weights(row.tolist(), target, rng) for row in bits])
         return Canaries(((noisy - zero) / (one - zero)).ravel(), bits.ravel())

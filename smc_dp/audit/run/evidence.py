@@ -75,12 +75,12 @@ class Evidence:
 
     @cached_property
     def recorded(self) -> Recorded:
-        """What the transcript alone shows of the release."""
+        """Evidence on the release in the transcript alone."""
         return Recorded(self.head, self.session, self.envelopes, self.absences)
 
     @cached_property
     def recorded_and_viewed(self) -> Recorded:
-        """What transcript and views show of the release; it costs as much as `recomputed`."""
+        """Evidence on the release in transcript and views; it costs as much as `recomputed`."""
         again = self.recomputed
         signed = ((name, said) for name, view in self.views.items() for said in view.statements)
         stated = (SignedStatement(name, *said[1:]) for name, said in signed)
