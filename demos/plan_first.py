@@ -18,7 +18,7 @@ import numpy as np
 
 import smc_dp
 from smc_dp import Federation, Rows
-from smc_dp.planning.report import answer
+from smc_dp.planning.report import recommendation_blocks
 
 SIZES = {"north": 5000, "south": 800, "clinic": 30}
 COLUMNS, RUNS = 12, 5
@@ -48,7 +48,7 @@ def lost(sizes: Mapping[str, int], method: str, seed: int) -> tuple[float, float
 def main() -> None:
     """Plan, try, check."""
     plan = smc_dp.plan(SIZES, COLUMNS, method="prr_mean", protocol="linear")
-    print(*(said.text for said in answer(plan)), sep="\n")
+    print(*(said.text for said in recommendation_blocks(plan)), sep="\n")
     found, advised = plan.planned, plan.of("newton")
     if found.expected is None or found.without is None or advised.expected is None:
         raise SystemExit("the plan leaves nobody out")

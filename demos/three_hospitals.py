@@ -40,7 +40,7 @@ def main() -> None:
         run = Path(place) / "run"
         # epsilon = 1, lambda = 0.1, noise as proven, keys of 3072 bits: what is not said
         report = run_protocol(data.federation, bounds=data.bounds, test=data.test, out=run, progress=progress)
-        published = folder.read(run)  # from here on, what Dave has
+        published = folder.read_release(run)  # from here on, what Dave has
         document = json.loads((run / SHARES).read_text(encoding="utf-8"))
 
     shares = {name: [int(text) for text in texts] for name, texts in document["shares"].items()}

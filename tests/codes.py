@@ -62,7 +62,8 @@ def _literal(node: ast.expr | None) -> str | None:
 
 def _fields(node: ast.Call) -> frozenset[str] | None:
     names = [keyword.arg for keyword in node.keywords]
-    for argument in node.args:
+    first = next(i for i, argument in enumerate(node.args) if CODE.fullmatch(_literal(argument) or ""))
+    for argument in node.args[first:]:  # what stands before the code says what it is about
         if isinstance(argument, ast.Dict):
             names += [_literal(key) for key in argument.keys]
         elif isinstance(argument, ast.Name):

@@ -49,12 +49,12 @@ def new(
     from smc_dp.run import identities as stored
 
     if len(names) == 1:
-        key, handed_over, public = stored.create_one(Path(), names[0], Stream.from_system())
+        key, handed_over, public = stored.create_identity(Path(), names[0], Stream.from_system())
         _show({names[0]: public})
         print(f"Public: {handed_over}. SECRET: {key}.")
         return
     folder, parties = Path(names[0]), names[1:]
-    _show(stored.create(folder, parties, Stream.from_system()))
+    _show(stored.create_identities(folder, parties, Stream.from_system()))
     print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
 
 
@@ -68,7 +68,7 @@ def show(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of
     from smc_dp.run import identities as stored
 
     _warn(folder)
-    _show({name: identity.public for name, identity in stored.load(folder).items()})
+    _show({name: identity.public for name, identity in stored.load_identities(folder).items()})
 
 
 identities.command()(deferred(new))
@@ -79,7 +79,7 @@ def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     """The identities of a run, with a warning on standard error where others can read a secret key."""
     from smc_dp.run import identities as stored
 
-    found = stored.of_run(folder, participants)
+    found = stored.load_run_identities(folder, participants)
     _warn(folder)
     return found
 
@@ -95,12 +95,12 @@ def _show(public: dict[str, bytes]) -> None:
 def _warn(folder: Path) -> None:
     from smc_dp.run import identities as stored
 
-    warn_exposed(stored.key_files(folder))
+    warn_exposed(stored.list_key_files(folder))
 
 
 def warn_exposed(keys: Iterable[Path]) -> None:
     """A line on standard error for each secret key that others may read."""
     from smc_dp.run import identities as stored
 
-    for path in stored.exposed(keys):
+    for path in stored.find_exposed(keys):
         print(f"warning: {path}: others than its owner may read this secret key", file=sys.stderr)

@@ -71,7 +71,7 @@ def plan(
     if columns is None and bounds is None:
         raise InputError("columns.missing")
     if plot is not None:
-        kind = figure.kind_of(plot)
+        kind = figure.picture_format(plot)
         refuse_existing(plot)
     with screen.status() as hear:
         hear("planning")
@@ -82,7 +82,7 @@ def plan(
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")
     if as_json:
-        answer = list(report.answer(found))
+        answer = list(report.recommendation_blocks(found))
         said = {"answer": [one.text for one in answer], "codes": [one.code for one in answer]}
         print(json.dumps({**found.as_dict(), **said}, allow_nan=False))
     else:

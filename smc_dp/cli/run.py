@@ -63,11 +63,11 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import fresh_folder, refuse_existing
     from smc_dp.deploy.rehearsal import rehearse
-    from smc_dp.planning.report import beforehand
-    from smc_dp.run.preparation import absences, prepare
+    from smc_dp.planning.report import expected_in_simulation
+    from smc_dp.run.preparation import parse_drop_outs, prepare_run
     from smc_dp.run.report_blocks import blocks
     from smc_dp.run.settings import RunRequest
-    from smc_dp.run.simulation import check_parties, own_parts, simulate_run
+    from smc_dp.run.simulation import check_parties, local_parties, simulate_run
 
     asked = validate_document(RunRequest, said, "options")
     how, books = asked.simulation, _ledgers(asked.simulation)
@@ -75,19 +75,19 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     refuse_existing(folder)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-    found, agreement = prepare(asked) if asked.data.study is None else rehearse(asked, rng)
+    found, agreement = prepare_run(asked) if asked.data.study is None else rehearse(asked, rng)
     known = None if how.identities is None else of_run(how.identities, agreement.participants)
     if asked.method.name is None and asked.data.study is None:
         _say_method(agreement)
     if not as_json:
-        check_parties(own_parts(found, agreement, rng))  # who cannot take part is refused before anything is said
+        check_parties(local_parties(found, agreement, rng))  # who cannot take part is refused before anything is said
         having = {name: len(own) for name, own in found.federation.by_name.items()}
-        screen.show(beforehand(agreement, having))
+        screen.show(expected_in_simulation(agreement, having))
     with screen.progress(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,
             topology=how.topology or "mesh", link=how.link or "none", identities=known, views=how.record_views,
-            ledgers=books, vanish=absences(how.vanish or []), workers=how.workers or 1,
+            ledgers=books, vanish=parse_drop_outs(how.vanish or []), workers=how.workers or 1,
         )  # fmt: skip
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
@@ -99,11 +99,14 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
 def _say_method(agreement: Agreement) -> None:
     """Print a line where nobody named the method, and it is not the one of two classes."""
-    from smc_dp.run.agreement import FOR_TWO
+    from smc_dp.run.agreement import BINARY_METHOD
 
-    if agreement.method.name != FOR_TWO:
+    if agreement.method.name != BINARY_METHOD:
         classes = len(agreement.bounds.classes)
-        print(f"method {agreement.method.name}: there are {classes} classes, and {FOR_TWO} is for two", file=sys.stderr)
+        print(
+            f"method {agreement.method.name}: there are {classes} classes, and {BINARY_METHOD} is for two",
+            file=sys.stderr,
+        )
 
 
 def _ledgers(how: Simulation) -> Ledgers | None:

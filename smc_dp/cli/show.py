@@ -57,4 +57,4 @@ def publish(
     """
     from smc_dp.run import publication
 
-    print(f"Written to {to}: {', '.join(publication.publish(run_folder, to))}")
+    print(f"Written to {to}: {', '.join(publication.publish_run(run_folder, to))}")

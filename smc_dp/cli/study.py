@@ -78,21 +78,21 @@ def new(
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
-    from smc_dp.run.agreement import FOR_MORE, check_auxiliary
+    from smc_dp.run.agreement import MULTICLASS_METHOD, check_auxiliary
     from smc_dp.run.settings import RunSettings
 
     asked = validate_document(RunSettings, said, "options")
     if asked.method.name is None:
-        asked = asked.model_copy(update={"method": asked.method.model_copy(update={"name": FOR_MORE})})
-    agreed = asked.settled(len(party))
+        asked = asked.model_copy(update={"method": asked.method.model_copy(update={"name": MULTICLASS_METHOD})})
+    agreed = asked.settle(len(party))
     check_auxiliary(agreed.method, given=auxiliary is not None)
-    parties = dict(stored.pinned(text) for text in party)
+    parties = dict(stored.parse_pinned(text) for text in party)
     if len(parties) != len(party):
         raise InputError("party.twice")
     known, stated = _stated_bounds(bounds, label)
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
-    agreement = agreed.agreed(tuple(parties), known, public)
-    identities = parties | ({} if curator is None else stored.pinned_curator(curator))
+    agreement = agreed.with_parties(tuple(parties), known, public)
+    identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))
     deadlines = {"greetings": greetings, "letters": letters}
     around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
     text = draft(agreement, around, identities, stated)
@@ -143,7 +143,7 @@ def check(
       smc-dp study check study.toml --key charlie.key
     """
     from smc_dp.deploy.preflight import OwnFiles, look_at_files
-    from smc_dp.planning.report import at_a_site
+    from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
     fit = look_at_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
@@ -160,7 +160,7 @@ def check(
         return 2
     print(f"Study {found.digest} fits: {fit.name} can approve it and take part.")
     if fit.own is not None and fit.agreement is not None:
-        screen.show(at_a_site(fit.agreement, len(fit.own.rows)))
+        screen.show(expected_at_site(fit.agreement, len(fit.own.rows)))
     return 0
 
 
@@ -190,7 +190,7 @@ def approve(
     from smc_dp.run.approvals import RANDOM_BYTES
 
     found = _read(study_file)
-    identity, own = stored.read_key(key), None if terms is None else OwnTerms.read(terms)
+    identity, own = stored.read_identity(key), None if terms is None else OwnTerms.read(terms)
     warn_exposed([key])
     name = participant(found, identity.public)
     look_at_terms(found, name, own, auxiliary).require(f"study {study_file}")

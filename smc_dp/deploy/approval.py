@@ -12,7 +12,7 @@ from smc_dp.core.documents import Document, canonical_line, validate_document
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
-from smc_dp.run.approvals import RANDOM_BYTES, joint_nonce, to_sign
+from smc_dp.run.approvals import RANDOM_BYTES, approval_text, joint_nonce
 
 MOST_BYTES = 4096
 
@@ -53,7 +53,7 @@ class Approval(Document):
             raise InputError("approval.another_key", name=name, hex=study.identities[name].hex())
         if len(random) != RANDOM_BYTES:
             raise InputError("approval.wrong_randomness", name=name, wanted=RANDOM_BYTES, got=len(random))
-        signature = signer.sign(to_sign(study.digest, name, random.hex()))
+        signature = signer.sign(approval_text(study.digest, name, random.hex()))
         return cls(study=study.digest, name=name, random=random.hex(), signature=signature.hex())
 
     @classmethod
@@ -83,7 +83,7 @@ class Approval(Document):
             raise InputError("approval.of_nobody", name=self.name)
         if self.study != study.digest:
             raise InputError("approval.another_study", name=self.name, study=self.study, wanted=study.digest)
-        if not verify(pinned, to_sign(self.study, self.name, self.random), bytes.fromhex(self.signature)):
+        if not verify(pinned, approval_text(self.study, self.name, self.random), bytes.fromhex(self.signature)):
             raise InputError("approval.not_signed", name=self.name)
 
 

@@ -21,7 +21,7 @@ from smc_dp.deploy.release import (
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.site_process import AtSite
+from smc_dp.run.site_process import SiteInputs
 from smc_dp.run.status_message import Notice
 
 
@@ -33,9 +33,9 @@ class KeeperBusiness:
     out: Path
     views: Path | None = None
 
-    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> AtSite:
+    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> SiteInputs:
         """Charlie has no rows."""
-        return AtSite(lambda coins: (session.parameters,))
+        return SiteInputs(lambda coins: (session.parameters,))
 
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
         """Whether all is here of all who said that they are done, and nobody is waited for any more."""

@@ -30,9 +30,9 @@ from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run import folder as run_folder
 from smc_dp.run import identities
-from smc_dp.run.local_evaluation import OwnComparison, on_own_rows
+from smc_dp.run.local_evaluation import LocalComparison, evaluate_locally
 from smc_dp.run.release import RELEASE
-from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.site_ledger import SiteLedger
 from smc_dp.run.status_message import Notice
 
 _NATS = ("nats", "tls")
@@ -101,16 +101,16 @@ class Part:
     rows: Rows | None = field(default=None, repr=False, compare=False)
 
     @cached_property
-    def compared(self) -> OwnComparison | None:
+    def compared(self) -> LocalComparison | None:
         """What the own rows say of the release in the folder, for the site alone; None where they say nothing.
 
         Computed for whoever asks: the part is over by then, and what may go wrong here is no part of it.
         """
         if self.end != "released" or self.rows is None or not (self.out / RELEASE).is_file():
             return None
-        document = run_folder.read_document(self.out)
-        release = run_folder.stated(document, run_folder.auxiliary(self.out, document))
-        return on_own_rows(release, self.rows)
+        document = run_folder.read_release_file(self.out)
+        release = run_folder.parse_release(document, run_folder.read_public_rows(self.out, document))
+        return evaluate_locally(release, self.rows)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, for the owner's screen."""
@@ -127,7 +127,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
 
     Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
     """
-    study, signer = JointStudy.read(study_file), identities.read_key(files.key)
+    study, signer = JointStudy.read(study_file), identities.read_identity(files.key)
     terms = None if files.terms is None else OwnTerms.read(files.terms)
     name = participant(study, signer.public)
     if (name in study.parties) != (files.ledger is not None):
@@ -179,7 +179,7 @@ def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Pat
         return KeeperBusiness(member, out, files.views)
     if own is None or files.ledger is None:
         raise InputError("party.no_data_or_ledger")
-    return PartyBusiness(member, own.rows, own.table, OwnLedger(files.ledger), out, files.views)
+    return PartyBusiness(member, own.rows, own.table, SiteLedger(files.ledger), out, files.views)
 
 
 def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier, hear: Hear) -> None:

@@ -23,10 +23,10 @@ from smc_dp.deploy.release import (
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.run.budget_charge import GivenUp, OpenCharge
-from smc_dp.run.party import OwnPart
+from smc_dp.run.party import LocalParty
 from smc_dp.run.release import RELEASE
-from smc_dp.run.site_ledger import OwnLedger
-from smc_dp.run.site_process import AtSite
+from smc_dp.run.site_ledger import SiteLedger
+from smc_dp.run.site_process import SiteInputs
 from smc_dp.run.status_message import Notice
 
 
@@ -41,11 +41,11 @@ class PartyBusiness:
     member: Member
     rows: Rows
     table: Table | None
-    ledger: OwnLedger
+    ledger: SiteLedger
     out: Path
     views: Path | None = None
 
-    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> AtSite:
+    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> SiteInputs:
         """The budget is charged, each time anew found to be, until the role is over: then it may have been given back.
 
         Rows are trained on when the role begins. A book that was charged by another state than the one that is here
@@ -56,7 +56,7 @@ class PartyBusiness:
         as_read = self.rows if self.table is None else self.table
         if not over:
             self.ledger.reserve(session.id, self.member.agreement, as_read, self.member.approval.encode())
-        return AtSite(
+        return SiteInputs(
             lambda coins: self._own(coins).inputs(session),
             lambda coins, inputs: self._own(coins).at_home(session, inputs),
             self._own(Forks({}, insecure=False)).draws,
@@ -87,8 +87,8 @@ class PartyBusiness:
         if session_id and not charge.standing:
             self.ledger.void(session_id, GivenUp(charge))
 
-    def _own(self, coins: Stream | Forks) -> OwnPart:
-        return OwnPart(self.member.name, self.rows, self.member.agreement, coins, self.table)
+    def _own(self, coins: Stream | Forks) -> LocalParty:
+        return LocalParty(self.member.name, self.rows, self.member.agreement, coins, self.table)
 
 
 def own_log(site: Site) -> OwnLog:

@@ -23,9 +23,9 @@ from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.identities import read_key
-from smc_dp.run.party import OwnPart
-from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.identities import read_identity
+from smc_dp.run.party import LocalParty
+from smc_dp.run.site_ledger import SiteLedger
 
 NO_TERMS = InputFault("terms.missing")
 
@@ -84,7 +84,7 @@ def look_at_files(study: JointStudy, key: Path, terms: Path | None, files: OwnFi
     """Look as `look` does, and read the key and the terms first: what is wrong with them hides nothing else."""
     first, own = Fit(), None
     with first.looking():
-        first.name = participant(study, read_key(key).public)
+        first.name = participant(study, read_identity(key).public)
     if terms is not None:
         with first.looking(f"terms {terms}"):
             own = OwnTerms.read(terms)
@@ -170,7 +170,9 @@ def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path
     if found.own is not None and found.agreement is not None:
         for table in (found.own.table, None):  # the second time without what only a table shows, which comes first
             with found.looking():
-                OwnPart(found.name or str(path), found.own.rows, found.agreement, Stream.from_system(), table).check()
+                LocalParty(
+                    found.name or str(path), found.own.rows, found.agreement, Stream.from_system(), table
+                ).check()
 
 
 def _look_at_ledger(found: Fit, files: OwnFiles) -> None:
@@ -178,4 +180,4 @@ def _look_at_ledger(found: Fit, files: OwnFiles) -> None:
         found.add([InputFault("ledger.none_given")])
     elif found.agreement is not None and not files.begun:
         with found.looking():
-            OwnLedger(files.ledger).check(found.agreement)
+            SiteLedger(files.ledger).check(found.agreement)

@@ -19,10 +19,10 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, merge
-from smc_dp.run.record import Lines, parsed
-from smc_dp.run.release_consistency import Recorded
+from smc_dp.run.release_consistency import ReleaseEvidence
 from smc_dp.run.transcript_header import read_head
-from smc_dp.run.verify_release import read_record
+from smc_dp.run.transcript_lines import TranscriptLines, parse_lines
+from smc_dp.run.verify_release import read_release_evidence
 
 MOST_BYTES = 1 << 28
 """Of a record: what an audit reads."""
@@ -153,7 +153,7 @@ def check_record(
     own: OwnLog,
     approvals: Sequence[Mapping[str, str]] | None,
     insecure: tuple[str, ...] = (),
-) -> Recorded:
+) -> ReleaseEvidence:
     """What a record holds, once it is seen to be that of this site's own session, with all that this site saw in it.
 
     Raises InputError for any other: for one that is not written as it is made, byte for byte, in which a signature does
@@ -174,24 +174,24 @@ def check_record(
     return found
 
 
-def read(content: bytes, session: Session) -> Recorded:
+def read(content: bytes, session: Session) -> ReleaseEvidence:
     """What stands in a record of this session, each public message signed; InputError for what is none."""
     if len(content) > MOST_BYTES or not content.isascii():
         raise InputError("record.too_long", most=MOST_BYTES)
     try:
-        lines = Lines(content)
+        lines = TranscriptLines(content)
         head = read_head(lines.text(0), "record")
-        envelopes, absences = parsed(session, lines)
+        envelopes, absences = parse_lines(session, lines)
         kept = Record(session, envelopes.values()).envelopes
-        read_record(content)  # as all read it who use the release
+        read_release_evidence(content)  # as all read it who use the release
     except ProtocolError as error:
         raise InputError(error.fault.within("record")) from None
     if len(kept) + len(absences) != len(lines):
         raise InputError("record.unknown_lines")
-    return Recorded(head, session, dict(envelopes.items()), dict(absences.items()))
+    return ReleaseEvidence(head, session, dict(envelopes.items()), dict(absences.items()))
 
 
-def _differences(found: Recorded, own: OwnLog) -> Iterator[Fault]:
+def _differences(found: ReleaseEvidence, own: OwnLog) -> Iterator[Fault]:
     """What a record has otherwise than the site saw it.
 
     A site that the others gave up may have come back when the record was made already: then it has sent more, and knows
@@ -225,7 +225,7 @@ def _differences(found: Recorded, own: OwnLog) -> Iterator[Fault]:
         yield InputFault("record.other_marks", {"name": own.name})
 
 
-def _came_late(found: Recorded, own: OwnLog, e: Envelope) -> bool:
+def _came_late(found: ReleaseEvidence, own: OwnLog, e: Envelope) -> bool:
     """Whether its sender was given up, and may have come back when the record was made already.
 
     A letter to this site is late only where the site itself went on without that sender: else it may have read it.

@@ -24,17 +24,17 @@ from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
-from smc_dp.run.agreement import PLAIN
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.agreement import DEFAULT_SIMULATION
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Execution
 from smc_dp.run.release import PublishedRelease
-from smc_dp.run.release_consistency import Recorded, refuted
+from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions
 
 
 # A view is secret: it holds the site's input and its randomness. It is made on request only, from the first seed of the
 # role, and says that its owner read what stands in the transcript, so the site has to have checked the transcript.
 def own_view(
-    session: Session, name: str, signer: Signer, seed: Stream, inputs: tuple[Any, ...], record: Recorded
+    session: Session, name: str, signer: Signer, seed: Stream, inputs: tuple[Any, ...], record: ReleaseEvidence
 ) -> bytes:
     """The view of this participant as a file.
 
@@ -59,7 +59,7 @@ class NoReleaseError(ProtocolError):
 def value_in(site: Site, published: Mapping[str, Any]) -> Any:
     """The value that these published messages give; `NoReleaseError` where they give none."""
     try:
-        return by_protocol.value_of(site.session, published)
+        return execution.decode_value(site.session, published)
     except ValueError as error:
         raise NoReleaseError("release.no_value", why=str(error)) from None
 
@@ -108,13 +108,15 @@ class MadeRelease:
     def write(self, folder: Path) -> tuple[str, ...]:
         """Make the run folder; return who is in the release. InputError for a folder of anything else."""
         if not folder.exists():
-            run_folder.write(folder, self.release, self.execution, self.study)
-        elif not run_folder.holds(folder, self.release, self.execution, self.study):  # it was made before a crash
+            run_folder.write_run(folder, self.release, self.execution, self.study)
+        elif not run_folder.has_release(folder, self.release, self.execution, self.study):  # it was made before a crash
             raise InputError("folder.other_release", folder=str(folder))
         return self.execution.members
 
 
-def released_from(found: Recorded, site: Site, member: Member, approvals: Sequence[Mapping[str, str]]) -> MadeRelease:
+def released_from(
+    found: ReleaseEvidence, site: Site, member: Member, approvals: Sequence[Mapping[str, str]]
+) -> MadeRelease:
     """Return the release of this session, made from its transcript and held against it and what this site was told.
 
     `approvals` are as the transcript has them. `NoReleaseError` where nothing was published, or it does not hold.
@@ -127,18 +129,18 @@ def released_from(found: Recorded, site: Site, member: Member, approvals: Sequen
     gone = sorted({absent.sender for _, absent in found.marks})
     try:
         value = value_in(site, seen.said)
-        outcome = by_protocol.published_outcome(site.session, seen.said, value, record, tuple(gone))
+        outcome = execution.outcome_of_sites(site.session, seen.said, value, record, tuple(gone))
     except DecodeError as error:
         raise NoReleaseError(error.fault) from None
-    release = run_folder.make(outcome, agreement, PLAIN, study)
-    if wrong := next(refuted(seen, release, None, study), None):
+    release = run_folder.make_release(outcome, agreement, DEFAULT_SIMULATION, study)
+    if wrong := next(find_contradictions(seen, release, None, study), None):
         raise NoReleaseError(wrong.fault)
     if outcome.execution is None:
         raise NoReleaseError("release.nothing_executed")
     return MadeRelease(release, outcome.execution, study)
 
 
-def write_own_view(folder: Path, site: Site, signer: Signer, record: Recorded) -> None:
+def write_own_view(folder: Path, site: Site, signer: Signer, record: ReleaseEvidence) -> None:
     """SECRET: what this participant could read, in a folder of its own that nobody else may read.
 
     The file is called after the participant's place in the session, so that those of all can lie in one folder.

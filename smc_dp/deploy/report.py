@@ -12,8 +12,8 @@ from smc_dp.pages.blocks import Bullets, Section
 from smc_dp.pages.shortening import some
 from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.run.agreement import REASONS, Agreement
-from smc_dp.run.budget_charge import price_of
-from smc_dp.run.release_report import setting
+from smc_dp.run.budget_charge import charge_of_run
+from smc_dp.run.release_report import setting_text
 
 _SHOWN = 40  # classes
 _ELSEWHERE = ("parties", "auxiliary")  # settings that have sentences of their own
@@ -48,7 +48,7 @@ def duration(seconds: float) -> str:
 
 def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     parameters = agreement.parameters.items()
-    settings = (f"{name} {setting(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
+    settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
     yield f"One linear model that tells {some(study.bounds.classes, _SHOWN)} apart in column {study.bounds.label}."
     yield f"Agreed: {', '.join(settings)}."
     if study.bounds.missing == LEAVE_OUT:
@@ -72,7 +72,7 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
 
 def _cost(agreement: Agreement) -> Iterator[str]:
     try:
-        cost = price_of(agreement)
+        cost = charge_of_run(agreement)
     except InputError as error:
         yield f"No ledger takes it: {error}."
         return

@@ -63,7 +63,7 @@ from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.site_process import AtSite, SiteCoins
+from smc_dp.run.site_process import SiteInputs, SiteRandomness
 from smc_dp.run.status_message import Notice
 
 _LOG = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ def is_over_for(study: JointStudy, facts: Mapping[str, Any], now: float) -> bool
 class Business(Protocol):
     """What a participant does beside its role; each of these may be called again after a crash."""
 
-    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> AtSite:
+    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> SiteInputs:
         """The session is known: what this participant brings. InputError to refuse, before anything was sent in it.
 
         `over`: the role is at its end, or the session has ended here, and nothing more will leave. `resumed`: this was
@@ -156,7 +156,7 @@ class Participation:
         business: Business,
         *,
         hear: Hear = lambda text: None,
-        coins: SiteCoins | None = None,
+        coins: SiteRandomness | None = None,
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,

@@ -31,7 +31,7 @@ from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.store import KeptState, Store
 from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.site_process import AtSite, KeptActor, OwnActor, SiteCoins
+from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness, StoredActor
 from smc_dp.run.status_message import Code, Notice
 
 
@@ -49,9 +49,9 @@ class Site:
         name: str,
         signer: Signer,
         store: Store,
-        brings: AtSite,
+        brings: SiteInputs,
         *,
-        coins: SiteCoins | None = None,
+        coins: SiteRandomness | None = None,
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
         observer: Observer | None = None,
@@ -73,8 +73,8 @@ class Site:
         self._head = next((Envelope.decode(p.body).digest for p in reversed(sent) if p.lane == "mail"), START)
         self._notices = sum(parcel.lane == "notice" for parcel in sent)
         newest = store.newest()
-        kept = None if newest is None else KeptActor(newest.content, newest.counter, charge_in(facts))
-        self._own = OwnActor(
+        kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_in(facts))
+        self._own = SiteActor(
             session, name, signer, brings, self.board.greetings,
             coins=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
         )  # fmt: skip

@@ -35,38 +35,38 @@ from smc_dp.data.partition import check_names
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.fields import Duration, PublicKeyText, RelayAddress, SiteName
 from smc_dp.run.agreement import (
-    PLAIN,
+    DEFAULT_SIMULATION,
     Agreement,
     SettledRun,
-    as_printed,
     check_auxiliary,
-    secure_form,
-    settings_wanted,
+    is_as_published,
+    required_settings,
+    secure_method,
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols.registry import FOLLOWS, setting_names, terms_of
-from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
+from smc_dp.run.protocols.registry import DERIVED_SETTINGS, find_terms, setting_names
+from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required_field
 from smc_dp.run.transcript_header import refuse_beyond
 
 
 class StudyMethod(MethodSettings):
     """A method and all of its settings, called as in a release; numbers become the fractions that they are."""
 
-    name: OneLine = required(MethodSettings, "name")
+    name: OneLine = required_field(MethodSettings, "name")
 
 
 class StudyTarget(TargetSettings):
     """What the release guarantees, or under calibration paper the printed figure."""
 
-    epsilon: PositiveRatio = required(TargetSettings, "epsilon")
-    noise: OneLine = required(TargetSettings, "noise")
-    calibration: OneLine = required(TargetSettings, "calibration")
+    epsilon: PositiveRatio = required_field(TargetSettings, "epsilon")
+    noise: OneLine = required_field(TargetSettings, "noise")
+    calibration: OneLine = required_field(TargetSettings, "calibration")
 
 
 class StudyProtocol(ProtocolSettings):
     """A protocol and all of its settings, called as in a release."""
 
-    name: OneLine = required(ProtocolSettings, "name")
+    name: OneLine = required_field(ProtocolSettings, "name")
 
 
 class PinnedParty(Document):
@@ -204,11 +204,14 @@ class JointStudy(RunSettings):
 
     def _session(self, made_of_all: bytes, auxiliary: AuxiliaryRows | None) -> Session:
         agreement = self.agreement(auxiliary)
-        program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN, self.content)
+        program, agreed = (
+            PROTOCOLS[agreement.protocol].program,
+            agreement.session_binding(DEFAULT_SIMULATION, self.content),
+        )
         return Session(program, agreement.program_parameters(agreed), self.identities, made_of_all)
 
     def _agreement(self, auxiliary: AuxiliaryRows | None) -> Agreement:
-        made = self.stated.agreed(self.parties, self.bounds, auxiliary)
+        made = self.stated.with_parties(self.parties, self.bounds, auxiliary)
         if found := list(self._faults_of_agreement(made)):
             raise UnfitError("study", found)
         return made
@@ -221,7 +224,7 @@ class JointStudy(RunSettings):
     @cached_property
     def stated(self) -> SettledRun:
         """What is agreed on but who takes part under which bounds."""
-        return SettledRun.in_sections(self._sections)
+        return SettledRun.from_sections(self._sections)
 
     def _faults(self, parts: Mapping[str, Any]) -> Iterator[Fault]:
         """Yield what shows where several fields are read together, of those that could be read; see `readable`."""
@@ -236,7 +239,7 @@ class JointStudy(RunSettings):
         if section not in self.__dict__:
             return dict(parts.get(section, {}))
         own = getattr(self, section)
-        return own.said() if section == "target" else {"name": own.name, **own.said()}
+        return own.given() if section == "target" else {"name": own.name, **own.given()}
 
     def _faults_of_names(self, parties: list[dict[str, str]]) -> Iterator[Fault]:
         found, names = FaultCollector(), [party["name"] for party in parties if party.get("name")]
@@ -254,12 +257,12 @@ class JointStudy(RunSettings):
     def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:
         name, by, found = sections["method"].pop("name"), sections["protocol"].pop("name"), FaultCollector()
         with found.step():
-            kind, terms = secure_form(name, by), terms_of(by)
-        if found.faults or as_printed(by):
+            kind, terms = secure_method(name, by), find_terms(by)
+        if found.faults or is_as_published(by):
             yield from found.faults or [InputFault("study.protocol_as_printed", {"protocol": by})]
             return
         needed = {setting: setting not in terms.unsaid for setting in setting_names(terms)}
-        known = {"method": settings_wanted(kind), "protocol": dict.fromkeys(FOLLOWS, False) | needed}
+        known = {"method": required_settings(kind), "protocol": dict.fromkeys(DERIVED_SETTINGS, False) | needed}
         complete = [section for section in sections if section in self.__dict__]
         for section, wanted in known.items():
             said, listed = sections[section], ", ".join(wanted) or "no settings"
@@ -270,7 +273,7 @@ class JointStudy(RunSettings):
             if missing and section in complete:
                 complete.remove(section)
         read = {section: {key: v for key, v in said.items() if v is not None} for section, said in sections.items()}
-        settled = SettledRun.read(name, by, read, complete, found)
+        settled = SettledRun.read_sections(name, by, read, complete, found)
         if settled is not None:
             self._look_together(settled, found)
         yield from found.faults
@@ -287,7 +290,7 @@ class JointStudy(RunSettings):
             return
         if self.insecure_test_keys and not settled.marks:
             found.faults.append(InputFault("study.no_test_keys"))
-        if self.protocol.said().get("left_out"):
+        if self.protocol.given().get("left_out"):
             found.faults.append(InputFault("study.party_left_out"))
         if self.auxiliary is None and {"parties_pinned", "bounds_stated"} <= has:
             with found.step():
@@ -306,7 +309,7 @@ class JointStudy(RunSettings):
         if CURATOR_NAME not in participants:
             yield InputFault("study.without_curator", {"protocol": self.protocol.name})
         for name, wanted in agreement.parameters.items():
-            stated = self.protocol.said().get(name, wanted)
+            stated = self.protocol.given().get(name, wanted)
             if stated != wanted or type(stated) is not type(wanted):
                 yield InputFault("study.other_value", {"name": name, "wanted": shown(wanted), "got": shown(stated)})
         if self.target.delta is not None and "delta" not in agreement.parameters:

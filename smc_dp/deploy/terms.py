@@ -22,7 +22,7 @@ from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.privacy.statement import Adjacency, round_up
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.budget_charge import price_of
+from smc_dp.run.budget_charge import charge_of_run
 
 
 def _not_negative(value: int) -> int:
@@ -98,7 +98,7 @@ class OwnTerms(Document):
     def _faults(self, study: JointStudy, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
         limits, statement = self.limits, agreement.statement
         try:
-            found = price_of(agreement)
+            found = charge_of_run(agreement)
         except InputError:
             yield "terms.no_guarantee", {"most": limits.max_epsilon}
         else:

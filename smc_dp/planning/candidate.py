@@ -20,7 +20,7 @@ from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import Target
 from smc_dp.run import agreement as agreements
-from smc_dp.run.protocols.registry import Terms
+from smc_dp.run.protocols.registry import ProtocolTerms
 from smc_dp.run.settings import RunSettings
 
 
@@ -53,21 +53,21 @@ class Circumstances:
 
 
 @dataclass(frozen=True)
-class Prospect:
+class Candidate:
     """A method by one of its protocols under such circumstances; `made` raises InputError where no run can be."""
 
     circumstances: Circumstances
     method: Any
     target: Target
     protocol: str
-    terms: Terms
+    terms: ProtocolTerms
 
     @classmethod
-    def made(cls, name: str, circumstances: Circumstances, protocol: str | None = None) -> Prospect:
+    def build(cls, name: str, circumstances: Circumstances, protocol: str | None = None) -> Candidate:
         """With the settings that a run takes which is told no others."""
         known = circumstances
-        by = protocol or agreements.usual_protocol(name, len(known.names))
-        agreed = known.settings.suiting(name, by).settled(len(known.names), known.classes)
+        by = protocol or agreements.default_protocol(name, len(known.names))
+        agreed = known.settings.restricted_to(name, by).settle(len(known.names), known.classes)
         method: Any = agreed.method
         if getattr(method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
@@ -127,6 +127,6 @@ class Prospect:
             raise ValueError(f"a plan has noise as proven, got {self.target}")
         return found
 
-    def among(self, places: Iterable[int]) -> Prospect:
+    def among(self, places: Iterable[int]) -> Candidate:
         """The same method by the same protocol, with these parties alone."""
-        return Prospect.made(self.method.name, self.circumstances.among(places), self.protocol)
+        return Candidate.build(self.method.name, self.circumstances.among(places), self.protocol)

@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.expected_accuracy import Outlook
-from smc_dp.planning.candidate import Prospect
+from smc_dp.planning.candidate import Candidate
 from smc_dp.privacy.target import HIGHEST, LOWEST
 
 FORMATS = ("png", "svg", "pdf")
@@ -26,7 +26,7 @@ _FINE, _SIZE = 150, (7.0, 4.2)
 _DARK, _LIGHT = "#1a1a1a", "#b8c9dd"
 
 
-def kind_of(path: PurePath) -> str:
+def picture_format(path: PurePath) -> str:
     """The format that the name of a file asks for; InputError for another."""
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
@@ -34,17 +34,17 @@ def kind_of(path: PurePath) -> str:
     return kind
 
 
-def image(prospect: Prospect, kind: str) -> bytes:
+def render_figure(prospect: Candidate, kind: str) -> bytes:
     """A picture in one of the `FORMATS`."""
     made = io.BytesIO()
-    drawn(prospect).savefig(made, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    draw_figure(prospect).savefig(made, format=kind, metadata={"Date": None} if kind == "svg" else None)
     return made.getvalue()
 
 
-def drawn(prospect: Prospect) -> Figure:
+def draw_figure(prospect: Candidate) -> Figure:
     """The band over epsilon, the one that is planned marked."""
     epsilon = float(prospect.target.wanted)
-    found = [(e, at(prospect, e)) for e in _around(epsilon)]
+    found = [(e, expected_at(prospect, e)) for e in _around(epsilon)]
     x, bands = [e for e, _ in found], [ahead.band for _, ahead in found]
     figure = Figure(figsize=_SIZE, dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
@@ -64,11 +64,11 @@ def drawn(prospect: Prospect) -> Figure:
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(loc="upper right", frameon=False, fontsize=9)
-    axes.set_title(title(prospect), fontsize=11)
+    axes.set_title(figure_title(prospect), fontsize=11)
     return figure
 
 
-def title(prospect: Prospect) -> str:
+def figure_title(prospect: Candidate) -> str:
     """What it is about, without anything that is a party's own."""
     known = prospect.circumstances
     return (
@@ -77,7 +77,7 @@ def title(prospect: Prospect) -> str:
     )
 
 
-def at(prospect: Prospect, epsilon: float) -> Outlook:
+def expected_at(prospect: Candidate, epsilon: float) -> Outlook:
     """What to expect for another epsilon."""
     target = replace(prospect.target, epsilon=Fraction(repr(epsilon)))
     return replace(prospect, target=target).ahead

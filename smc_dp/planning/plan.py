@@ -12,9 +12,9 @@ from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.planning import recommendation
-from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
-from smc_dp.run.agreement import BY_PROTOCOL, secure_form, usual_method
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, default_method, secure_method
 from smc_dp.run.settings import RunSettings
 
 
@@ -81,7 +81,7 @@ class Plan:
     holds_against: str
     must_not_collude: tuple[str, ...]
     cost: SessionCost
-    prospect: Prospect = field(repr=False, compare=False)
+    prospect: Candidate = field(repr=False, compare=False)
     leaving: tuple[str, ...] = ()
 
     def of(self, method: str) -> PlannedMethod:
@@ -95,9 +95,9 @@ class Plan:
 
     def picture(self, kind: str) -> bytes:
         """The band over epsilon, among those who stay: "png", "svg" or "pdf"."""
-        from smc_dp.planning.figure import image
+        from smc_dp.planning.figure import render_figure
 
-        return image(self.prospect, kind)
+        return render_figure(self.prospect, kind)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -145,8 +145,8 @@ def plan(
     Returns
     -------
     Plan
-        The figures, method by method, and what to do; `smc_dp.planning.report.answer` puts it into sentences. `cost`
-        holds messages, bytes and rounds, by stage and by role.
+        Figures of each method, and what to do; `smc_dp.planning.report.recommendation_blocks` says it in sentences.
+        `cost` holds messages, bytes and rounds, by stage and by role.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def plan(
     (53, 15)
 
     """
-    asked = RunSettings.asking(**settings)
+    asked = RunSettings.from_options(**settings)
     return plan_for(sizes, columns, asked, classes=classes, bounds=bounds, cost=cost)
 
 
@@ -181,7 +181,7 @@ def plan_for(
     known = replace(_circumstances(sizes, columns, classes, public), settings=settings)
     method, protocol = settings.method.name, settings.protocol.name
     if method is not None:
-        secure_form(method, protocol or BY_PROTOCOL.get(method, ("",))[0])
+        secure_method(method, protocol or PROTOCOLS_BY_METHOD.get(method, ("",))[0])
     elif protocol is not None:
         raise InputError("plan.protocol_alone")
     found = _planned(known, method, protocol, cost)
@@ -189,19 +189,19 @@ def plan_for(
 
 
 def _planned(known: Circumstances, method: str | None, protocol: str | None, measure: bool) -> Plan:
-    found: dict[str, Prospect] = {}
+    found: dict[str, Candidate] = {}
     refused: dict[str, str] = {}
-    for name in BY_PROTOCOL:
+    for name in PROTOCOLS_BY_METHOD:
         try:
-            found[name] = Prospect.made(name, known, protocol if name == method else None)
+            found[name] = Candidate.build(name, known, protocol if name == method else None)
         except InputError as error:
             if name == method:
                 raise
             refused[name] = str(error)
-    best = recommendation.advised(list(found.values()))
+    best = recommendation.recommend(list(found.values()))
     name = method or (best.method.name if best else "")
     if not name:
-        raise InputError("plan.no_method", refused=refused[usual_method(known.classes)])
+        raise InputError("plan.no_method", refused=refused[default_method(known.classes)])
     looked = {one: _look(prospect) for one, prospect in found.items()}
     stay = looked[name][1]
     return Plan(
@@ -211,10 +211,12 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         epsilon=float(stay.target.wanted),
         method=name,
         advised=best.method.name if best else None,
-        why=recommendation.reason(best, list(found.values())),
-        usual=usual_method(known.classes),
+        why=recommendation.recommendation_reason(best, list(found.values())),
+        usual=default_method(known.classes),
         stay=dict(zip(stay.circumstances.names, stay.circumstances.sizes, strict=True)),
-        methods=tuple(looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in BY_PROTOCOL),
+        methods=tuple(
+            looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in PROTOCOLS_BY_METHOD
+        ),
         holds_against=stay.form.statement.adversary,
         must_not_collude=tuple(unclaimed(stay)),
         cost=session_cost(stay.session, measure=measure),
@@ -222,9 +224,9 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
     )
 
 
-def _look(prospect: Prospect) -> tuple[PlannedMethod, Prospect]:
+def _look(prospect: Candidate) -> tuple[PlannedMethod, Candidate]:
     """What a method comes to, and the same among those who stay."""
-    places, known = recommendation.left_out(prospect), prospect.circumstances
+    places, known = recommendation.parties_to_leave_out(prospect), prospect.circumstances
     stay = prospect.among(set(range(len(known.sizes))) - set(places)) if places else prospect
     cost = session_cost(stay.session)
     looked = PlannedMethod(
@@ -237,7 +239,7 @@ def _look(prospect: Prospect) -> tuple[PlannedMethod, Prospect]:
     return looked, stay
 
 
-def unclaimed(prospect: Prospect) -> Iterator[str]:
+def unclaimed(prospect: Candidate) -> Iterator[str]:
     """What the protocol does not claim among these parties, the worst first, as far as it is about who colludes.
 
     Sentences after the last that has an attack are about other things; one whose attack has nobody to make it here says

@@ -9,7 +9,7 @@ from smc_dp.methods.expected_accuracy import Outlook
 from smc_dp.methods.method import Foreseeable
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, figures, stated
 from smc_dp.planning import recommendation
-from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.run.settings import RunSettings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _SMALL, _MANY = 100, 50  # rows of a party, and parties, from which on whole par
 
 def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     """Yield the report of a plan; with `cost` its figures by stage and by role too."""
-    yield from answer(plan)
+    yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     if refused := tuple(f"{m.method} cannot be: {m.refused}" for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
@@ -40,7 +40,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
         yield from cost_blocks(found)
 
 
-def answer(plan: Plan) -> Iterator[Prose]:
+def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     """Yield what to do, and why, each with its code."""
     found = plan.planned
     hopeless = found.staying is not None and found.staying.band.high >= recommendation.HOPELESS
@@ -68,7 +68,7 @@ def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
     for found in plan.methods:
         if found.expected is not None:
             ahead = found.staying or found.expected
-            who = (_some(found.left_out) or recommendation.NOBODY, recommendation.deviating(found.may_deviate))
+            who = (_some(found.left_out) or recommendation.NOBODY, recommendation.describe_malicious(found.may_deviate))
             noise = (f"{ahead.signal:.3g}", _within(ahead))
             counted = (f"{found.messages:,}", f"{found.bytes:,}")
             yield found.method, found.protects or "", *noise, *who, found.noise_known_to or "", *counted
@@ -106,13 +106,13 @@ def _within(ahead: Outlook) -> str:
     return f"{max(0.0, ahead.band.low):.2f} to {ahead.band.high:.2f}"
 
 
-def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
+def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
     """Yield what a simulation may know before a run: what to expect, and whose rows spoil it.
 
     The sizes are known to whoever has all the rows, and to nobody in a run between organisations.
     """
     rows, bounds = tuple(sizes.values()), agreement.bounds
-    ahead = agreement.outlook(rows)
+    ahead = agreement.expected_accuracy(rows)
     if ahead is None or agreement.target.epsilon is None:
         return
     form, formula = agreement.form, "signal against noise"
@@ -121,10 +121,10 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose
     yield Prose(f"What to expect: {_lost(ahead, formula)}", "plan.expected_loss")
     if not form.smallest_sets_noise:
         return
-    asked = RunSettings.asking(epsilon=agreement.target.epsilon)
+    asked = RunSettings.from_options(epsilon=agreement.target.epsilon)
     known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
-    prospect = Prospect(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
-    if places := recommendation.left_out(prospect):
+    prospect = Candidate(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
+    if places := recommendation.parties_to_leave_out(prospect):
         stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])
         names = [list(sizes)[j] for j in places]
         harm = _harm(names, [rows[j] for j in places], sum(rows))
@@ -132,10 +132,10 @@ def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose
         yield Prose(f"{harm} {without} `smc-dp plan` says more.", "plan.leave_parties_out")
 
 
-def at_a_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
+def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
     """Yield what a site may know beforehand, which knows its own number of rows alone."""
     parties = len(agreement.parties)
-    ahead = agreement.outlook([rows] * parties)
+    ahead = agreement.expected_accuracy([rows] * parties)
     if ahead is None:
         return
     alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"

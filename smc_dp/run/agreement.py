@@ -42,10 +42,10 @@ from smc_dp.privacy.output import nothing
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.by_protocol import Participants
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.curator import CuratorTerms
-from smc_dp.run.protocols.registry import TERMS, Terms, setting_names, terms_of
+from smc_dp.run.protocols.execution import SimulatedSession
+from smc_dp.run.protocols.registry import TERMS, ProtocolTerms, find_terms, setting_names
 from smc_dp.run.protocols.settings import one_of
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
@@ -61,7 +61,7 @@ REASONS = MappingProxyType(
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
 
 
-BY_PROTOCOL = MappingProxyType(
+PROTOCOLS_BY_METHOD = MappingProxyType(
     {
         name: cast(type[SecureMethod], kind).by_protocols
         for name, kind in METHODS.items()
@@ -70,9 +70,9 @@ BY_PROTOCOL = MappingProxyType(
 )
 """The methods with a secure form, and the protocols that compute it, by their names."""
 
-PLAIN: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
+DEFAULT_SIMULATION: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
 """How a run is simulated unless somebody asks for more."""
-FOR_TWO, FOR_MORE = "prr_mean", "newton"
+BINARY_METHOD, MULTICLASS_METHOD = "prr_mean", "newton"
 """The methods of a run that names none: of two classes, and of three or more."""
 WITH_DELTA: tuple[NoiseName, ...] = ("gauss", "ddg")
 """The noises for which a target says a delta; the others have none, or one of their own."""
@@ -92,25 +92,25 @@ class SettledRun:
     method: Any
     target: Target
     protocol: str = "pathak2010"
-    terms: Terms = CuratorTerms()  # noqa: RUF009
+    terms: ProtocolTerms = CuratorTerms()  # noqa: RUF009
     marks: tuple[str, ...] = ()
 
     @classmethod
-    def stated(cls, parameters: Mapping[str, Any]) -> SettledRun:
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> SettledRun:
         """Return the settings in the parameters of a release; raise an InputError with all that no run states."""
-        refuse_earlier(parameters)
+        refuse_earlier_version(parameters)
         method, protocol = ({**parameters, "name": parameters.get(key)} for key in ("method", "protocol"))
-        return cls.in_sections({"method": method, "target": parameters, "protocol": protocol})
+        return cls.from_sections({"method": method, "target": parameters, "protocol": protocol})
 
     @classmethod
-    def in_sections(cls, sections: Mapping[str, Mapping[str, Any]]) -> SettledRun:
+    def from_sections(cls, sections: Mapping[str, Mapping[str, Any]]) -> SettledRun:
         """Return the settings in the sections of a study; raise an InputError as `stated` does."""
         name, by = (reading.require_text(key, sections[key].get("name")) for key in ("method", "protocol"))
         found = FaultCollector()
-        return found.required(cls.read(name, by, sections, tuple(sections), found))
+        return found.required(cls.read_sections(name, by, sections, tuple(sections), found))
 
     @classmethod
-    def read(
+    def read_sections(
         cls,
         name: str,
         by: str,
@@ -122,10 +122,12 @@ class SettledRun:
 
         What such a one lacks stands at its usual value, so that a fault of it hides none of the rest.
         """
-        kind, terms = secure_form(name, by), terms_of(by)
+        kind, terms = secure_method(name, by), find_terms(by)
         readers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-            "method": lambda said: method_for(name, by, settings_in(said, kind, complete="method" in complete)),
-            "target": target_in,
+            "method": lambda said: make_method(
+                name, by, read_method_settings(said, kind, complete="method" in complete)
+            ),
+            "target": read_target,
             "protocol": terms.from_dict,
         }
         usual: dict[str, Mapping[str, Any]] = {"target": _USUAL_TARGET, "protocol": terms().as_dict()}
@@ -136,7 +138,7 @@ class SettledRun:
         if len(made) < len(readers) or len(complete) < len(readers):
             return None
         method, target, agreed = made.values()
-        return SettledRun(method, target, by, agreed, marks(by, agreed, seeded=False))
+        return SettledRun(method, target, by, agreed, insecure_markers(by, agreed, seeded=False))
 
     @property
     def sections(self) -> dict[str, dict[str, Any]]:
@@ -145,27 +147,31 @@ class SettledRun:
         if self.target.noise in WITH_DELTA:
             epsilon["delta"] = str(self.target.delta)
         return {
-            "method": {"name": self.method.name, **settings_of(self.method)},
+            "method": {"name": self.method.name, **method_settings(self.method)},
             "target": {**epsilon, "noise": self.target.noise, "calibration": self.target.calibration},
             "protocol": {"name": self.protocol, **self.terms.as_dict()},
         }
 
-    def agreed(self, parties: tuple[str, ...], bounds: Bounds, auxiliary: AuxiliaryRows | None = None) -> Agreement:
+    def with_parties(
+        self, parties: tuple[str, ...], bounds: Bounds, auxiliary: AuxiliaryRows | None = None
+    ) -> Agreement:
         """Return what these parties agree on, about these columns and with these public rows of the method."""
         settled = {field.name: getattr(self, field.name) for field in fields(SettledRun)}
         return Agreement(**settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
 
-    def in_a_simulation(self, data: Federation, bounds: Bounds, *, auxiliary: bool) -> Agreement:
+    def for_simulation(self, data: Federation, bounds: Bounds, *, auxiliary: bool) -> Agreement:
         """Return the agreement of a simulation of these parties; `auxiliary`: whether somebody named public rows."""
-        method = in_a_simulation(self.method, data)
+        method = inform_of_rows(self.method, data)
         rows = data.unlabelled if getattr(method, "on_public_rows", False) else None
         check_auxiliary(method, given=auxiliary or rows is not None)
-        return replace(self, method=method).agreed(data.names, bounds, None if rows is None else AuxiliaryRows(rows))
+        return replace(self, method=method).with_parties(
+            data.names, bounds, None if rows is None else AuxiliaryRows(rows)
+        )
 
     def check(self, *, test_keys: bool) -> None:
         """Raise an InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
-        method, protocol, printed = self.method, self.protocol, as_printed(self.protocol)
-        secure_form(method.name, protocol)
+        method, protocol, printed = self.method, self.protocol, is_as_published(self.protocol)
+        secure_method(method.name, protocol)
         if type(self.terms) is not TERMS[protocol]:
             raise InputError("terms.of_another_protocol", protocol=protocol, got=type(self.terms).__name__)
         if getattr(method, "as_printed", False) != printed:
@@ -198,7 +204,7 @@ class Agreement(SettledRun):
             self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError("marks.unknown", got=shown(list(self.marks)))
-        if (AS_PRINTED in self.marks) != as_printed(self.protocol):
+        if (AS_PRINTED in self.marks) != is_as_published(self.protocol):
             raise InputError("marks.of_printed_steps", as_printed=AS_PRINTED)
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
@@ -246,7 +252,9 @@ class Agreement(SettledRun):
     @cached_property
     def statement(self) -> PrivacyStatement:
         """What the release guarantees, the distance and the assumptions of the protocol included."""
-        return marked(with_assumptions(self.form.statement, self.protocol, self.program_parameters("")), self.marks)
+        return add_insecure_markers(
+            add_assumptions(self.form.statement, self.protocol, self.program_parameters("")), self.marks
+        )
 
     @property
     def mechanism(self) -> str:
@@ -288,7 +296,7 @@ class Agreement(SettledRun):
         stated = reading.require_object("parameters", document.get("parameters"))
         parties = tuple(reading.require_texts("parties", stated.get("parties")))
         marked = tuple(reading.require_texts("insecure", document.get("insecure")))
-        made = replace(SettledRun.stated(stated), marks=marked).agreed(parties, bounds, auxiliary)
+        made = replace(SettledRun.from_parameters(stated), marks=marked).with_parties(parties, bounds, auxiliary)
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
             raise InputError("agreement.other_fraction_bits", wanted=wanted, got=shown(came))
@@ -304,7 +312,7 @@ class Agreement(SettledRun):
         """SHA-256 of all of it, as hexadecimals: nobody can take a mark off later, or mean other bounds."""
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
 
-    def bound(self, simulated: Mapping[str, str], study: bytes | None = None) -> str:
+    def session_binding(self, simulated: Mapping[str, str], study: bytes | None = None) -> str:
         """What a session is bound to: the digest alone where it is simulated in a mesh of links without delays.
 
         So that runs which say nothing of a simulation, and those of earlier versions, are bound to the digest. A
@@ -314,7 +322,7 @@ class Agreement(SettledRun):
         if study is not None:
             said = [self.digest, dict(simulated), hashlib.sha256(study).hexdigest()]
             return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-        if simulated == PLAIN:
+        if simulated == DEFAULT_SIMULATION:
             return self.digest
         return hashlib.sha256(json.dumps([self.digest, dict(simulated)], sort_keys=True).encode()).hexdigest()
 
@@ -322,7 +330,7 @@ class Agreement(SettledRun):
         """The public parameters of the protocol, bound to this digest."""
         return self.terms.program_parameters(self.protocol, self.form, self.parties, agreed)
 
-    def outlook(self, sizes: Sequence[int]) -> Outlook | None:
+    def expected_accuracy(self, sizes: Sequence[int]) -> Outlook | None:
         """What to expect if the parties have so many rows, in their order; None for noise that has no figures."""
         known = self.bounds
         return outlook(self.method, self.target, self.terms, sizes, known.dimension, len(known.classes))
@@ -335,7 +343,7 @@ class Agreement(SettledRun):
     @property
     def publishes_shares(self) -> bool:
         """Whether what is published in the end are additive shares of the value, and not the value itself."""
-        return by_protocol.publishes_shares(self.protocol, self.program_parameters(""))
+        return execution.publishes_shares(self.protocol, self.program_parameters(""))
 
     @property
     def participants(self) -> tuple[str, ...]:
@@ -343,11 +351,16 @@ class Agreement(SettledRun):
         return tuple(PROTOCOLS[self.protocol].program.participants(self.program_parameters("")))
 
     def session(
-        self, rng: Stream, identities: Mapping[str, Identity] | None = None, simulated: Mapping[str, str] = PLAIN
-    ) -> Participants:
+        self,
+        rng: Stream,
+        identities: Mapping[str, Identity] | None = None,
+        simulated: Mapping[str, str] = DEFAULT_SIMULATION,
+    ) -> SimulatedSession:
         """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
         program = PROTOCOLS[self.protocol].program
-        return by_protocol.participants(program, self.program_parameters(self.bound(simulated)), rng, identities)
+        return execution.open_session(
+            program, self.program_parameters(self.session_binding(simulated)), rng, identities
+        )
 
     def weights(self, value: Any) -> Weights:
         """What anybody makes of the functionality's value: d floats for two classes, the second against the first; of
@@ -362,30 +375,30 @@ class Agreement(SettledRun):
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
 
-def usual_method(classes: int) -> str:
+def default_method(classes: int) -> str:
     """The method of a run that names none."""
-    return FOR_TWO if classes == 2 else FOR_MORE
+    return BINARY_METHOD if classes == 2 else MULTICLASS_METHOD
 
 
-def usual_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
+def default_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
     """The protocol of a run that names none, with so many parties and these settings; "" where there is none.
 
     It is the one for the largest crowds, of those that have all these settings; if none has, the first one. One that is
     kept for its flaws is never taken.
     """
-    known = [name for name in BY_PROTOCOL.get(method, ()) if not as_printed(name)]
-    suited = [name for name in known if set(named) <= set(setting_names(terms_of(name)))]
-    crowds = {name: terms_of(name).usual_from for name in suited or known}
+    known = [name for name in PROTOCOLS_BY_METHOD.get(method, ()) if not is_as_published(name)]
+    suited = [name for name in known if set(named) <= set(setting_names(find_terms(name)))]
+    crowds = {name: find_terms(name).usual_from for name in suited or known}
     return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name], default="")
 
 
-def refuse_earlier(stated: Mapping[str, Any]) -> None:
+def refuse_earlier_version(stated: Mapping[str, Any]) -> None:
     """Raises InputError for parameters of a time when the method was called what the protocol is called now."""
     if "protocol" not in stated and stated.get("method") in tuple(PROTOCOLS):
         raise InputError("release.earlier_version")
 
 
-def target_in(stated: Mapping[str, Any]) -> Target:
+def read_target(stated: Mapping[str, Any]) -> Target:
     """Return the target in a release's parameters; raise an InputError for what no run states."""
     words = {"noise": get_args(NoiseName), "calibration": get_args(Calibration)}
     says_delta = stated.get("noise") in WITH_DELTA and stated.get("delta") is not None
@@ -397,13 +410,13 @@ def target_in(stated: Mapping[str, Any]) -> Target:
     return Target(**made)
 
 
-def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
+def make_method(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
     """Return the method of this name with these settings, for this protocol that computes it."""
-    printed = {"as_printed": True} if as_printed(protocol) else {}  # which no other method has
-    return secure_form(name, protocol)(**settings, **printed)
+    printed = {"as_printed": True} if is_as_published(protocol) else {}  # which no other method has
+    return secure_method(name, protocol)(**settings, **printed)
 
 
-def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
+def add_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
     """The statement with what the protocol assumes, and its statistical distance for these public parameters of it."""
     claim = PROTOCOLS[protocol].claim
     if claim is None or not claim.assumptions:
@@ -420,7 +433,7 @@ def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> Privac
     return replace(privacy, caveats=(*privacy.caveats, f"{said}.", *more))
 
 
-def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
+def add_insecure_markers(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
     """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
     if AS_PRINTED in marks:
@@ -432,12 +445,12 @@ def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatemen
     return replace(privacy, caveats=(*privacy.caveats, *reasons))
 
 
-def as_printed(protocol: str) -> bool:
+def is_as_published(protocol: str) -> bool:
     """Whether this protocol is kept for its flaws, and claims nothing."""
     return PROTOCOLS[protocol].claim is None
 
 
-def in_a_simulation(method: Any, federation: Federation) -> Any:
+def inform_of_rows(method: Any, federation: Federation) -> Any:
     """The method where everybody's number of rows is known: what it takes to be public it then knows exactly."""
     return method.knowing(federation.sizes.tolist()) if isinstance(method, NeedsRows) else method
 
@@ -451,26 +464,26 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
     raise InputError("auxiliary.missing", name=method.name)
 
 
-def secure_form(method: str, protocol: str) -> Any:
+def secure_method(method: str, protocol: str) -> Any:
     """The class of the method, if the protocol computes it; InputError otherwise."""
-    known = ", ".join(name for name, by in BY_PROTOCOL.items() if method in by)
+    known = ", ".join(name for name, by in PROTOCOLS_BY_METHOD.items() if method in by)
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
-    if method not in BY_PROTOCOL:
+    if method not in PROTOCOLS_BY_METHOD:
         find(method)
-        raise InputError("method.without_protocol", by_protocol=list(BY_PROTOCOL), got=method)
-    if protocol not in BY_PROTOCOL[method]:
-        raise InputError("protocol.not_of_method", known=BY_PROTOCOL[method], got=shown(protocol))
+        raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
+    if protocol not in PROTOCOLS_BY_METHOD[method]:
+        raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))
     return find(method)
 
 
-def marks(protocol: str, terms: Terms, *, seeded: bool) -> tuple[str, ...]:
+def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:
     """What makes a run insecure, in the words that its record is marked with; nothing for a proper run."""
-    applying = {SEEDED: seeded, TEST_KEYS: terms.weak(protocol), AS_PRINTED: as_printed(protocol)}
+    applying = {SEEDED: seeded, TEST_KEYS: terms.weak(protocol), AS_PRINTED: is_as_published(protocol)}
     return tuple(mark for mark, applies in applying.items() if applies)
 
 
-def settings_of(method: Any) -> dict[str, Any]:
+def method_settings(method: Any) -> dict[str, Any]:
     """A method's settings as plain values; what follows from the protocol is left out, and what is not set."""
     found = {_STATED.get(name, name): getattr(method, name) for name in _names(method)}
     return {name: _plain(value) for name, value in found.items() if value is not None}
@@ -481,20 +494,20 @@ def _names(method: Any) -> list[str]:
     return [field.name for field in fields(method) if field.name != "as_printed"]
 
 
-def settings_wanted(kind: Any) -> dict[str, bool]:
+def required_settings(kind: Any) -> dict[str, bool]:
     """What a release calls the settings of a method of this class, and whether each must be stated."""
     types = get_type_hints(kind)
     return {_STATED.get(name, name): NoneType not in get_args(types[name]) for name in _names(kind)}
 
 
-def settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
+def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
     """Return a method's settings, as `settings_of` wrote them, each of the type that the method declares.
 
     `complete`: whether all that the method needs must be stated.
     """
     found, faults = dict[str, Any](), FaultCollector()
     types = get_type_hints(kind)
-    for name, (known, needed) in zip(_names(kind), settings_wanted(kind).items(), strict=True):
+    for name, (known, needed) in zip(_names(kind), required_settings(kind).items(), strict=True):
         if known not in stated and not (needed and complete):
             continue
         declared = get_args(types[name])

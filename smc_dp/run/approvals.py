@@ -23,14 +23,14 @@ from smc_dp.run.agreement import Agreement, SettledRun
 from smc_dp.run.release import STUDY
 from smc_dp.run.transcript_header import APPROVALS
 
-RANDOM_BYTES = DIGEST_BYTES = 32
+RANDOM_BYTES = STUDY_DIGEST_BYTES = 32
 _SIGNED, _JOINT = b"smc-dp approval 1", b"smc-dp approvals 1"
 _KEYS = {"study", "name", "random", "signature"}
 _STUDY = {"title", "purpose", "relay", "insecure_test_keys", "auxiliary", "deadlines", "format"}
 _AGREED = {"method", "target", "protocol", "parties", "curator", "bounds"}
 
 
-def to_sign(study: str, name: str, random: str) -> bytes:
+def approval_text(study: str, name: str, random: str) -> bytes:
     """What a participant signs: the digest of the study, its own name, its random bytes, both in hexadecimals."""
     return b"\n".join([_SIGNED, study.encode(), name.encode(), random.encode()])
 
@@ -43,7 +43,9 @@ def joint_nonce(approvals: Iterable[bytes]) -> bytes:
     return digest.digest()
 
 
-def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session) -> Fault | None:
+def approval_fault(
+    study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session
+) -> Fault | None:
     """What is wrong with the approvals on line 0 and the study beside a release; None also where there is neither."""
     if APPROVALS not in head:
         if study is None:
@@ -69,7 +71,7 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
         name = found["name"]
         if found["study"] != study:
             raise InputError("approvals.another_study", name=name, names=names[0])
-        signed = to_sign(study, name, found["random"])
+        signed = approval_text(study, name, found["random"])
         if not verify(session.identities[name], signed, bytes.fromhex(found["signature"])):
             raise InputError("approvals.not_signed", name=name)
     if joint_nonce(map(canonical_line, approvals)) != session.nonce:
@@ -81,7 +83,7 @@ def _read(approval: object) -> dict[str, str]:
     found = reading.require_object("approvals", approval)
     reading.require_keys("approvals", found, _KEYS)
     reading.require_text("approvals: name", found["name"])
-    for field, length in (("study", DIGEST_BYTES), ("random", RANDOM_BYTES), ("signature", SIGNATURE_BYTES)):
+    for field, length in (("study", STUDY_DIGEST_BYTES), ("random", RANDOM_BYTES), ("signature", SIGNATURE_BYTES)):
         reading.require_hex(f"approvals: {field}", found[field], length)
     return found
 
@@ -120,7 +122,7 @@ def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
     """What a study agrees on, about the bounds and the public rows of this release; InputError for what cannot be."""
     sections = {name: reading.require_object(name, stated[name]) for name in ("method", "target", "protocol")}
     try:
-        settled = SettledRun.in_sections(sections)
-        return settled.agreed(released.parties, released.bounds, released.auxiliary)
+        settled = SettledRun.from_sections(sections)
+        return settled.with_parties(released.parties, released.bounds, released.auxiliary)
     except LocalError as error:
         raise InputError(error.fault.within(STUDY)) from None

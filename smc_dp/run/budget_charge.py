@@ -76,13 +76,13 @@ class GivenUp:
             raise ValueError(f"a charge stays: {', '.join(sorted(standing))} has left")
 
 
-def price_of(agreement: Agreement) -> Guarantee:
+def charge_of_run(agreement: Agreement) -> Guarantee:
     """What each party is charged for a run of this; InputError where it guarantees nothing."""
     target = agreement.target
-    return price(agreement.statement, target.epsilon if target.calibration == "proven" else None)
+    return charge_of_statement(agreement.statement, target.epsilon if target.calibration == "proven" else None)
 
 
-def price(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
+def charge_of_statement(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
     """What a release with this statement is charged: exactly `epsilon`, where that is known.
 
     InputError for a statement of kind `none`.

@@ -43,7 +43,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.methods.functionality import Vector, added
 from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
-from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier
+from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
 
 SIMULATED = ("topology", "link")
@@ -80,7 +80,7 @@ class StatedParameters(Document):
     @classmethod
     def _of_today(cls, found: object) -> object:
         if isinstance(found, dict):
-            refuse_earlier(found)
+            refuse_earlier_version(found)
         return found
 
     @property

@@ -28,11 +28,11 @@ from smc_dp.privacy.ledger.ledger import Ledger
 
 KEY_FILE = "rows.key"
 ENDING = ".ledger"
-AsRead: TypeAlias = Table | Rows
+RowsAsRead: TypeAlias = Table | Rows
 _KEY_BYTES = 32
 
 
-def read_key(folder: Path) -> bytes | None:
+def read_rows_key(folder: Path) -> bytes | None:
     """The key of a folder, None where it has none yet; InputError for a file that is no key."""
     path = folder / KEY_FILE
     if not os.path.lexists(path):
@@ -43,7 +43,7 @@ def read_key(folder: Path) -> bytes | None:
     return key
 
 
-def made_key(folder: Path) -> bytes:
+def make_rows_key(folder: Path) -> bytes:
     """The key of a folder that is there, made now if it has none."""
     path = folder / KEY_FILE
     partial = folder / f".{KEY_FILE}.{secrets.token_hex(4)}.partial"
@@ -58,13 +58,13 @@ def made_key(folder: Path) -> bytes:
         raise InputError("ledger.key_not_made", path=str(path), strerror=error.strerror) from None
     finally:
         partial.unlink(missing_ok=True)
-    found = read_key(folder)
+    found = read_rows_key(folder)
     if found is None:
         raise InputError("ledger.key_gone", path=str(path))
     return found
 
 
-def refuse_elsewhere(folder: Path, key: bytes, own: Mapping[str, Path], parties: Mapping[str, AsRead]) -> None:
+def refuse_duplicates(folder: Path, key: bytes, own: Mapping[str, Path], parties: Mapping[str, RowsAsRead]) -> None:
     """InputError when another ledger of the folder than a party's own is charged for its rows.
 
     `key`: of the folder; `own`: where each party's ledger lies, or is to lie.

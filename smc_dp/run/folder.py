@@ -49,7 +49,7 @@ _DIGESTED = (SHARES, AUXILIARY, STUDY, TRANSCRIPT, TIMINGS)
 _NO_DIGEST = "0" * 64
 
 
-def make(
+def make_release(
     outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
 ) -> PublishedRelease:
     """The release of an outcome, as anybody may make it; `simulated`: how the run was simulated, SIMULATED by name.
@@ -84,13 +84,13 @@ def _release(
         parameters={
             **agreement.parameters,
             **{name: simulated[name] for name in SIMULATED},
-            **{"agreed": agreement.bound(simulated, study), "label": bounds.label, "center": bounds.center},
+            **{"agreed": agreement.session_binding(simulated, study), "label": bounds.label, "center": bounds.center},
         },
         insecure=tuple(REASONS[mark] for mark in agreement.marks),
     )
 
 
-def write(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> None:
+def write_run(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> None:
     """Write the run folder, whole or not at all; raises InputError when it exists by now or cannot be written.
 
     `study`: the document of which everybody approved, where there is one.
@@ -108,23 +108,23 @@ def write_views(folder: Path, execution: Execution) -> None:
     write_folder(folder, {f"{number}.view": [view] for number, view in enumerate(views, start=1)}, 0o700)
 
 
-def read(folder: RunPlace) -> PublishedRelease:
+def read_release(folder: RunPlace) -> PublishedRelease:
     """The release in a run folder, its weights recomputed from the shares.
 
     Raises InputError when anything is missing, malformed, unknown, out of range, or when shares, weights
     and digests do not agree.
     """
-    document = read_document(folder)
+    document = read_release_file(folder)
     try:
         return _checked(folder, document)
     except InputError as error:
         raise error.within(f"run folder {folder}") from error
 
 
-def holds(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> bool:
+def has_release(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> bool:
     """Whether the run folder has exactly this release."""
     (content,) = _contents(release, execution, study)[RELEASE]
-    return content_of(folder, RELEASE) == content
+    return read_content(folder, RELEASE) == content
 
 
 def _contents(release: PublishedRelease, execution: Execution, study: bytes | None) -> dict[str, Iterable[bytes]]:
@@ -193,81 +193,83 @@ def warn_of_page(folder: RunPlace) -> None:
         warn_ignored(fault.within(str(page)))
 
 
-def read_document(folder: RunPlace) -> ReleaseFile:
+def read_release_file(folder: RunPlace) -> ReleaseFile:
     """What release.json holds; InputError, with every fault, when there is none."""
-    found = reading.parse_object(content_of(folder, RELEASE), str(path_of(folder, RELEASE)))
+    found = reading.parse_object(read_content(folder, RELEASE), str(path_of(folder, RELEASE)))
     return validate_document(ReleaseFile, found, f"run folder {folder}: {RELEASE}")
 
 
-def content_of(folder: RunPlace, name: str) -> bytes:
+def read_content(folder: RunPlace, name: str) -> bytes:
     """One of the files of a run folder, as it lies there; InputError where it cannot be read, or is too large."""
     return read_run_file(folder, name, _MOST_BYTES[name])
 
 
-def read_files(folder: Path) -> RunFiles:
+def read_run_files(folder: Path) -> RunFiles:
     """Return the files of a run folder, each read once; raise InputError for one that cannot be read.
 
     Public rows and a study that the release does not state are left out: nobody reads them.
     """
-    release = content_of(folder, RELEASE)
-    named = files_stated(reading.parse_object(release, str(folder / RELEASE)))
+    release = read_content(folder, RELEASE)
+    named = listed_files(reading.parse_object(release, str(folder / RELEASE)))
     others = (name for name in FILES if name != RELEASE and (name in named or name not in (AUXILIARY, STUDY)))
     return RunFiles(
-        folder, {RELEASE: release, **{name: content_of(folder, name) for name in others if has_file(folder, name)}}
+        folder, {RELEASE: release, **{name: read_content(folder, name) for name in others if has_file(folder, name)}}
     )
 
 
-def files_stated(release: Mapping[str, Any]) -> Container[str]:
+def listed_files(release: Mapping[str, Any]) -> Container[str]:
     """Return the files that a release states to be beside it; the shares where it states nothing."""
     digests = release.get("digests")
     return digests if isinstance(digests, dict) else (SHARES,)
 
 
-def beside(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
+def read_listed_file(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
     """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
-    content = content_of(folder, name)
+    content = read_content(folder, name)
     if document.digests.named.get(name) != hashlib.sha256(content).hexdigest():
         raise InputError("release.other_digest", name=name)
     return content
 
 
-def shares(folder: RunPlace, document: ReleaseFile) -> SharesFile:
+def read_shares(folder: RunPlace, document: ReleaseFile) -> SharesFile:
     """The shares beside a release; InputError where they are missing, changed or malformed."""
-    return validate_document(SharesFile, reading.parse_object(beside(folder, document, SHARES), SHARES), SHARES)
+    return validate_document(
+        SharesFile, reading.parse_object(read_listed_file(folder, document, SHARES), SHARES), SHARES
+    )
 
 
-def auxiliary(folder: RunPlace, document: ReleaseFile) -> AuxiliaryRows | None:
+def read_public_rows(folder: RunPlace, document: ReleaseFile) -> AuxiliaryRows | None:
     """The public rows beside a release that states some; InputError where they are missing, changed or malformed."""
     if AUXILIARY not in document.digests.named:
         return None
-    return AuxiliaryRows.read(beside(folder, document, AUXILIARY), AUXILIARY)
+    return AuxiliaryRows.read(read_listed_file(folder, document, AUXILIARY), AUXILIARY)
 
 
-def study(folder: RunPlace, document: ReleaseFile) -> bytes | None:
+def read_study_bytes(folder: RunPlace, document: ReleaseFile) -> bytes | None:
     """The study beside a release that states one; InputError where it is missing or changed."""
-    return beside(folder, document, STUDY) if STUDY in document.digests.named else None
+    return read_listed_file(folder, document, STUDY) if STUDY in document.digests.named else None
 
 
 def _checked(folder: RunPlace, document: ReleaseFile) -> PublishedRelease:
-    found = shares(folder, document)
+    found = read_shares(folder, document)
     for name in (TRANSCRIPT, TIMINGS):  # one at a time: a transcript may be large
         if has_file(folder, name):
-            beside(folder, document, name)
-    return opened(document, found, auxiliary(folder, document))
+            read_listed_file(folder, document, name)
+    return recompute_release(document, found, read_public_rows(folder, document))
 
 
-def opened(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None = None) -> PublishedRelease:
+def recompute_release(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None = None) -> PublishedRelease:
     """The release in two files, its weights recomputed from the shares; digests are not looked at.
 
     Raises InputError when something cannot be, or when shares and weights do not agree.
     """
-    found = stated(document, rows, shares.fraction_bits)
+    found = parse_release(document, rows, shares.fraction_bits)
     if found.agreement.weights(shares.total(found.agreement)) != found.weights:
         raise InputError("release.weights_not_of_shares")
     return found
 
 
-def stated(
+def parse_release(
     document: ReleaseFile, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None
 ) -> PublishedRelease:
     """What a release states, its weights as they stand there; InputError when that cannot be. The rest: as in

@@ -29,7 +29,7 @@ _LINE = 2 * SEED_BYTES + 1
 _LONGEST_PUBLIC = 256
 
 
-def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
+def create_identities(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
     """Make identities of these parties and of the curator in a new folder, and return the public halves.
 
     Raises InputError for names that no run could have, or when the folder exists. The public file comes last: a folder
@@ -51,7 +51,7 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
     return public
 
 
-def create_one(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]:
+def create_identity(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]:
     """Make one participant's identity: `NAME.key`, its secret, `NAME.pub`, a line to hand over; and its public half.
 
     Raises InputError for a name that no run could have, and where one of the files exists; none is ever written over.
@@ -72,28 +72,28 @@ def create_one(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]
     return key, public, identity.public
 
 
-def public(folder: Path) -> dict[str, bytes]:
+def read_public_identities(folder: Path) -> dict[str, bytes]:
     """Names and public halves; InputError when there are none that can be read."""
     return read_identities(folder / PUBLIC_FILE)
 
 
 def read_identities(path: Path) -> dict[str, bytes]:
     """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
-    return identities_in(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
+    return parse_identities(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
 
 
-def identities_in(content: bytes, where: str) -> dict[str, bytes]:
+def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
     """Those in the bytes of such a file."""
     document = reading.parse_object(content, where)
     return {name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 
 
-def read_key(path: Path) -> Identity:
+def read_identity(path: Path) -> Identity:
     """The identity in one `NAME.key`; InputError, which never shows the secret, for anything else."""
     return Identity(_seed(path))
 
 
-def read_public(path: Path) -> tuple[str, bytes]:
+def read_public_key(path: Path) -> tuple[str, bytes]:
     """The name and the public half in one `NAME.pub`, the line that its owner handed over."""
     content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
@@ -103,49 +103,49 @@ def read_public(path: Path) -> tuple[str, bytes]:
     return name, reading.require_hex(f"{path}: {name}", key, PUBLIC_BYTES)
 
 
-def pinned(text: str, where: str = "party") -> tuple[str, bytes]:
+def parse_pinned(text: str, where: str = "party") -> tuple[str, bytes]:
     """A name and a public key: NAME=KEY, or the file of both that its owner handed over."""
     name, equals, key = text.partition("=")
     if not equals:
-        return read_public(Path(text))
+        return read_public_key(Path(text))
     check_letters(name)
     return name, reading.require_hex(f"{where}: {name}", key, PUBLIC_BYTES)
 
 
-def pinned_curator(text: str) -> dict[str, bytes]:
+def parse_pinned_curator(text: str) -> dict[str, bytes]:
     """Charlie's name and public key: the key, or the file of both that he handed over."""
     is_key = len(text) == 2 * PUBLIC_BYTES and not Path(text).exists()
-    name, key = pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
+    name, key = parse_pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
     if name != CURATOR_NAME:
         raise InputError("identities.not_the_curator", curator_name=CURATOR_NAME, name=name)
     return {name: key}
 
 
-def load(folder: Path) -> dict[str, Identity]:
+def load_identities(folder: Path) -> dict[str, Identity]:
     """All identities by name, in the order of the public file.
 
     Raises InputError, and never shows a secret, when a key is malformed or belongs to nobody, or when one is missing.
     """
-    names = {key: name for name, key in public(folder).items()}
+    names = {key: name for name, key in read_public_identities(folder).items()}
     found: dict[str, Identity] = {}
-    for path in key_files(folder):
-        identity = read_key(path)
+    for path in list_key_files(folder):
+        identity = read_identity(path)
         name = names.get(identity.public)
         if name is None:
             raise InputError("identities.of_nobody", path=str(path), public_file=PUBLIC_FILE)
         found[name] = identity
-    for name in public(folder):
+    for name in read_public_identities(folder):
         if name not in found:
             raise InputError("identities.no_own_key", folder=str(folder), name=plain_name(name))
     return found
 
 
-def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
+def load_run_identities(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     """The identities of a run; InputError unless they are those of its participants, and no others.
 
     But for Charlie's, who has one in every folder and is not needed in every run.
     """
-    found = load(folder)
+    found = load_identities(folder)
     for name in participants:
         if name not in found:
             raise InputError("identities.no_key", folder=str(folder), name=plain_name(name))
@@ -155,14 +155,14 @@ def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     return found
 
 
-def exposed(keys: Iterable[Path]) -> list[Path]:
+def find_exposed(keys: Iterable[Path]) -> list[Path]:
     """Those of these key files that others than their owner may read or write."""
     if os.name == "nt":  # rights are no bits there
         return []
     return [path for path in keys if stat.S_IMODE(path.lstat().st_mode) & 0o077]
 
 
-def key_files(folder: Path) -> list[Path]:
+def list_key_files(folder: Path) -> list[Path]:
     """The files with secrets; InputError when the folder cannot be read."""
     try:
         return sorted(folder / entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))

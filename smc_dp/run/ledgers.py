@@ -40,7 +40,7 @@ from smc_dp.privacy.ledger.history import Account, History, Limit, Standing, acc
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run import duplicate_data
 from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.duplicate_data import AsRead
+from smc_dp.run.duplicate_data import RowsAsRead
 
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
 """What stops a run without anything more leaving a party: wrong input, an abort, Ctrl-C and SIGTERM."""
@@ -67,7 +67,7 @@ class Ledgers:
             raise InputError("ledger.name_too_long", party=plain_name(party))
         return self.folder / f"{name}{duplicate_data.ENDING}"
 
-    def check(self, parties: Mapping[str, AsRead], guarantee: Guarantee) -> None:
+    def check(self, parties: Mapping[str, RowsAsRead], guarantee: Guarantee) -> None:
         """Raise what `reserve` would raise now, so that nobody trains in vain; nothing is made or written."""
         for party in parties:
             if self.limit is not None and not self.path(party).exists():
@@ -76,36 +76,38 @@ class Ledgers:
             else:
                 with self._opened(party) as ledger:
                     ledger.check(guarantee)
-        key = duplicate_data.read_key(self.folder)
+        key = duplicate_data.read_rows_key(self.folder)
         if key is not None:  # without one no ledger here knows any rows
             self._refuse_elsewhere(key, parties)
 
-    def reserve(self, parties: Mapping[str, AsRead], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
+    def reserve(
+        self, parties: Mapping[str, RowsAsRead], mechanism: str, guarantee: Guarantee, run: str
+    ) -> Reservations:
         """Charge every party for its rows, as they were read, or, whatever stops it, nobody.
 
         `run`: the key of a new release; see `ledger.run_key`. Raises InputError, naming the first party that cannot
         or will not take part, and what it has left where its limit would be passed, or whose ledger is charged for its
         rows already.
         """
-        reserved = Reserved(account_of(guarantee), {}, had_charges=self._had_charges())
+        reserved = Reservations(account_of(guarantee), {}, had_charges=self._had_charges())
         with accounted(reserved, harmless=(BaseException,)):
             for party, held in parties.items():
                 with self._opened(party) as ledger:
                     _refuse_known(ledger, run)
-                    key = duplicate_data.made_key(self.folder)
+                    key = duplicate_data.make_rows_key(self.folder)
                     number = ledger.reserve(as_read(key, held), mechanism, guarantee, run)
                     reserved.places[party] = _Place(ledger.path, number)
             self._refuse_elsewhere(
-                duplicate_data.made_key(self.folder), parties
+                duplicate_data.make_rows_key(self.folder), parties
             )  # after the charge: of two runs at once, one sees the other
         return reserved
 
-    def _refuse_elsewhere(self, key: bytes, parties: Mapping[str, AsRead]) -> None:
-        duplicate_data.refuse_elsewhere(self.folder, key, {party: self.path(party) for party in parties}, parties)
+    def _refuse_elsewhere(self, key: bytes, parties: Mapping[str, RowsAsRead]) -> None:
+        duplicate_data.refuse_duplicates(self.folder, key, {party: self.path(party) for party in parties}, parties)
 
     def _had_charges(self) -> bool:
         """Whether something was charged here before the folder had a key."""
-        keyless = self.folder.is_dir() and duplicate_data.read_key(self.folder) is None
+        keyless = self.folder.is_dir() and duplicate_data.read_rows_key(self.folder) is None
         return keyless and duplicate_data.has_charges(self.folder)
 
     @contextmanager
@@ -141,7 +143,7 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class Reserved:
+class Reservations:
     """Reservations of one run: what they count against, where they stand, by party, and what of each has left.
 
     `charges` holds that of each participant of whom something has left; the others have revealed nothing.
@@ -210,7 +212,7 @@ class Reserved:
 
 
 @contextmanager
-def accounted(reserved: Reserved | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
+def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
     """Add to any error what it costs: if it is of a `harmless` kind, nothing to those whose share has not left."""
     try:
         yield
@@ -221,7 +223,7 @@ def accounted(reserved: Reserved | None, harmless: tuple[type[BaseException], ..
         raise
 
 
-def _voided(reserved: Reserved, charged: Sequence[str]) -> str:
+def _voided(reserved: Reservations, charged: Sequence[str]) -> str:
     left = [party for party in reserved.places if reserved.has_left(party)]
     if not left and not charged:
         return VOIDED

@@ -19,14 +19,14 @@ from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
 from smc_dp.pages.blocks import Prose
 from smc_dp.run.release import PublishedRelease
 
-FEWEST = 25
+FEWEST_ROWS = 25
 """With fewer rows nothing is said."""
 _FOLDS = 5
 _MOST = 20_000  # rows that are looked at
 
 
 @dataclass(frozen=True)
-class OwnComparison:
+class LocalComparison:
     """Of so many own rows the release, and the own model alone on rows that it was not trained on, classify rightly so
     many; `planned`: what noise was to cost if all parties had as many rows as this site, None where no figure says it.
     """
@@ -73,20 +73,20 @@ class OwnComparison:
             )
 
 
-def on_own_rows(release: PublishedRelease, rows: Rows) -> OwnComparison | None:
+def evaluate_locally(release: PublishedRelease, rows: Rows) -> LocalComparison | None:
     """The release against the own model alone, fold after fold; None for too few rows to say anything.
 
     What others have is not known here. That they have as many rows as this site is an assumption, and no more: the
     study announces no sizes.
     """
-    if len(rows) < FEWEST:
+    if len(rows) < FEWEST_ROWS:
         return None
     n, agreement = len(rows), release.agreement
     step = -(-n // _MOST)
     seen = Rows(rows.X[::step], rows.y[::step])
     right = float(np.mean(classify(release.weights, seen.X) == seen.y))
     by_itself = _alone(seen, agreement.method, len(agreement.bounds.classes))
-    return OwnComparison(len(seen), right, by_itself, agreement.outlook([n] * len(agreement.parties)))
+    return LocalComparison(len(seen), right, by_itself, agreement.expected_accuracy([n] * len(agreement.parties)))
 
 
 def _alone(rows: Rows, method: Any, classes: int) -> float:

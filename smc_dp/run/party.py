@@ -19,11 +19,11 @@ from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.table import Table
 from smc_dp.methods.method import AskedBetween, SecureMethod
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OwnPart:
+class LocalParty:
     """What one party does, with its rows and its coins; `table` is what the rows were read from, if they were.
 
     All of it follows from these, so that a party's program which begins anew with the same does the same. Where only
@@ -65,7 +65,7 @@ class OwnPart:
 
     def inputs(self, session: Session) -> tuple[Any, ...]:
         """Of the party's role, at its start."""
-        return by_protocol.entered(session, self.part)
+        return execution.role_inputs(session, self.part)
 
     def at_home(self, session: Session, inputs: tuple[Any, ...]) -> Home | None:
         """Who answers the party's role when it asks, None where it does not.
@@ -78,4 +78,4 @@ class OwnPart:
             return None
         answered = len(inputs) - len(self.inputs(session))
         part = form.part_after(self.rows, self.rng, answered) if answered else self.part
-        return by_protocol.at_home(session, part)
+        return execution.role_answers(session, part)

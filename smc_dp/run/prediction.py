@@ -26,7 +26,7 @@ from smc_dp.data.tables import read_table
 from smc_dp.data.validation_errors import UnfitTableError
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.run_files import RunPlace
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
 
     Raises InputError for what is no release or contradicts its record, and for rows that do not fit.
     """
-    found = checked(place)
+    found = verify_release(place)
     published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):

@@ -18,7 +18,7 @@ from smc_dp.run.settings import DataRoles, RunRequest
 USUAL_DATASET = "breast_cancer"
 
 
-def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
+def prepare_run(asked: RunRequest) -> tuple[Prepared, Agreement]:
     """Return everybody's rows, and what the parties agree on.
 
     Raises an InputError with all faults of the settings before any file of rows is read.
@@ -39,10 +39,10 @@ def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
         agreed = _settled(asked, len(federation.parties), federation.classes)
-    return found, agreed.in_a_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
+    return found, agreed.for_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
 
 
-def absences(texts: Iterable[str]) -> dict[str, int]:
+def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:
     """Return who drops out in a simulation, and before which message of its own."""
     found: dict[str, int] = {}
     for text in texts:
@@ -53,7 +53,7 @@ def absences(texts: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
+def refuse_beside(given: Mapping[str, object], other: str, why: str = "") -> None:
     """Raise an InputError with every one of these parameters that was given beside another one."""
     said = [name for name, value in given.items() if value is not None and value is not False]
     refuse_all(InputFault("option.contradicts", {"name": name, "other": other, "why": why}) for name in said)
@@ -62,7 +62,7 @@ def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
 def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
     data, how, found, agreed = asked.data, asked.simulation, FaultCollector(), None
     with found.step():
-        agreed = asked.settled(
+        agreed = asked.settle(
             parties, classes, seeded=how.insecure_seed is not None, as_printed=how.as_printed_insecure
         )
     if agreed is not None:
@@ -72,7 +72,7 @@ def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
         with found.step():
             check_auxiliary(agreed.method, given=data.auxiliary is not None)
     with found.step():
-        absences(how.vanish or [])
+        parse_drop_outs(how.vanish or [])
     with found.step():
         _check_roles(data)
     return found.required(agreed)
@@ -82,7 +82,7 @@ def _check_roles(data: DataRoles) -> None:
     """Raise an InputError where files of parties and a data set are named together."""
     if data.party:
         dealt = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
-        refuse_with(dealt, "party", ": there, the files say who has which rows")
+        refuse_beside(dealt, "party", ": there, the files say who has which rows")
         if data.bounds is None:
             raise InputError("bounds.missing")
         return

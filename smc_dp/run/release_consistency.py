@@ -27,7 +27,7 @@ from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 from smc_dp.run import approvals
 from smc_dp.run.documents import SIMULATED, SharesFile
-from smc_dp.run.protocols import by_protocol, openings
+from smc_dp.run.protocols import execution, openings
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.status_message import Notice
 from smc_dp.run.transcript_header import APPROVALS, NOTICES
@@ -37,7 +37,7 @@ _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another dig
 
 
 @dataclass(frozen=True)
-class Refuted:
+class Contradiction:
     """What is wrong: the fault, the line of the transcript that shows it, and whose signature of that line alone does,
     if anybody's.
     """
@@ -48,7 +48,7 @@ class Refuted:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class ReleaseEvidence:
     """What a transcript shows of a release, and what given views say beside it.
 
     `head` is line 0 and `session` what it describes. `envelopes` holds by line at least what is for everybody and what
@@ -93,9 +93,9 @@ class Recorded:
         return {name: published_message(self.session, envelope) for name, (_, envelope) in self.published.items()}
 
 
-def refuted(
-    recorded: Recorded, found: PublishedRelease, shares: SharesFile | None, study: bytes | None
-) -> Iterator[Refuted]:
+def find_contradictions(
+    recorded: ReleaseEvidence, found: PublishedRelease, shares: SharesFile | None, study: bytes | None
+) -> Iterator[Contradiction]:
     """Yield what is wrong with a release beside its transcript, its shares and its study, in the order of the rules."""
     rules = (
         partial(published_fault, recorded),
@@ -104,7 +104,7 @@ def refuted(
         partial(weights_fault, found, recorded) if shares is None else partial(shares_fault, shares, recorded),
         partial(openings_fault, recorded),
         partial(members_fault, recorded),
-        partial(word_fault, recorded),
+        partial(promise_fault, recorded),
         partial(privacy_fault, found),
         partial(approvals_fault, study, found, recorded),
         partial(absences_fault, recorded),
@@ -112,23 +112,23 @@ def refuted(
     yield from (wrong for rule in rules if (wrong := rule()) is not None)
 
 
-def session_fault(recorded: Recorded) -> Refuted | None:
+def session_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether line 0 states the id of the session that it describes."""
     if recorded.head["session"] == recorded.session.id.hex():
         return None
-    return Refuted(InputFault("session.other_id"), 0)
+    return Contradiction(InputFault("session.other_id"), 0)
 
 
-def published_fault(recorded: Recorded) -> Refuted | None:
+def published_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether each participant published once, and signed it: a second message would leave open which one counts."""
     first: dict[str, int] = {}
     for n, envelope in ((n, e) for n, e in recorded.envelopes.items() if _is_published(e)):
         sender, identities = envelope.sender, recorded.session.identities
         if first.setdefault(sender, n) != n:
             fields: dict[str, FieldValue] = {"sender": shown(sender), "first": first[sender], "again": n}
-            return Refuted(InputFault("transcript.published_twice", fields), n)
+            return Contradiction(InputFault("transcript.published_twice", fields), n)
         if sender not in identities or not is_signed(identities[sender], envelope):
-            return Refuted(InputFault("transcript.not_signed", {"name": sender[:_SHOWN]}), n)
+            return Contradiction(InputFault("transcript.not_signed", {"name": sender[:_SHOWN]}), n)
     return None
 
 
@@ -145,18 +145,18 @@ def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
     return tuple(published_message(session, envelope).y)
 
 
-def weights_fault(found: PublishedRelease, recorded: Recorded) -> Refuted | None:
+def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether the weights of a release are made of what was published in the session."""
     try:
-        value = by_protocol.value_of(recorded.session, recorded.said)
+        value = execution.decode_value(recorded.session, recorded.said)
     except (DecodeError, ValueError) as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     if found.agreement.weights(value) == found.weights:
         return None
-    return Refuted(InputFault("release.other_weights"))
+    return Contradiction(InputFault("release.other_weights"))
 
 
-def shares_fault(shares: SharesFile, recorded: Recorded) -> Refuted | None:
+def shares_fault(shares: SharesFile, recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether shares.json states the shares that all participants published."""
     gone = {absent.sender for _, absent in recorded.marks}
     for name in recorded.session.names:
@@ -164,53 +164,53 @@ def shares_fault(shares: SharesFile, recorded: Recorded) -> Refuted | None:
         if envelope is None and name in gone and name not in shares.shares:
             continue
         if envelope is None:
-            return Refuted(InputFault("transcript.share_missing", {"name": name}))
+            return Contradiction(InputFault("transcript.share_missing", {"name": name}))
         try:
             signed = [str(y) for y in share_numbers(recorded.session, envelope)]
         except DecodeError as error:
-            return Refuted(InputFault("transcript.no_share", {"name": name, "why": str(error)}), line)
+            return Contradiction(InputFault("transcript.no_share", {"name": name, "why": str(error)}), line)
         if shares.shares.get(name) != signed:
-            return Refuted(InputFault("release.other_shares", {"name": name}), line)
+            return Contradiction(InputFault("release.other_shares", {"name": name}), line)
     return None
 
 
-def openings_fault(recorded: Recorded, heard: list[SignedStatement] | None = None) -> Refuted | None:
+def openings_fault(recorded: ReleaseEvidence, heard: list[SignedStatement] | None = None) -> Contradiction | None:
     """Whether what was published follows from what everybody greeted with, where anybody can make it again.
 
     `heard` takes the statements that were seen to be signed.
     """
     try:
-        wrong = openings.wrong(recorded.session, recorded.greetings, recorded.said, heard)
+        wrong = openings.find_wrong_opening(recorded.session, recorded.greetings, recorded.said, heard)
     except DecodeError as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     return None if wrong is None else _of_publisher(recorded, wrong.fault, wrong.name)
 
 
-def members_fault(recorded: Recorded) -> Refuted | None:
+def members_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether each member of a published sum has its input in the transcript, and is not noted as absent there."""
     try:
-        needed = tuple(needs(recorded))
+        needed = tuple(required_inputs(recorded))
     except (ProtocolError, ValueError) as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     sent = {(e.sender, e.to, e.kind, e.stage) for e in recorded.envelopes.values()}
     missed = {(a.sender, reader, a.kind, a.stage): n for n, (reader, a) in recorded.absences.items()}
     for need in needed:
         fields: dict[str, FieldValue] = {"name": need.sender, "kind": need.kind, "stage": need.stage}
         if need in missed:
-            return Refuted(InputFault("member.absent", fields), missed[need])
+            return Contradiction(InputFault("member.absent", fields), missed[need])
         if need not in sent:
-            return Refuted(InputFault("member.without_input", fields))
+            return Contradiction(InputFault("member.without_input", fields))
     return None
 
 
-def needs(recorded: Recorded) -> Iterator[Needed]:
+def required_inputs(recorded: ReleaseEvidence) -> Iterator[Needed]:
     """Yield what has to have been sent for what was published; raise `ProtocolError` for what is none."""
-    checkable, p = openings.checkable_of(recorded.session), recorded.session.parameters
+    checkable, p = openings.verification_of(recorded.session), recorded.session.parameters
     if checkable is not None and recorded.published:
         yield from checkable.needs(p, recorded.said)
 
 
-def absences_fault(recorded: Recorded) -> Refuted | None:
+def absences_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether each absence in the transcript of a study was signed by whoever went on; so a false one is its signer's.
     Nobody can go on without a message for which its role could never wait.
 
@@ -219,7 +219,7 @@ def absences_fault(recorded: Recorded) -> Refuted | None:
     try:
         signed = _marks(recorded)
     except InputError as error:
-        return Refuted(error.fault, 0)
+        return Contradiction(error.fault, 0)
     if signed is None:
         return None
     for n, (reader, absent) in recorded.absences.items():
@@ -227,9 +227,9 @@ def absences_fault(recorded: Recorded) -> Refuted | None:
             continue
         fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
         if absent not in signed.get(reader, ()):
-            return Refuted(InputFault("absence.not_signed", fields), n)
+            return Contradiction(InputFault("absence.not_signed", fields), n)
         if not could_wait(recorded.session, reader, absent):
-            return Refuted(InputFault("absence.not_waited_for", fields), n)
+            return Contradiction(InputFault("absence.not_waited_for", fields), n)
     return None
 
 
@@ -244,7 +244,7 @@ def could_wait(session: Session, reader: str, absent: Absent) -> bool:
     return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
 
 
-def _marks(recorded: Recorded) -> Mapping[str, Collection[Absent]] | None:
+def _marks(recorded: ReleaseEvidence) -> Mapping[str, Collection[Absent]] | None:
     """Read without what each went on, as its notice on line 0 says; None in a simulation, which has no notices."""
     head, session = recorded.head, recorded.session
     if APPROVALS not in head:
@@ -261,10 +261,10 @@ def _marks(recorded: Recorded) -> Mapping[str, Collection[Absent]] | None:
     return found
 
 
-def word_fault(recorded: Recorded) -> Refuted | None:
+def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether what was published is what the owners of given views were told, signed or sealed."""
     session = recorded.session
-    checkable, kept = openings.checkable_of(session), session.program.kept
+    checkable, kept = openings.verification_of(session), session.program.kept
     try:
         said = recorded.said
         if checkable is not None and said and (signed := _statements(recorded)):
@@ -277,13 +277,13 @@ def word_fault(recorded: Recorded) -> Refuted | None:
             if broken is not None:  # it came sealed: nobody else is convinced
                 fields = {"name": name, "who": broken[0], "why": str(broken[1])}
                 line, _ = recorded.published.get(broken[0], (None, None))
-                return Refuted(InputFault("word.broken", fields), line)
+                return Contradiction(InputFault("word.broken", fields), line)
     except (DecodeError, ValueError) as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     return None
 
 
-def _statements(recorded: Recorded) -> list[tuple[str, Any]]:
+def _statements(recorded: ReleaseEvidence) -> list[tuple[str, Any]]:
     """Read the statements in given views; what cannot be read, or is not its signer's to state, contradicts nothing."""
     session, found = recorded.session, []
     kinds = {kind.__name__: kind for kind in session.program.statements}
@@ -306,13 +306,13 @@ def is_signed_statement(session: Session, said: SignedStatement) -> bool:
     return public is not None and verify(public, statement(session.id, *said[:3]), said.signature)
 
 
-def _of_publisher(recorded: Recorded, fault: Fault, name: str | None) -> Refuted:
+def _of_publisher(recorded: ReleaseEvidence, fault: Fault, name: str | None) -> Contradiction:
     """Return what is wrong with the message that this participant published."""
     line, _ = recorded.published.get(name or "", (None, None))
-    return Refuted(fault, line, name)
+    return Contradiction(fault, line, name)
 
 
-def agreement_fault(found: PublishedRelease, recorded: Recorded, study: bytes | None) -> Refuted | None:
+def agreement_fault(found: PublishedRelease, recorded: ReleaseEvidence, study: bytes | None) -> Contradiction | None:
     """Whether the session is bound to all that the release states and to the study beside it, if there is one, and line
     0 states the same.
     """
@@ -325,28 +325,28 @@ def agreement_fault(found: PublishedRelease, recorded: Recorded, study: bytes | 
         got = follows.get(name)
         if type(got) is not type(value) or got != value:
             fields = {"name": name, "line_0": shown(value), "release": shown(got)}
-            return Refuted(InputFault("release.other_parameter", fields), 0)
+            return Contradiction(InputFault("release.other_parameter", fields), 0)
     if head["insecure"] != list(agreement.marks):
-        return Refuted(InputFault("release.other_marks"), 0)
-    if agreement.bound({name: found.parameters[name] for name in SIMULATED}, study) != stated["agreed"]:
+        return Contradiction(InputFault("release.other_marks"), 0)
+    if agreement.session_binding({name: found.parameters[name] for name in SIMULATED}, study) != stated["agreed"]:
         names = ", ".join(sorted(set(found.parameters) - set(said)))
-        return Refuted(InputFault("session.bound_to_another", {"names": names}), 0)
+        return Contradiction(InputFault("session.bound_to_another", {"names": names}), 0)
     return None
 
 
-def privacy_fault(found: PublishedRelease) -> Refuted | None:
+def privacy_fault(found: PublishedRelease) -> Contradiction | None:
     """Whether the privacy statement is the one that follows from what was agreed on."""
     fault = statement_fault(found.privacy, found.agreement.statement.as_dict())
-    return None if fault is None else Refuted(fault)
+    return None if fault is None else Contradiction(fault)
 
 
-def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: Recorded) -> Refuted | None:
+def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether everybody approved of the study beside a release, or there is neither."""
     try:
-        fault = approvals.fault(study, found.agreement, recorded.head, recorded.session)
+        fault = approvals.approval_fault(study, found.agreement, recorded.head, recorded.session)
     except InputError as error:
         fault = error.fault
-    return None if fault is None else Refuted(fault, 0)
+    return None if fault is None else Contradiction(fault, 0)
 
 
 def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fault | None:

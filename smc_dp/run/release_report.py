@@ -23,23 +23,23 @@ from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, Page
 from smc_dp.pages.shortening import cut, first, some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.folder import beside, content_of, read_document, read_files
+from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 _SIZE = re.compile(rb'"size":([0-9]{1,18})[,}]')
 _NO_MESSAGE, _RELAYED = f'"kind":"{ABSENT}"'.encode(), b'"via":'
 
 
-class OnTheWire(NamedTuple):
+class TrafficTotals(NamedTuple):
     """How many messages, and how many bytes; what goes by way of somebody counts twice."""
 
     messages: int
     bytes: int
 
 
-def of_record(lines: Iterable[bytes], overhead: int) -> OnTheWire:
+def count_traffic(lines: Iterable[bytes], overhead: int) -> TrafficTotals:
     """What a record's lines show, without their contents; `overhead`: bytes that the link adds to each message.
 
     Marks of a line stand nowhere inside of a text of JSON, where every quotation mark has a stroke before it. What is
@@ -52,7 +52,7 @@ def of_record(lines: Iterable[bytes], overhead: int) -> OnTheWire:
             hops = 2 if _RELAYED in line else 1
             messages += hops
             size += hops * (int(found[1]) + overhead)
-    return OnTheWire(messages, size)
+    return TrafficTotals(messages, size)
 
 
 PARAMETER_TITLES = TITLES | {
@@ -80,19 +80,19 @@ def run_page(folder: Path) -> Page:
 
     Raises InputError where `predict` does: when a file is missing or malformed, or contradicts another one.
     """
-    files = read_files(folder)
-    found, document = checked(files), read_document(files)
-    digests = {RELEASE: hashlib.sha256(content_of(files, RELEASE)).hexdigest(), **document.digests.named}
+    files = read_run_files(folder)
+    found, document = verify_release(files), read_release_file(files)
+    digests = {RELEASE: hashlib.sha256(read_content(files, RELEASE)).hexdigest(), **document.digests.named}
     digests.pop(TIMINGS, None)
     sent = None
     if TRANSCRIPT not in found.missing:
         overhead = LINKS[found.release.parameters["link"]].overhead
-        sent = of_record(BytesIO(beside(files, document, TRANSCRIPT)), overhead)
-    return page(found.release, digests, sent, found.missing)
+        sent = count_traffic(BytesIO(read_listed_file(files, document, TRANSCRIPT)), overhead)
+    return release_page(found.release, digests, sent, found.missing)
 
 
-def page(
-    release: PublishedRelease, digests: Mapping[str, str], sent: OnTheWire | None, missing: Collection[str] = ()
+def release_page(
+    release: PublishedRelease, digests: Mapping[str, str], sent: TrafficTotals | None, missing: Collection[str] = ()
 ) -> Page:
     """Return the page of a verified release.
 
@@ -194,16 +194,16 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     yield Prose(f"Rows are clipped to the norm {bounds.clip:g}{constant}.")
 
 
-def _computed(release: PublishedRelease, sent: OnTheWire | None) -> Iterator[PageBlock]:
+def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator[PageBlock]:
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
-    rows = [(PARAMETER_TITLES.get(name, name), cut(setting(release.parameters[name])), name) for name in known]
+    rows = [(PARAMETER_TITLES.get(name, name), cut(setting_text(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:
         yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
 
 
-def setting(value: Any, most: int = _MOST_LEVELS) -> str:
+def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
     """Return the value of a setting in words, of a list its first entries."""
     if isinstance(value, bool):
         return "yes" if value else "no"

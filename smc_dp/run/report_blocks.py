@@ -33,7 +33,7 @@ def blocks(report: Report) -> Iterator[PageBlock]:
         )
     yield Section("Privacy", (Prose(report.privacy.plain_words()),))
     yield from _presence(report)
-    yield from compared(report.comparison, report.planned)
+    yield from accuracy_blocks(report.comparison, report.planned)
     files = ["shares.json"] if report.agreement.publishes_shares else []
     files += ["release.json", "transcript.jsonl", "timings.json"]
     files += ["auxiliary.json"] if report.agreement.auxiliary is not None else []
@@ -78,7 +78,7 @@ def _described(simulated: Mapping[str, str]) -> str:
     return f"over simulated links ({name}: {speed}{relayed})"
 
 
-def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterator[PageBlock]:
+def accuracy_blocks(found: Comparison | None, planned: Outlook | None = None) -> Iterator[PageBlock]:
     """Yield the accuracies, and what to think of them."""
     if found is None:
         yield Prose("No rows to test on were given, so no accuracy is known.")

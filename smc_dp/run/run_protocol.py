@@ -23,9 +23,9 @@ from smc_dp.data.partition import check_names
 from smc_dp.data.sources import Prepared
 from smc_dp.methods.method import Method
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import as_printed
+from smc_dp.run.agreement import is_as_published
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.preparation import refuse_with
+from smc_dp.run.preparation import refuse_beside
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunSettings, TargetSettings
 from smc_dp.run.simulation import HearProgress, simulate_run
@@ -143,14 +143,14 @@ def run_protocol(
     stated = target if isinstance(target, Target) else None
     for name, own, section in (("method", made, MethodSettings), ("target", stated, TargetSettings)):
         if own is not None:
-            refuse_with({key: settings.get(key) for key in section.model_fields}, name)
+            refuse_beside({key: settings.get(key) for key in section.model_fields}, name)
     usual = {"method": None if made else method, "epsilon": None if stated else target, "calibration": "proven"}
     protocol = settings.get("protocol")
-    settled = RunSettings.asking(**usual | settings).settled(
+    settled = RunSettings.from_options(**usual | settings).settle(
         len(prepared.federation.names), prepared.federation.classes, seeded=insecure_seed is not None,
-        as_printed=protocol in PROTOCOLS and as_printed(str(protocol)), made=made, target=stated,
+        as_printed=protocol in PROTOCOLS and is_as_published(str(protocol)), made=made, target=stated,
     )  # fmt: skip
-    agreed = settled.in_a_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
+    agreed = settled.for_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,

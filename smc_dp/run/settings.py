@@ -46,11 +46,11 @@ from smc_dp.privacy.target import (
     exact,
 )
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, SettledRun, settings_in
-from smc_dp.run.protocols.registry import TERMS, setting_names, settled, terms_of
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun, read_method_settings
+from smc_dp.run.protocols.registry import TERMS, find_terms, setting_names, settle_protocol
 from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
-LAMBDA = "1/10"
+DEFAULT_LAMBDA = "1/10"
 """Regularisation of a method that is named without one: what suits a few hundred rows."""
 
 
@@ -78,7 +78,7 @@ _agreed, _planned = partial(_setting, on=(RUN, STUDY)), partial(_setting, on=(RU
 _without_option = partial(_setting, on=())
 
 
-def required(section: type[Document], name: str) -> Any:
+def required_field(section: type[Document], name: str) -> Any:
     """Return the field of this name as one that must be said."""
     known = section.model_fields[name]
     return Field(title=known.title, description=known.description, json_schema_extra=known.json_schema_extra)
@@ -107,7 +107,7 @@ class SettingsSection(Document):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Term] = Field(init=False)
 
-    def said(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """Return the settings that somebody said, as a release calls and writes them, without the section's name."""
         found = self.model_dump(by_alias=True, exclude_none=True)
         return {name: value for name, value in found.items() if name != "name"}
@@ -120,7 +120,7 @@ class MethodSettings(SettingsSection):
 
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(BY_PROTOCOL), short=(RUN, STUDY, PLAN), usual="prr_mean; newton for three or more classes",
+        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="prr_mean; newton for three or more classes",
         title="Method", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton].",
@@ -264,7 +264,7 @@ class RunSettings(Document):
     insecure_test_keys: bool = _agreed("INSECURE: allow keys below 2048 bits.", kind="flag", default=False)
 
     @classmethod
-    def asking(cls, **said: Any) -> Self:
+    def from_options(cls, **said: Any) -> Self:
         """Return the settings that these parameters say, by the names of options; None says nothing.
 
         A float that is an epsilon or a delta becomes the smaller of its decimal and its binary reading.
@@ -279,7 +279,7 @@ class RunSettings(Document):
                     found.setdefault(name, {})[alias] = str(exact(key, value)) if number else value
         return validate_document(cls, {**found, **said}, "settings")
 
-    def settled(
+    def settle(
         self,
         parties: int,
         classes: int = 2,
@@ -294,28 +294,28 @@ class RunSettings(Document):
         `made` and `target` are taken as they are, in place of the sections. Raises `UnfitError` with every fault, or
         the one InputError that there is.
         """
-        name = made.name if made else self.method.name or agreements.usual_method(classes)
+        name = made.name if made else self.method.name or agreements.default_method(classes)
         by = self._protocol(name, parties, as_printed=as_printed)
-        agreements.secure_form(name, by)
-        method: Any = made or agreements.method_for(name, by, {})
+        agreements.secure_method(name, by)
+        method: Any = made or agreements.make_method(name, by, {})
         found, wanted, agreed = FaultCollector(), target, None
         with found.step():
             method = made or self._method(method, by)
         with found.step():
             wanted = target or self._target(method, by, as_printed=as_printed)
         with found.step():
-            terms = settled(by, method, self.protocol.said())
+            terms = settle_protocol(by, method, self.protocol.given())
             if wanted is not None:
-                agreed = SettledRun(method, wanted, by, terms, agreements.marks(by, terms, seeded=seeded))
+                agreed = SettledRun(method, wanted, by, terms, agreements.insecure_markers(by, terms, seeded=seeded))
                 agreed.check(test_keys=self.insecure_test_keys)
         return found.required(agreed)
 
-    def suiting(self, method: str, protocol: str) -> RunSettings:
+    def restricted_to(self, method: str, protocol: str) -> RunSettings:
         """Return the settings without those that this method, by this protocol, does not have."""
-        kind, terms = agreements.secure_form(method, protocol), terms_of(protocol)
-        known, own = agreements.settings_wanted(kind), setting_names(terms)
-        in_method = {name: value for name, value in self.method.said().items() if name in known}
-        in_protocol = {name: value for name, value in self.protocol.said().items() if name in own}
+        kind, terms = agreements.secure_method(method, protocol), find_terms(protocol)
+        known, own = agreements.required_settings(kind), setting_names(terms)
+        in_method = {name: value for name, value in self.method.given().items() if name in known}
+        in_protocol = {name: value for name, value in self.protocol.given().items() if name in own}
         has_delta = terms.noise(kind, True) in WITH_DELTA
         return RunSettings(
             method=MethodSettings.model_validate({**in_method, "name": method}),
@@ -325,13 +325,13 @@ class RunSettings(Document):
 
     def _protocol(self, method: str, parties: int, *, as_printed: bool) -> str:
         """Return the protocol that somebody named, or the usual one; "" for a method that none computes."""
-        named, known = self.protocol.name, BY_PROTOCOL.get(method, ())
-        printed = [name for name in known if agreements.as_printed(name)]
+        named, known = self.protocol.name, PROTOCOLS_BY_METHOD.get(method, ())
+        printed = [name for name in known if agreements.is_as_published(name)]
         if not as_printed:
             proper = [name for name in known if name not in printed]
             if named is not None and known and named not in proper:
                 raise InputError("protocol.not_of_method", known=proper, got=shown(named))
-            return named or agreements.usual_protocol(method, parties, self.protocol.said())
+            return named or agreements.default_protocol(method, parties, self.protocol.given())
         if named not in (None, *printed):
             raise InputError("protocol.with_printed_steps")
         if known and not printed:
@@ -339,13 +339,13 @@ class RunSettings(Document):
         return printed[0] if printed else ""
 
     def _method(self, usual: Any, protocol: str) -> Any:
-        said, known = self.method.said(), agreements.settings_wanted(type(usual))
+        said, known = self.method.given(), agreements.required_settings(type(usual))
         about = {"method": usual.name}
         refuse_all(
             InputFault("method.no_such_setting", {"setting": name, **about}) for name in said if name not in known
         )
-        said = {"lambda": LAMBDA} | said if "lambda" in known else said
-        return agreements.method_for(usual.name, protocol, settings_in(said, type(usual), complete=False))
+        said = {"lambda": DEFAULT_LAMBDA} | said if "lambda" in known else said
+        return agreements.make_method(usual.name, protocol, read_method_settings(said, type(usual), complete=False))
 
     def _target(self, method: Any, protocol: str, *, as_printed: bool) -> Target:
         said = self.target
@@ -353,7 +353,7 @@ class RunSettings(Document):
             raise InputError(
                 "calibration.not_of_method", method=method.name, known=method.calibrations, got=said.calibration
             )
-        noise: Any = said.noise or terms_of(protocol).noise(method, said.delta is not None)
+        noise: Any = said.noise or find_terms(protocol).noise(method, said.delta is not None)
         if said.delta is not None and noise not in WITH_DELTA:
             raise InputError("delta.without_ddg", noise=noise)
         calibration: Any = said.calibration or ("paper" if as_printed else "proven")
@@ -368,7 +368,7 @@ class RunRequest(RunSettings):
     simulation: Simulation = Simulation()
 
 
-def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
+def setting_fields(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
     """Yield the section, the name and the field of every setting; "" for a setting outside all sections."""
     for name, field in model.model_fields.items():
         kind = field.annotation
@@ -379,5 +379,5 @@ def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
             yield "", name, field
 
 
-TITLES = MappingProxyType({name: str(field.title) for _, name, field in fields_of(RunRequest)})
+TITLES = MappingProxyType({name: str(field.title) for _, name, field in setting_fields(RunRequest)})
 """What the table of settings in a report calls each of them, by the names that stand in a release."""

@@ -37,15 +37,15 @@ from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.budget_charge import RELEASED, price_of
-from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.by_protocol import NoResultError, Participants
+from smc_dp.run.budget_charge import RELEASED, charge_of_run
+from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
+from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
 from smc_dp.run.release import RELEASE
 from smc_dp.run.report import Comparison, Presence, Report
-from smc_dp.run.site_process import AtSite, OwnActor, SiteCoins
+from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
 
 _LOG = logging.getLogger(__name__)
 HearProgress: TypeAlias = Callable[[str, int, int], None]
@@ -120,9 +120,9 @@ class _Run:
         """One session, and what came of it; `charged` gets the names of those that were."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        every = own_parts(data, agreement, self.rng)
+        every = local_parties(data, agreement, self.rng)
         check_parties(every)
-        charge = price_of(agreement) if self.ledgers else None
+        charge = charge_of_run(agreement) if self.ledgers else None
         if self.ledgers and charge:
             self.ledgers.check(data.as_read, charge)
         _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(every))
@@ -137,19 +137,19 @@ class _Run:
             sites = _Sites(taking_part, {part.name: part for part in every}, own)
             setting = self._setting(record, reserved, charged, sites)
             with accounted(reserved, harmless=ABORTS):
-                outcome = by_protocol.secure(
+                outcome = execution.run_session(
                     agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress,
                 )  # fmt: skip
             with accounted(reserved):
                 return self._released(outcome, reserved)
 
-    def _released(self, outcome: Outcome, reserved: Reserved | None) -> Report:
+    def _released(self, outcome: Outcome, reserved: Reservations | None) -> Report:
         """The folders are written, the ledgers have their outcomes."""
         agreement, data, folder, execution = self.agreement, self.data, self.folder, outcome.execution
         if execution is None:
             raise RuntimeError("the protocol left nothing to publish")
-        published = run_folder.make(outcome, agreement, self.simulated)
-        run_folder.write(folder, published, execution)
+        published = run_folder.make_release(outcome, agreement, self.simulated)
+        run_folder.write_run(folder, published, execution)
         _LOG.info("the release is in %s; in it: %s", folder, ", ".join(execution.members))
         if self.views is not None:
             run_folder.write_views(self.views, execution)
@@ -161,7 +161,7 @@ class _Run:
         present = Presence(execution.members, execution.vanished, self.left_out)
         form = agreement.form
         signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
-        planned = agreement.outlook(data.federation.sizes.tolist())
+        planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement,
             self.simulated,
@@ -199,7 +199,7 @@ class _Run:
             left_out=(*self.left_out, *stopped.vanished),
         )
 
-    def _setting(self, record: IO[bytes], reserved: Reserved | None, charged: set[str], sites: _Sites) -> Setting:
+    def _setting(self, record: IO[bytes], reserved: Reservations | None, charged: set[str], sites: _Sites) -> Setting:
         def charge(name: str, label: str) -> None:
             charged.add(name)
             if reserved:
@@ -228,8 +228,8 @@ class _Run:
 class _Sites:
     """What everybody's actor is made from, as a site makes its own."""
 
-    taking_part: Participants
-    parts: Mapping[str, OwnPart]
+    taking_part: SimulatedSession
+    parts: Mapping[str, LocalParty]
     rng: Stream
 
     def actors(
@@ -243,9 +243,9 @@ class _Sites:
         """One for each of these participants."""
         session, identities = self.taking_part.session, self.taking_part.identities
         own = {
-            name: OwnActor(
+            name: SiteActor(
                 session, name, identities[name], self._brings(name), greetings,
-                coins=SiteCoins(self.rng.fork(f"seed {name}"), self.rng.fork(f"home {name}")),
+                coins=SiteRandomness(self.rng.fork(f"seed {name}"), self.rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
                 voided=partial(voided, name) if voided else None,
                 observer=observer,
@@ -254,11 +254,11 @@ class _Sites:
         }  # fmt: skip
         return {name: made.actor for name, made in own.items()}
 
-    def _brings(self, name: str) -> AtSite:
+    def _brings(self, name: str) -> SiteInputs:
         session, part = self.taking_part.session, self.parts.get(name)
         if part is None:
-            return AtSite(lambda coins: (session.parameters,))
-        return AtSite(
+            return SiteInputs(lambda coins: (session.parameters,))
+        return SiteInputs(
             lambda coins: part.inputs(session), lambda coins, inputs: part.at_home(session, inputs), part.draws
         )
 
@@ -271,15 +271,15 @@ def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: Inpu
     return error
 
 
-def own_parts(data: Prepared, agreement: Agreement, rng: Stream) -> list[OwnPart]:
+def local_parties(data: Prepared, agreement: Agreement, rng: Stream) -> list[LocalParty]:
     """What each party does."""
     return [
-        OwnPart(name, rows, agreement, rng.fork(f"party {name}"), data.tables.get(name))
+        LocalParty(name, rows, agreement, rng.fork(f"party {name}"), data.tables.get(name))
         for name, rows in data.federation.by_name.items()
     ]
 
 
-def check_parties(every: Sequence[OwnPart]) -> None:
+def check_parties(every: Sequence[LocalParty]) -> None:
     """Raises InputError, which names the party, where one cannot take part; nothing is trained."""
     for own_part in every:
         own_part.check()
@@ -316,7 +316,7 @@ def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path
             raise InputError("folder.not_apart", one=str(one), other=str(other))
 
 
-def _parts(every: Sequence[OwnPart], progress: HearProgress | None) -> list[Any]:
+def _parts(every: Sequence[LocalParty], progress: HearProgress | None) -> list[Any]:
     parts = []
     hear = progress or (lambda stage, done, total: None)
     for j, own in enumerate(every):

@@ -18,19 +18,19 @@ from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.history import History, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.budget_charge import RELEASED, ChargeEnd, GivenUp, OpenCharge, price_of
-from smc_dp.run.duplicate_data import AsRead
+from smc_dp.run.budget_charge import RELEASED, ChargeEnd, GivenUp, OpenCharge, charge_of_run
+from smc_dp.run.duplicate_data import RowsAsRead
 
 
 @dataclass(frozen=True)
-class OwnLedger:
+class SiteLedger:
     """The ledger in this file. Every method raises InputError for a file that is none."""
 
     path: Path
 
     def check(self, agreement: Agreement) -> None:
         """Raise what `reserve` would raise now for a new session; nothing is written."""
-        asked = price_of(agreement)
+        asked = charge_of_run(agreement)
         with Ledger.open(self.path) as ledger:
             ledger.check(asked)
 
@@ -39,7 +39,7 @@ class OwnLedger:
         with Ledger.open(self.path) as ledger:
             return ledger.history().last_under(run_key(session_id, RELEASED)) is not None
 
-    def reserve(self, session_id: bytes, agreement: Agreement, held: AsRead, approval: bytes | None = None) -> int:
+    def reserve(self, session_id: bytes, agreement: Agreement, held: RowsAsRead, approval: bytes | None = None) -> int:
         """Charge the session for the rows, as they were read, before its first message; the number of the entry.
 
         A party's program asks whenever it begins, as long as its role is not over: it is charged once. InputError for a
@@ -55,7 +55,7 @@ class OwnLedger:
                 raise self._refused("ledger.session_given_up", number=known.number)
             name = ledger.dataset(partial(as_read, held=held))
             digest = None if approval is None else hashlib.sha256(approval).hexdigest()
-            return ledger.reserve(name, agreement.mechanism, price_of(agreement), key, digest)
+            return ledger.reserve(name, agreement.mechanism, charge_of_run(agreement), key, digest)
 
     def void(self, session_id: bytes, given_up: GivenUp) -> None:
         """The session came to nothing, and cost nothing; nor does it where it was not charged.

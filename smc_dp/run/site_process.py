@@ -31,20 +31,20 @@ from smc_dp.run.budget_charge import RELEASED, OpenCharge
 
 
 @dataclass(frozen=True, repr=False)
-class SiteCoins:
+class SiteRandomness:
     """All randomness of a participant: `seed` is its role's, `home` what it trains and draws noise with."""
 
     seed: Stream
     home: Stream
 
     @classmethod
-    def from_system(cls) -> SiteCoins:
+    def from_system(cls) -> SiteRandomness:
         """New coins."""
         return cls(Stream.from_system(), Stream.from_system())
 
 
 @dataclass(frozen=True, repr=False)
-class AtSite:
+class SiteInputs:
     """What a participant brings: `inputs` of its role, made from its coins once, and what answers at home.
 
     `answers(coins, inputs)`: who answers its role's questions, given the inputs that it has by now; earlier answers are
@@ -58,7 +58,7 @@ class AtSite:
 
 
 @dataclass(frozen=True, repr=False)
-class KeptActor:
+class StoredActor:
     """What `OwnActor.state` gave, its number, and what had left by then."""
 
     content: bytes
@@ -66,7 +66,7 @@ class KeptActor:
     charge: OpenCharge
 
 
-class OwnActor:
+class SiteActor:
     """Moved by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
 
     `greetings`: those that are posted, by sender. `keeps_seed`: the role's first seed stays in what is kept, so that a
@@ -78,11 +78,11 @@ class OwnActor:
         session: Session,
         name: str,
         signer: Signer,
-        brings: AtSite,
+        brings: SiteInputs,
         greetings: Greetings,
         *,
-        coins: SiteCoins | None = None,
-        kept: KeptActor | None = None,
+        coins: SiteRandomness | None = None,
+        kept: StoredActor | None = None,
         keeps_seed: bool = False,
         charge: Callable[[str], None] | None = None,
         voided: Callable[[str], None] | None = None,
@@ -95,7 +95,7 @@ class OwnActor:
         self._answers: Home | None = None
         self.first_seed: Stream | None
         if kept is None:
-            drawn = coins or SiteCoins.from_system()
+            drawn = coins or SiteRandomness.from_system()
             self.first_seed = drawn.seed if keeps_seed else None
             self._home = drawn.home.forks(*brings.draws)
             self.actor = Actor(

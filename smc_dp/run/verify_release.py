@@ -19,22 +19,22 @@ from smc_dp.core.errors import InputError, one_line
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile
 from smc_dp.run.folder import (
-    auxiliary,
-    beside,
-    opened,
-    read,
-    read_document,
-    read_files,
-    shares,
-    stated,
-    study,
+    parse_release,
+    read_listed_file,
+    read_public_rows,
+    read_release,
+    read_release_file,
+    read_run_files,
+    read_shares,
+    read_study_bytes,
+    recompute_release,
     warn_of_page,
 )
-from smc_dp.run.record import Absence
 from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_consistency import Recorded, needs, refuted
+from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions, required_inputs
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
+from smc_dp.run.transcript_lines import Absence
 
 FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
 """What a line that holds something published has in it, as a transcript writes it."""
@@ -43,7 +43,7 @@ _MOST_PUBLIC = 128  # lines of one kind of each participant: more than the stage
 
 
 @dataclass(frozen=True)
-class Checked:
+class VerifiedRelease:
     """A release in a folder, and the files that were missing to hold it against its record."""
 
     release: PublishedRelease
@@ -56,27 +56,27 @@ class Checked:
         return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 
 
-def checked(folder: RunPlace) -> Checked:
+def verify_release(folder: RunPlace) -> VerifiedRelease:
     """The release in a folder, held against whatever lies beside it.
 
     Raises InputError, naming the field, for what is malformed and for what contradicts the record. Without a record
     nothing is known but that the weights are the sum of the shares, and without shares not even that.
     """
-    files = folder if isinstance(folder, RunFiles) else read_files(folder)  # each is read once
-    document = read_document(files)
+    files = folder if isinstance(folder, RunFiles) else read_run_files(folder)  # each is read once
+    document = read_release_file(files)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
     missing = tuple(name for name in wanted if not has_file(files, name))
-    found = read(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(files, document, missing)
+    found = read_release(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(files, document, missing)
     warn_of_page(files)
-    return Checked(found, files, missing)
+    return VerifiedRelease(found, files, missing)
 
 
 def _held(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
     """Return the release, held against the record if there is one."""
     try:
-        rows = auxiliary(folder, document)
+        rows = read_public_rows(folder, document)
         if TRANSCRIPT in missing:
-            return stated(document, rows)
+            return parse_release(document, rows)
         return _beside_record(folder, document, rows, SHARES in missing)
     except InputError as error:
         raise error.within(f"run folder {folder}") from None
@@ -89,19 +89,19 @@ def _beside_record(
 
     Raises InputError when it is not.
     """
-    recorded = read_record(beside(folder, document, TRANSCRIPT))
+    recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
     if has_file(folder, TIMINGS):
-        beside(folder, document, TIMINGS)
-    found, published, said = stated(document, rows), None, study(folder, document)
+        read_listed_file(folder, document, TIMINGS)
+    found, published, said = parse_release(document, rows), None, read_study_bytes(folder, document)
     if found.agreement.publishes_shares:
-        published = _shares(found, recorded) if no_shares else shares(folder, document)
-        found = opened(document, published, rows)
-    if wrong := next(refuted(recorded, found, published, said), None):
+        published = _shares(found, recorded) if no_shares else read_shares(folder, document)
+        found = recompute_release(document, published, rows)
+    if wrong := next(find_contradictions(recorded, found, published, said), None):
         raise InputError(wrong.fault.within("release.json and transcript.jsonl differ"))
     return found
 
 
-def _shares(found: PublishedRelease, recorded: Recorded) -> SharesFile:
+def _shares(found: PublishedRelease, recorded: ReleaseEvidence) -> SharesFile:
     """What shares.json would hold; InputError where somebody published none."""
     try:
         numbers = {name: said.y for name, said in recorded.said.items()}
@@ -112,7 +112,7 @@ def _shares(found: PublishedRelease, recorded: Recorded) -> SharesFile:
     return SharesFile(modulus=str(1 << grid.ring_bits), fraction_bits=grid.fraction_bits, shares=texts)
 
 
-def read_record(content: bytes) -> Recorded:
+def read_release_evidence(content: bytes) -> ReleaseEvidence:
     """What a transcript shows of a release; InputError for what cannot be one.
 
     Other lines than those that the rules look at are not even parsed, for a transcript may be long.
@@ -122,13 +122,13 @@ def read_record(content: bytes) -> Recorded:
     most = _MOST_PUBLIC * len(session.names)
     public = _envelopes(session, _marked(content, FOR_EVERYBODY, most))
     absent = {n: _absence(line, n) for n, line in _marked(content, _kind(ABSENT), most)}
-    known = Recorded(head, session, public, absent)
+    known = ReleaseEvidence(head, session, public, absent)
     try:
-        kinds = sorted({need.kind for need in needs(known)})
+        kinds = sorted({need.kind for need in required_inputs(known)})
     except (ProtocolError, ValueError):  # of that the rules tell
         return known
     sent = [entry for kind in kinds for entry in _marked(content, _kind(kind), most)]
-    return Recorded(head, session, public | _envelopes(session, sent), absent)
+    return ReleaseEvidence(head, session, public | _envelopes(session, sent), absent)
 
 
 def _marked(content: bytes, mark: bytes, most: int) -> Iterator[tuple[int, bytes]]:

@@ -45,7 +45,7 @@ from smc_dp.data.limits import TableLimits
 from smc_dp.data.tables import read_table
 from smc_dp.run import documents as run_documents
 from smc_dp.run import folder as run_folder
-from smc_dp.run import record, release_consistency, transcript_header, verify_release
+from smc_dp.run import release_consistency, transcript_header, transcript_lines, verify_release
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 KEY_BITS = 256
@@ -235,15 +235,15 @@ def lines(data: bytes, corpus: Path) -> None:
             except ValueError:
                 continue
     with suppress(InputError, UnicodeDecodeError):  # an audit has looked at both before
-        record.parsed(_evidence(corpus).session, record.Lines(data))
+        transcript_lines.parse_lines(_evidence(corpus).session, transcript_lines.TranscriptLines(data))
     with suppress(InputError):
-        verify_release.read_record(data)
+        verify_release.read_release_evidence(data)
 
 
 def published(data: bytes, corpus: Path) -> None:
     """`run_folder.read` and `verify_release.checked` of a folder."""
     folder = _folder(place(corpus).scratch, data.split(b"\x00"))
-    for read in (run_folder.read, verify_release.checked):
+    for read in (run_folder.read_release, verify_release.verify_release):
         try:
             read(folder)
         except InputError:
@@ -332,7 +332,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
 
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
-    modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
+    modules = (cbor_limits, messages, state, transcript, reading, transcript_lines, run_folder, evidence_module)
     modules += (documents, run_documents, bounds_file)
     modules += (
         sums_parameters,

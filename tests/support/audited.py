@@ -20,9 +20,9 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, SettledRun, marks
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, Agreement, SettledRun, insecure_markers
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols.registry import CuratorTerms, settled, terms_of
+from smc_dp.run.protocols.registry import CuratorTerms, find_terms, settle_protocol
 from smc_dp.run.simulation import simulate_run
 
 KEY_BITS = 512
@@ -64,12 +64,12 @@ def agreement(
     """What the parties agree on, epsilon = 1 unless said otherwise. `options`: of `CuratorTerms`; the linear path has
     its own settings.
     """
-    protocol = protocol or BY_PROTOCOL["prr_mean"][as_printed]
+    protocol = protocol or PROTOCOLS_BY_METHOD["prr_mean"][as_printed]
     wanted = target or Target(Fraction(1), "paper" if as_printed else "proven")
-    terms = CuratorTerms(key_bits, **options) if terms_of(protocol) is CuratorTerms else terms_of(protocol)()
-    found = marks(protocol, terms, seeded=seeded)
+    terms = CuratorTerms(key_bits, **options) if find_terms(protocol) is CuratorTerms else find_terms(protocol)()
+    found = insecure_markers(protocol, terms, seeded=seeded)
     method = PathakMean(lam, as_printed)
-    return SettledRun(method, wanted, protocol, terms, found).agreed(data.federation.names, data.bounds)
+    return SettledRun(method, wanted, protocol, terms, found).with_parties(data.federation.names, data.bounds)
 
 
 def sum_agreement(
@@ -78,9 +78,9 @@ def sum_agreement(
     """What the parties of a secure sum agree on, a weighted sum unless said otherwise. `options`: of `SumTerms`."""
     made = method or WeightedSum(0.1)
     wanted = target or Target(Fraction(1), noise="ddg")
-    terms = settled("secure_sum", made, options)
-    found = marks("secure_sum", terms, seeded=seeded)
-    return SettledRun(made, wanted, "secure_sum", terms, found).agreed(data.federation.names, data.bounds)
+    terms = settle_protocol("secure_sum", made, options)
+    found = insecure_markers("secure_sum", terms, seeded=seeded)
+    return SettledRun(made, wanted, "secure_sum", terms, found).with_parties(data.federation.names, data.bounds)
 
 
 def toy_run(

@@ -27,10 +27,10 @@ from smc_dp.deploy.record import OwnLog, owed, read, record_of
 from smc_dp.deploy.release import own_view
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
-from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of
-from smc_dp.run.approvals import RANDOM_BYTES, joint_nonce, to_sign
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.agreement import DEFAULT_SIMULATION, TEST_KEYS, Agreement, method_settings
+from smc_dp.run.approvals import RANDOM_BYTES, approval_text, joint_nonce
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
 from smc_dp.run.status_message import Notice
 from support.audited import Folders, long_term
 
@@ -44,7 +44,7 @@ def nothing(document: object) -> None:
 
 def study_of(agreed: Agreement, identities: Mapping[str, Identity]) -> JointStudy:
     """A study that says what was agreed on, among these."""
-    stated, settings = dict(agreed.parameters), settings_of(agreed.method)
+    stated, settings = dict(agreed.parameters), method_settings(agreed.method)
     target = {name: stated.pop(name) for name in _TARGET if name in stated}
     terms = {k: v for k, v in stated.items() if k not in (*settings, "method", "protocol", "parties", "dimension")}
     keys = {name: identities[name].public.hex() for name in agreed.participants}
@@ -149,13 +149,13 @@ class Deployed:
         for e in self.record.read():
             if e.is_public:
                 board.post(e)
-        value = by_protocol.value_of(self.session, board.published)
+        value = execution.decode_value(self.session, board.published)
         gone = tuple(sorted({absent.sender for _, absent in self.marks}))
-        outcome = by_protocol.published_outcome(self.session, board.published, value, self.record, gone)
+        outcome = execution.outcome_of_sites(self.session, board.published, value, self.record, gone)
         if outcome.execution is None:
             raise AssertionError("nothing was executed")
-        published = run_folder.make(outcome, self.agreement, PLAIN, self.study)
-        run_folder.write(made.run, published, outcome.execution, self.study)
+        published = run_folder.make_release(outcome, self.agreement, DEFAULT_SIMULATION, self.study)
+        run_folder.write_run(made.run, published, outcome.execution, self.study)
         made.views.mkdir(parents=True)
         for j, name in enumerate(self.simulated if views else ()):
             (made.views / f"{j}.view").write_bytes(self.view(name))
@@ -187,8 +187,10 @@ def deployed(
     program = PROTOCOLS[agreed.protocol].program
     pinned = {name: identities[name] for name in agreed.participants}
     public = {name: identity.public for name, identity in pinned.items()}
-    session = Session(program, agreed.program_parameters(agreed.bound(PLAIN, content)), public, made_of_all)
-    parts = {n: OwnPart(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
+    session = Session(
+        program, agreed.program_parameters(agreed.session_binding(DEFAULT_SIMULATION, content)), public, made_of_all
+    )
+    parts = {n: LocalParty(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
     inputs: dict[str, tuple[Any, ...]] = {name: (session.parameters,) for name in session.names}
     inputs |= {name: part.inputs(session) for name, part in parts.items()}
     home = {name: answers for name, part in parts.items() if (answers := part.at_home(session, inputs[name]))}
@@ -207,7 +209,7 @@ def deployed(
 
 def approved(approval: dict[str, str], study: str, identity: Identity) -> None:
     """The same approval, of this study."""
-    signed = to_sign(study, approval["name"], approval["random"])
+    signed = approval_text(study, approval["name"], approval["random"])
     approval.update(study=study, signature=identity.sign(signed).hex())
 
 

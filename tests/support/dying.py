@@ -18,7 +18,7 @@ from smc_dp.deploy.session_driver import Business
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import KeptState, SiteStore
 from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.site_process import AtSite
+from smc_dp.run.site_process import SiteInputs
 from smc_dp.run.status_message import Notice
 
 BEFORE, COMMITTED, SENT, NOTED, TAKEN = "before its commit", "committed", "sent", "noted as sent", "taken"
@@ -161,7 +161,7 @@ class DyingBusiness:
     fate: Fate
     inner: Business
 
-    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> AtSite:
+    def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> SiteInputs:
         brings = self.inner.begins(session, approvals, over=over, resumed=resumed)
         self.fate.meet(CHARGED, [self.name])
         return brings

@@ -35,7 +35,7 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.secure_sum import values as sums
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.store import DATABASE, Seal, SiteStore, StateNumber
-from smc_dp.run.site_process import AtSite, OwnActor
+from smc_dp.run.site_process import SiteActor, SiteInputs
 from support.sites import AtHand, Sites, identity
 
 _LEAST_BYTES = 6
@@ -60,7 +60,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on the inputs of all parties are distinctive."""
     begins = PartyBusiness.begins
 
-    def planted(self: PartyBusiness, session: Any, *said: Any, **how: Any) -> AtSite:
+    def planted(self: PartyBusiness, session: Any, *said: Any, **how: Any) -> SiteInputs:
         brings, name, p = begins(self, session, *said, **how), self.member.name, session.parameters
 
         def given(value: Any, number: int) -> Any:
@@ -112,19 +112,19 @@ class Secrets:
 
     def watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Take note at every end of a stage, and whenever a state is made."""
-        leave, state = Actor.leave, OwnActor.state
+        leave, state = Actor.leave, SiteActor.state
 
         def leaving(actor: Actor, result: Any) -> None:
             self._note(actor, result)
             leave(actor, result)
 
-        def made(own: OwnActor) -> bytes:
+        def made(own: SiteActor) -> bytes:
             self._note(own.actor)
             self.by_name[own.actor.name]["randomness"] |= {*own._home.left.values()}
             return state(own)
 
         monkeypatch.setattr(Actor, "leave", leaving)
-        monkeypatch.setattr(OwnActor, "state", made)
+        monkeypatch.setattr(SiteActor, "state", made)
 
     def _note(self, actor: Actor, *more: Any) -> None:
         found = self.by_name[actor.name]

@@ -20,7 +20,7 @@ from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
 from smc_dp.audit.run.replay import CHECKS as REPLAY
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import TEST_KEYS
-from smc_dp.run.record import Lines
+from smc_dp.run.transcript_lines import TranscriptLines
 from support.sessions import Setup
 
 Spoil = Callable[[Envelope], list[Envelope]]
@@ -76,7 +76,7 @@ def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Eviden
     transcript = Transcript(session, (TEST_KEYS,))
     for envelope in played(setup) if envelopes is None else envelopes:
         transcript.post(envelope)
-    lines = Lines(transcript.dumps().encode())
+    lines = TranscriptLines(transcript.dumps().encode())
     head, *_ = transcript.lines()
     record = dict(enumerate(transcript.envelopes, start=1))
     views = {name: _view(session, setup, name, record) for name in session.names}

@@ -29,8 +29,8 @@ from smc_dp.deploy.store import SiteStore, Store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.release import RELEASE
-from smc_dp.run.site_ledger import OwnLedger
-from smc_dp.run.site_process import SiteCoins
+from smc_dp.run.site_ledger import SiteLedger
+from smc_dp.run.site_process import SiteRandomness
 from support.in_memory import InMemoryCarrier
 
 GREETINGS, LETTERS = 60.0, 30.0
@@ -105,9 +105,9 @@ def rows(name: str) -> Rows:
     return Rows(X, y)
 
 
-def coins(name: str) -> SiteCoins:
+def coins(name: str) -> SiteRandomness:
     """Everything random of this site."""
-    return SiteCoins(Stream.insecure_from_seed(f"role of {name}"), Stream.insecure_from_seed(f"home of {name}"))
+    return SiteRandomness(Stream.insecure_from_seed(f"role of {name}"), Stream.insecure_from_seed(f"home of {name}"))
 
 
 class Clock:
@@ -159,7 +159,7 @@ class AtHand:
         member = self.member
         if self.name == CURATOR_NAME:
             return KeeperBusiness(member, self.folder / "run")
-        return PartyBusiness(member, rows(self.name), None, OwnLedger(self.ledger), self.folder / "run")
+        return PartyBusiness(member, rows(self.name), None, SiteLedger(self.ledger), self.folder / "run")
 
     @property
     def member(self) -> Member:

@@ -36,8 +36,8 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.sources import Prepared
 from smc_dp.deploy.record import check_record
 from smc_dp.deploy.release import MadeRelease, released_from
-from smc_dp.run.release_consistency import refuted
-from smc_dp.run.verify_release import checked
+from smc_dp.run.release_consistency import find_contradictions
+from smc_dp.run.verify_release import verify_release
 from support.audited import Folders, hospitals, sum_agreement
 from support.deployed import Deployed, deployed
 from support.mutants import OF_THE_RUN
@@ -253,7 +253,7 @@ class Model:
     def in_one_way(self, folders: Folders) -> str:
         """The code with which consumers refuse a folder, "" where they use it; an audit's rules give the same."""
         evidence = folders.evidence(views=False)
-        rule = next(refuted(evidence.recorded, evidence.published_release, None, evidence.study), None)
+        rule = next(find_contradictions(evidence.recorded, evidence.published_release, None, evidence.study), None)
         code = "" if rule is None else rule.fault.code
         assert _used(folders) == code
         return code
@@ -273,7 +273,7 @@ def _findings(
 def _used(folders: Folders) -> str:
     """The code with which whoever uses a folder refuses it, "" where nobody does."""
     try:
-        checked(folders.run)
+        verify_release(folders.run)
     except InputError as error:
         return error.code
     return ""

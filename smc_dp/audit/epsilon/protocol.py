@@ -20,7 +20,7 @@ from smc_dp.methods.functionality import Contribution, Vector, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.target import PRINTED, Target
-from smc_dp.run.protocols.by_protocol import participants, secure
+from smc_dp.run.protocols.execution import open_session, run_session
 
 PATHAK_METHOD = "prr_mean"
 PATHAK_SCOPE = (
@@ -67,7 +67,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool
         if clear:
             return _opened(ideal(functionality, parts, rng)) - known
         own = rng.spawn()
-        return _opened(secure(functionality, parts, participants(program, parameters, own), rng=own).value) - known
+        return _opened(run_session(functionality, parts, open_session(program, parameters, own), rng=own).value) - known
 
     how = "the protocol as printed" if printed else "the whole protocol"
     return Case(

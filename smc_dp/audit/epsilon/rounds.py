@@ -40,7 +40,7 @@ from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.privacy.distributed.laws import GaussianShares, ShareLaw
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.bindings import REALISATIONS
+from smc_dp.run.protocols.bindings import BINDINGS
 
 ROUNDS_METHODS = MappingProxyType({Newton.name: Newton, GradientDescent.name: GradientDescent})
 ROUNDS_SCOPE = (
@@ -170,7 +170,7 @@ class DrivenSession:
         self, rows: Sequence[Rows], deviation: Deviation | None, rng: Stream
     ) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
         """Run a session; return the true sums, and what the last party has added to each, as elements of the ring."""
-        p, realisation = self._parameters, REALISATIONS[PROGRAM.name]
+        p, realisation = self._parameters, BINDINGS[PROGRAM.name]
         own = rng.spawn()  # a fork of `rng` is the same in every draw
         parts = [self._answers(mine, own.fork(f"party {j}")) for j, mine in enumerate(rows)]
         home = {name: realisation.home(p, part) for name, part in zip(p.parties, parts, strict=True)}

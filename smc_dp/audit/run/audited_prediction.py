@@ -10,7 +10,7 @@ from pathlib import Path
 from smc_dp.audit.run.time_budget import DEFAULT_SECONDS, MORE_TIME
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.run.folder import read_files
+from smc_dp.run.folder import read_run_files
 from smc_dp.run.prediction import Predictions, predict_rows
 from smc_dp.run.run_files import RunFiles
 
@@ -82,7 +82,7 @@ def predict(
             if value is not None:
                 raise InputError("level.not_given", name=name)
         return predict_rows(Path(run_folder), rows, id_column)
-    files = read_files(Path(run_folder))
+    files = read_run_files(Path(run_folder))
     reached = _level(files, level, identities, views, DEFAULT_SECONDS if seconds is None else seconds, progress)
     return replace(predict_rows(files, rows, id_column), level=reached)
 

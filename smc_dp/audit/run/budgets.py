@@ -20,7 +20,7 @@ from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import History, Standing, account_of
 from smc_dp.privacy.ledger.ledger import run_key
-from smc_dp.run.budget_charge import RELEASED, price_of
+from smc_dp.run.budget_charge import RELEASED, charge_of_run
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 
@@ -118,7 +118,7 @@ def _doubts(entry: Entry, end: Entry | None, audited: AuditedRun) -> Sequence[Fa
 def _price(audited: AuditedRun) -> Guarantee | None:
     """Return the cost of the release; None where it guarantees nothing."""
     try:
-        return None if audited.release is None else price_of(audited.release.agreement)
+        return None if audited.release is None else charge_of_run(audited.release.agreement)
     except InputError:
         return None
 

@@ -10,7 +10,7 @@ from protocols.runtime.opened_mail import Letter
 from smc_dp.audit.run.blame import Culprit, line_signer, malicious_sender
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, FieldValue, InputFault
-from smc_dp.run.release_consistency import Refuted
+from smc_dp.run.release_consistency import Contradiction
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
@@ -85,7 +85,7 @@ def failed_message(evidence: Evidence, message: Letter, code: str, /, **fields: 
     return failed(InputFault(code, fields), line=message.line, culprit=malicious_sender(evidence, message.line))
 
 
-def refuted_outcome(evidence: Evidence, wrong: Refuted) -> CheckOutcome:
+def refuted_outcome(evidence: Evidence, wrong: Contradiction) -> CheckOutcome:
     """Return the outcome of a broken rule; the culprit signed the line by itself."""
     line = wrong.line
     return failed(wrong.fault, line=line, culprit=line_signer(evidence, line) if line and wrong.name else None)

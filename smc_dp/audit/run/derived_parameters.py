@@ -63,7 +63,7 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     """Derive the parameters of a release; raise InputError for anything missing, malformed or out of range."""
     said = evidence.parameters
     parameters, d = said.model_dump(), said.dimension
-    settled = SettledRun.stated(parameters)
+    settled = SettledRun.from_parameters(parameters)
     method, target, protocol = settled.method, settled.target, settled.protocol
     if protocol != evidence.protocol.program.name:
         raise InputError("protocol.other_than_recorded", recorded=evidence.protocol.program.name, released=protocol)

@@ -28,13 +28,13 @@ from smc_dp.core.documents import Read, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
-from smc_dp.run.folder import files_stated, opened, stated, warn_of_page
-from smc_dp.run.identities import identities_in
-from smc_dp.run.record import Absence, Lines, parsed
+from smc_dp.run.folder import listed_files, parse_release, recompute_release, warn_of_page
+from smc_dp.run.identities import parse_identities
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_consistency import Recorded
+from smc_dp.run.release_consistency import ReleaseEvidence
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 from smc_dp.run.transcript_header import read_head, read_session
+from smc_dp.run.transcript_lines import Absence, TranscriptLines, parse_lines
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
 MAX_TRANSCRIPT_BYTES = 1 << 28  # of the record
@@ -58,7 +58,7 @@ class Evidence:
     release: Mapping[str, Any]
     shares: Mapping[str, Any] | None
     head: Line
-    lines: Lines
+    lines: TranscriptLines
     envelopes: Mapping[int, Envelope]
     absences: Mapping[int, Absence]
     protocol: Protocol
@@ -74,12 +74,12 @@ class Evidence:
         return {name: recompute(self.session, view, self.envelopes) for name, view in self.views.items()}
 
     @cached_property
-    def recorded(self) -> Recorded:
+    def recorded(self) -> ReleaseEvidence:
         """Evidence on the release in the transcript alone."""
-        return Recorded(self.head, self.session, self.envelopes, self.absences)
+        return ReleaseEvidence(self.head, self.session, self.envelopes, self.absences)
 
     @cached_property
-    def recorded_and_viewed(self) -> Recorded:
+    def recorded_and_viewed(self) -> ReleaseEvidence:
         """Evidence on the release in transcript and views; it costs as much as `recomputed`."""
         again = self.recomputed
         signed = ((name, said) for name, view in self.views.items() for said in view.statements)
@@ -132,8 +132,8 @@ class Evidence:
     def published_release(self) -> PublishedRelease:
         """Release, held against the shares if there are any; raises InputError for what is none."""
         if self.shares is None:
-            return stated(self.release_file, self.auxiliary)
-        return opened(self.release_file, self.shares_file, self.auxiliary)
+            return parse_release(self.release_file, self.auxiliary)
+        return recompute_release(self.release_file, self.shares_file, self.auxiliary)
 
     def _section(self, kind: type[Read], name: str) -> Read:
         return validate_document(kind, self.release.get(name), name)
@@ -143,7 +143,7 @@ def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path 
     """Read all evidence; raise InputError, naming the file, for what cannot be read."""
     files = {RELEASE: read_run_file(folder, RELEASE, reading.MAX_JSON_BYTES)}
     release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
-    named = files_stated(release)
+    named = listed_files(release)
     if has_file(folder, SHARES) or SHARES in named:
         files[SHARES] = read_run_file(folder, SHARES, reading.MAX_JSON_BYTES)
         shares = reading.parse_object(files[SHARES], str(path_of(folder, SHARES)))
@@ -159,11 +159,14 @@ def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path 
     if views is not None and len(lines) > _MAX_REPLAYED:
         raise InputError("views.record_too_long", views=str(views), most=_MAX_REPLAYED)
     protocol, session = read_session(head, f"{where} line 0")
-    envelopes, absences = parsed(session, lines)
+    envelopes, absences = parse_lines(session, lines)
     pinned, handed_over = None, {}
     if identities is not None:
         content = reading.read_file(identities, reading.MAX_JSON_BYTES)
-        pinned, handed_over = identities_in(content, str(identities)), _digest("identities", identities.name, content)
+        pinned, handed_over = (
+            parse_identities(content, str(identities)),
+            _digest("identities", identities.name, content),
+        )
     read = {} if views is None else _views(views, session, protocol.limits)
     for _, of_view in read.values():
         handed_over |= of_view
@@ -181,12 +184,12 @@ def _digest(kind: str, name: str, content: bytes) -> dict[str, str]:
     return {f"{kind}/{readable}": hashlib.sha256(content).hexdigest()}
 
 
-def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
+def _read(content: bytes, where: str) -> tuple[TranscriptLines, dict[str, Any]]:
     """Return the lines of a transcript, and its line 0, which is of this program's format."""
     if not content.isascii():
         raise InputError("transcript.not_ascii", where=where)
     try:
-        lines = Lines(content)
+        lines = TranscriptLines(content)
     except InputError as error:
         raise error.within(where) from None
     return lines, read_head(lines.text(0), where)

@@ -20,7 +20,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
 from smc_dp.core.errors import InputError, shown
 from smc_dp.run.protocols.openings import read_greetings
-from smc_dp.run.release_consistency import openings_fault, word_fault
+from smc_dp.run.release_consistency import openings_fault, promise_fault
 
 
 def check_statements(evidence: Evidence) -> CheckOutcome:
@@ -81,7 +81,7 @@ def check_word(evidence: Evidence) -> CheckOutcome:
     recorded = evidence.recorded_and_viewed
     if not recorded.published:
         return not_applicable("word.nothing_published")
-    if wrong := word_fault(recorded):
+    if wrong := promise_fault(recorded):
         return refuted_outcome(evidence, wrong)
     return passed("word.holds", told=len(recorded.told), statements=len(recorded.statements))
 

@@ -32,7 +32,7 @@ from smc_dp.methods.functionality import (
 
 
 @dataclass(frozen=True)
-class Realisation:
+class ProtocolBinding:
     """A program that computes a functionality, all of it as functions of the program's parameters p.
 
     `value` and `members` raise ValueError for published messages that no run of the program can give.
@@ -69,8 +69,8 @@ def _sum_of_shares(p: Parameters, published: Mapping[str, Any]) -> Vector:
 
 def _shares_of_the_mean(
     program: Program, functionality: Callable[[Any], Functionality], entered: Callable[[Any, Any], Any]
-) -> Realisation:
-    return Realisation(
+) -> ProtocolBinding:
+    return ProtocolBinding(
         program, functionality, entered, lambda p: tuple(program.participants(p)), _sum_of_shares,
         lambda p, published: p.parties, lambda share: share.y, lambda p: p.weights.modulus, lambda p: True,
     )  # fmt: skip
@@ -121,7 +121,7 @@ def _members(p: SumParameters, published: Mapping[str, Any]) -> list[tuple[int, 
         raise ValueError(str(error)) from None
 
 
-_SECURE_SUM = Realisation(
+_SECURE_SUM = ProtocolBinding(
     secure_sum.PROGRAM,
     _sums,
     _known_beforehand,
@@ -134,7 +134,7 @@ _SECURE_SUM = Realisation(
     _at_home,
 )
 
-REALISATIONS: Mapping[str, Realisation] = MappingProxyType(
+BINDINGS: Mapping[str, ProtocolBinding] = MappingProxyType(
     {
         realisation.program.name: realisation
         for realisation in (

@@ -39,7 +39,7 @@ class Cost:
         seconds, sent = run.clock.seconds, run.traffic
         stages = tuple(
             StageCost(name, found.messages, found.bytes, found.rounds, dict(seconds.get(name, {})))
-            for name in in_order(list(sent), list(seconds))
+            for name in order_stages(list(sent), list(seconds))
             for found in (sent.get(name, Traffic()),)
         )
         return cls(
@@ -63,7 +63,7 @@ class Cost:
         return asdict(self)
 
 
-def in_order(sent: list[str], entered: list[str]) -> list[str]:
+def order_stages(sent: list[str], entered: list[str]) -> list[str]:
     """The stages by their last envelopes; one in which nothing is sent is behind the one entered before."""
     found = list(sent)
     for before, name in pairwise(["", *entered]):

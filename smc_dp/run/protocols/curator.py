@@ -12,7 +12,7 @@ from protocols.programs import PROTOCOLS
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.mean import MeanTerms, ring
-from smc_dp.run.protocols.settings import declared
+from smc_dp.run.protocols.settings import protocol_setting
 
 ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
 ExponentsName: TypeAlias = Literal["short", "full"]
@@ -23,12 +23,12 @@ _TEST_KEY_BITS, _MAX_KEY_BITS = 256, 16384
 class CuratorTerms(MeanTerms):
     """A release, or a study, that says nothing of the exponents has full ones, as before there was a choice."""
 
-    key_bits: int = declared(3072, "prr_mean: length of the Paillier keys.", most=_MAX_KEY_BITS)
-    comparison: ComparisonName = declared(
+    key_bits: int = protocol_setting(3072, "prr_mean: length of the Paillier keys.", most=_MAX_KEY_BITS)
+    comparison: ComparisonName = protocol_setting(
         "tournament", "prr_mean: how the smallest party is found.", values=get_args(ComparisonName), kind="text"
     )
     ring_bits: int = ring()
-    exponents: ExponentsName = declared(
+    exponents: ExponentsName = protocol_setting(
         "short", "prr_mean: randomisers of ciphertexts; short ones rest on an assumption.",
         values=get_args(ExponentsName),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from smc_dp.privacy.pathak2010 import by_linear_path
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.mean import MeanByCurator, MeanTerms, ring
-from smc_dp.run.protocols.settings import check_classes, declared
+from smc_dp.run.protocols.settings import check_classes, protocol_setting
 
 _MOST_NEIGHBOURS = 1000
 
@@ -22,7 +22,7 @@ class LinearTerms(MeanTerms):
     """Each of P_2 ... P_K shares masks with `ring_degree` others, with P_1 and with Charlie."""
 
     ring_bits: int = ring()
-    ring_degree: int = declared(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
+    ring_degree: int = protocol_setting(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
     usual_from: ClassVar[int] = 20
 
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:

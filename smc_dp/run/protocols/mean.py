@@ -20,15 +20,15 @@ from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.settings import Terms, check_classes, declared
+from smc_dp.run.protocols.settings import ProtocolTerms, check_classes, protocol_setting
 
 
 def ring() -> Any:
     """Return the setting of the ring, which each of these protocols has."""
-    return declared(64, "Binary digits of the ring of the sums.", most=GRID.ring_bits, on=())
+    return protocol_setting(64, "Binary digits of the ring of the sums.", most=GRID.ring_bits, on=())
 
 
-class MeanTerms(Terms):
+class MeanTerms(ProtocolTerms):
     """What the settings have in common of the protocols that compute the paper's mean.
 
     Integers live on the grid of `smc_dp.privacy.output`, shares modulo 2**ring_bits.

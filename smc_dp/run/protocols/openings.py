@@ -18,19 +18,19 @@ from protocols.runtime.statement import SignedStatement, encoded, is_attested
 from smc_dp.core.errors import InputError, shown
 
 
-def opens(session: Session) -> bool:
+def has_openings(session: Session) -> bool:
     """Whether what this session publishes can be made again by anybody."""
-    checkable = checkable_of(session)
+    checkable = verification_of(session)
     return checkable is not None and checkable.opens(session.parameters)
 
 
-def checkable_of(session: Session) -> Checkable | None:
+def verification_of(session: Session) -> Checkable | None:
     """Return what anybody can check of the session's protocol; None where nothing is declared."""
     protocol = PROTOCOLS.get(session.program.name)
     return None if protocol is None else protocol.checkable
 
 
-def wrong(
+def find_wrong_opening(
     session: Session,
     greetings: Mapping[str, Envelope],
     published: Mapping[str, Any],
@@ -40,7 +40,7 @@ def wrong(
 
     `greetings`: the first greeting of each participant. `heard` takes the statements that were seen to be signed.
     """
-    checkable, p = checkable_of(session), session.parameters
+    checkable, p = verification_of(session), session.parameters
     if checkable is None or not checkable.opens(p):
         return None
     try:

@@ -16,7 +16,7 @@ from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
 from smc_dp.run.protocols.linear import LinearTerms as LinearTerms
 from smc_dp.run.protocols.secure_sum import SumTerms as SumTerms
-from smc_dp.run.protocols.settings import Terms as Terms
+from smc_dp.run.protocols.settings import ProtocolTerms as ProtocolTerms
 from smc_dp.run.protocols.settings import setting_names as setting_names
 
 TERMS: Mapping[str, type[Any]] = MappingProxyType(
@@ -28,24 +28,24 @@ TERMS: Mapping[str, type[Any]] = MappingProxyType(
     }
 )
 """By the name of the program that they are about."""
-FOLLOWS = ("ring_bits", "fraction_bits")
+DERIVED_SETTINGS = ("ring_bits", "fraction_bits")
 """Of a sum's settings, what follows from the rest: whoever states it states it right."""
 
 
-def terms_of(protocol: str) -> type[Any]:
+def find_terms(protocol: str) -> type[Any]:
     """The class of the settings of this protocol; InputError for one that computes no method."""
     if protocol not in TERMS:
         raise InputError("protocol.unknown", terms=list(TERMS), got=shown(protocol))
     return TERMS[protocol]
 
 
-def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
+def settle_protocol(protocol: str, method: Any, named: Mapping[str, Any]) -> ProtocolTerms:
     """The settings of this protocol that somebody named, beside what the method prefers.
 
     Raises an InputError with every setting of another protocol, by its name.
     """
-    kind, about = terms_of(protocol), {"method": method.name, "protocol": protocol}
+    kind, about = find_terms(protocol), {"method": method.name, "protocol": protocol}
     others = [name for name in named if name not in setting_names(kind)]
     refuse_all(InputFault("protocol.no_such_setting", {"setting": name, **about}) for name in others)
-    made: Terms = kind(**{**kind.preferred(method), **named})
+    made: ProtocolTerms = kind(**{**kind.preferred(method), **named})
     return made

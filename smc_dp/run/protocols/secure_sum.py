@@ -18,15 +18,15 @@ from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS, Among, AnnouncedRows,
 from smc_dp.methods.sums.at_home import check_secure, usual_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, Terms, check_classes, declared
+from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, ProtocolTerms, check_classes, protocol_setting
 
 OutputName: TypeAlias = Literal["curator", "shares"]
 _EVERYWHERE = (RUN, STUDY, PLAN, COMPARE)
-_crowd = partial(declared, most=MOST_PARTIES - 1, least=0, on=_EVERYWHERE, short=_EVERYWHERE)
+_crowd = partial(protocol_setting, most=MOST_PARTIES - 1, least=0, on=_EVERYWHERE, short=_EVERYWHERE)
 
 
 @dataclass(frozen=True)
-class SumTerms(Terms):
+class SumTerms(ProtocolTerms):
     """t parties may collude with Charlie and deviate at will, D may vanish; `most_rows` caps each party's rows.
 
     `semi_honest`: it is accepted that with more parties than can share masks all with all, of whom some may vanish, the
@@ -36,23 +36,25 @@ class SumTerms(Terms):
 
     colluders: int = _crowd(1, COLLUDERS)
     dropouts: int = _crowd(0, DROPOUTS)
-    most_rows: int = declared(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
-    sizes: RowCounts = declared(
+    most_rows: int = protocol_setting(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
+    sizes: RowCounts = protocol_setting(
         "released", "Secure sum: whether the number of all rows is released.", values=get_args(RowCounts),
         usual="released for wsum and ofpa, else hidden",
     )  # fmt: skip
-    verifiable: bool = declared(
+    verifiable: bool = protocol_setting(
         False, "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
         title="Whether anybody can add up",
     )  # fmt: skip
-    output: OutputName = declared(
+    output: OutputName = protocol_setting(
         "curator", "Secure sum: who gets the masked inputs.", values=get_args(OutputName), on=(RUN,)
     )
-    semi_honest: bool = declared(
+    semi_honest: bool = protocol_setting(
         False, "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
         kind="flag", on=(STUDY,), title="Whether a guarantee against semi-honest participants alone is accepted",
     )  # fmt: skip
-    left_out: tuple[str, ...] = declared((), "Secure sum: parties that dropped out before anybody was charged.", on=())
+    left_out: tuple[str, ...] = protocol_setting(
+        (), "Secure sum: parties that dropped out before anybody was charged.", on=()
+    )
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     can_lose_parties: ClassVar[bool] = True
 

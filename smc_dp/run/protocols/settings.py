@@ -18,7 +18,7 @@ RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
 """The commands that have settings as options."""
 
 
-def declared(
+def protocol_setting(
     default: Any, sentence: str, *, most: int | None = None, least: int = 1, values: tuple[Any, ...] = (),
     on: tuple[str, ...] = (RUN, STUDY), **said: Any,
 ) -> Any:  # fmt: skip
@@ -33,7 +33,7 @@ def declared(
     return field(default=default, metadata={"setting": about, "most": most, "least": least, "values": values})
 
 
-class Terms(Protocol):
+class ProtocolTerms(Protocol):
     """The settings of one protocol. Raises InputError for what nobody can agree on.
 
     Each setting is a field that `declared` made, which a release calls by the same name. `usual_from`: the number of
@@ -54,7 +54,7 @@ class Terms(Protocol):
                 if wanted["values"]:
                     one_of(known.name, settings, wanted["values"])
                 elif wanted["most"] is not None:
-                    whole(known.name, settings, wanted["most"], wanted["least"])
+                    whole_number(known.name, settings, wanted["most"], wanted["least"])
         found.require()
 
     @classmethod
@@ -128,7 +128,7 @@ def one_of(name: str, stated: Mapping[str, Any], known: tuple[Any, ...]) -> Any:
     raise InputError("setting.not_one_of", name=name, known=known, got=shown(stated.get(name)))
 
 
-def whole(name: str, stated: Mapping[str, Any], most: int, least: int = 1) -> int:
+def whole_number(name: str, stated: Mapping[str, Any], most: int, least: int = 1) -> int:
     """A setting that is a whole number within bounds."""
     value = stated.get(name)
     if type(value) is not int or not least <= value <= most:

@@ -36,7 +36,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.agreement import PLAIN, Agreement
+from smc_dp.run.agreement import DEFAULT_SIMULATION, Agreement
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.run.run_protocol import run_protocol
@@ -103,7 +103,9 @@ def unusual(folder: Path) -> Path:
     execution = Execution(
         shared(value, session.names, 64, rng), 1 << 64, session.parties, (), None, Transcript(session)
     )
-    run_folder.write(folder, run_folder.make(Outcome(value, execution), agreed, PLAIN), execution)
+    run_folder.write_run(
+        folder, run_folder.make_release(Outcome(value, execution), agreed, DEFAULT_SIMULATION), execution
+    )
     return folder
 
 

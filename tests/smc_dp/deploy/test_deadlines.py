@@ -15,7 +15,7 @@ from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.run.site_process import OwnActor
+from smc_dp.run.site_process import SiteActor
 from tests.support.refusals import refused
 
 SUM, BRITTLE_SUM = newton(colluders=0, dropouts=1), newton()
@@ -184,7 +184,7 @@ def test_a_twin_that_takes_its_charge_back_after_its_share_left_is_caught(
     fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would give the budget of a share that is out, and the table above has it open."""
-    monkeypatch.setattr(OwnActor, "leaving", lambda self, label: None)
+    monkeypatch.setattr(SiteActor, "leaving", lambda self, label: None)
     absence = CASES["curator: shares are out, its own is not"]
     run = Sites(sites.joint(PRR_MEAN), fast_path)
     run.run(until=lambda: absence.when(run))

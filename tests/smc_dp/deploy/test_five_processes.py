@@ -110,7 +110,7 @@ def agreed(found: Mapping[str, Organisation], relay: Organisation) -> JointStudy
     """Every site has its key, rows, book, terms, the study and its approval of it."""
     charlie = found["charlie"]
     for name in SITES:
-        _, public, _ = identities.create_one(found[name].folder, name, Stream.from_system())
+        _, public, _ = identities.create_identity(found[name].folder, name, Stream.from_system())
         if name != "charlie":
             shutil.copy(public, charlie.folder)
     (charlie.folder / "bounds.toml").write_text(BOUNDS)
@@ -122,7 +122,7 @@ def agreed(found: Mapping[str, Organisation], relay: Organisation) -> JointStudy
     study = JointStudy.read(charlie.folder / "study.toml")
     for number, name in enumerate(SITES):
         folder = found[name].folder
-        key = identities.read_key(folder / f"{name}.key")
+        key = identities.read_identity(folder / f"{name}.key")
         approval = Approval.made(study, name, key, Stream.from_system().bytes(RANDOM_BYTES))
         (folder / f"study.{name}.approval").write_bytes(approval.encode())
         if name in PARTIES:

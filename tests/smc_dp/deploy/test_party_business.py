@@ -19,7 +19,7 @@ from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Member, Participation
 from smc_dp.deploy.store import SiteStore
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.site_ledger import SiteLedger
 
 STUDY = joint_study("nats://relay.example:4222")
 ROWS = Rows(np.full((300, 1), 0.5), np.arange(300) % 2)
@@ -49,7 +49,7 @@ def test_a_session_that_ended_uncharged_stays_ended_when_the_program_begins_agai
     Ledger.create(tmp_path / "own.ledger", Fraction(2)).close()
     for _ in range(2):
         member = Member(STUDY, NORTH, identity(NORTH), approval(NORTH), STUDY.agreement())
-        business = PartyBusiness(member, ROWS, None, OwnLedger(tmp_path / "own.ledger"), tmp_path / "run")
+        business = PartyBusiness(member, ROWS, None, SiteLedger(tmp_path / "own.ledger"), tmp_path / "run")
         purpose = {"study": STUDY.digest, "name": NORTH}
         with closing(SiteStore(tmp_path / "state", tmp_path / "counters", purpose, identity(NORTH))) as store:
             carrier = InMemoryCarrier(relay, NORTH)

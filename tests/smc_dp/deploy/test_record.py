@@ -27,11 +27,12 @@ from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.deploy.arrival import told
 from smc_dp.deploy.merge import TwoMessagesError
-from smc_dp.deploy.record import OwnLog, Record, Recorded, check_record, owed, read, record_of, under_way
+from smc_dp.deploy.record import OwnLog, Record, check_record, owed, read, record_of, under_way
 from smc_dp.deploy.release import own_view
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
-from smc_dp.run.verify_release import read_record
+from smc_dp.run.release_consistency import ReleaseEvidence
+from smc_dp.run.verify_release import read_release_evidence
 from tests.support.refusals import refused
 
 DATA = hospitals((12, 8, 20), 2)
@@ -188,7 +189,7 @@ def test_only_what_a_role_could_wait_for_is_taken_from_anybodys_word(
 def test_nobodys_word_makes_a_record_too_long_for_those_who_use_the_release(made: Deployed) -> None:
     marks = [Absent(P2, "Shares", "setup", read) for read in range(600)]
     record = again(made, marks=told(made.session, P1, marks))
-    assert len(read_record(record).marks) == 1
+    assert len(read_release_evidence(record).marks) == 1
 
 
 def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Deployed) -> None:
@@ -197,10 +198,10 @@ def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Dep
         marks = [(PUBLIC_NAME, Absent(CURATOR_NAME, STAGE_END, f"stage{n}")) for n in range(many)]
         record = again(made, marks=marks)
         if many == 100:
-            assert len(checked(made, record).marks) == len(read_record(record).marks) == many
+            assert len(checked(made, record).marks) == len(read_release_evidence(record).marks) == many
             continue
         with refused("transcript.too_many_messages"):
-            read_record(record)
+            read_release_evidence(record)
         with refused("transcript.too_many_messages"):
             checked(made, record)
 
@@ -208,7 +209,7 @@ def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Dep
 # What a site holds against the record that it was sent.
 
 
-def checked(made: Deployed, content: bytes, name: str = P1, **changed: Any) -> Recorded:
+def checked(made: Deployed, content: bytes, name: str = P1, **changed: Any) -> ReleaseEvidence:
     own = replace(made.log(name), **changed)
     return check_record(content, made.session, own, made.approvals, made.agreement.marks)
 

@@ -19,7 +19,7 @@ from smc_dp.data.preprocess import labelled_rows
 from smc_dp.deploy.rehearsal import GENERATED_ROWS, made_up, rehearse
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import REASONS, SIMULATED_STUDY
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 from smc_dp.run.settings import RunRequest
 from tests.support.refusals import refused
 
@@ -167,6 +167,6 @@ def test_check_and_run_report_the_same_codes_of_a_study(
 def test_an_ordinary_run_has_no_such_marker(
     study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     assert main(["run", "--out", "run", "--json"]) == 0
     assert "insecure" not in json.loads((tmp_path / "run" / "release.json").read_text())

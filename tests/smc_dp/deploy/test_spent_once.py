@@ -19,7 +19,7 @@ from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
 from smc_dp.run.budget_charge import RELEASED, OpenCharge
-from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.site_ledger import SiteLedger
 from tests.support.refusals import refused
 
 
@@ -62,7 +62,7 @@ def test_an_approval_does_not_serve_a_second_session(
 def test_the_twin_that_believes_the_relay_answers_twice_for_one_price(
     curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OwnLedger, "has", lambda self, session_id: False)
+    monkeypatch.setattr(SiteLedger, "has", lambda self, session_id: False)
     run = begun_anew(curator_run, fast_path)
     with refused("ledger.other_release"):
         run.run()

@@ -12,7 +12,7 @@ from support.studies import by_curator, study, text, weighted
 from smc_dp.core.documents import UnfitError, parse_document
 from smc_dp.data.file_form import FileForm
 from smc_dp.deploy.terms import OwnTerms
-from smc_dp.run.budget_charge import price_of
+from smc_dp.run.budget_charge import charge_of_run
 
 
 def terms(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> OwnTerms:
@@ -91,7 +91,7 @@ def test_decimals_that_no_float_is_are_limits_all_the_same() -> None:
 def test_the_epsilon_that_counts_is_the_true_one() -> None:
     """With noise as printed the figure that a hub names is not what its release has."""
     printed = study(by_curator(target='epsilon = 1\nnoise = "laplace"\ncalibration = "paper"'))
-    true = price_of(printed.agreement()).epsilon
+    true = charge_of_run(printed.agreement()).epsilon
     assert true < Fraction(1, 5)
     assert terms(epsilon=f'"{true}"').faults(printed) == []  # by the figure named, 1, it would be refused
     (fault,) = terms(epsilon=f'"{true * Fraction(999, 1000)}"').faults(printed)
@@ -106,7 +106,7 @@ def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
 
 def test_a_sum_whose_delta_follows_from_its_noise_is_held_to_the_limit_too() -> None:
     drawn = study(weighted())
-    delta = price_of(drawn.agreement()).delta
+    delta = charge_of_run(drawn.agreement()).delta
     assert delta > 0
     assert terms(delta=f'"{delta}"').faults(drawn) == []
     assert len(terms(delta="0").faults(drawn)) == 1

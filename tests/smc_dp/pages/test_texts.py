@@ -41,9 +41,9 @@ from smc_dp.privacy.ledger.history import History, Limit
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import release_report as of_releases
 from smc_dp.run import report_blocks as of_runs
-from smc_dp.run.local_evaluation import OwnComparison
+from smc_dp.run.local_evaluation import LocalComparison
 from smc_dp.run.release import PublishedRelease
-from smc_dp.run.release_report import OnTheWire
+from smc_dp.run.release_report import TrafficTotals
 from smc_dp.run.report import Comparison
 
 DATE = "2026-01-31T12:00:00Z"
@@ -63,10 +63,10 @@ def epsilon() -> Iterator[PageBlock]:
 def run() -> Iterator[PageBlock]:
     good = Comparison(0.9, {"north": 0.95, "south": 0.85}, 0.96, 0.6, 300, 0.1, 0.95)
     for planned in (0.1, 0.01):
-        yield from of_runs.compared(good, Outlook(10.0, Band(0.0, planned)))
-    yield from of_runs.compared(replace(good, smallest=None))
-    yield from of_runs.compared(None)
-    yield from OwnComparison(10_000, 0.5, 0.9, Outlook(9.0, Band(0.0, 0.1))).blocks()
+        yield from of_runs.accuracy_blocks(good, Outlook(10.0, Band(0.0, planned)))
+    yield from of_runs.accuracy_blocks(replace(good, smallest=None))
+    yield from of_runs.accuracy_blocks(None)
+    yield from LocalComparison(10_000, 0.5, 0.9, Outlook(9.0, Band(0.0, 0.1))).blocks()
 
 
 def attacked() -> Iterator[PageBlock]:
@@ -124,7 +124,9 @@ def audit(folder: Path) -> Iterator[PageBlock]:
 def release() -> Iterator[PageBlock]:
     agreed = sum_agreement(hospitals((12, 8), 2), seeded=False)
     stated = PublishedRelease((0.0,), agreed, {}, {**agreed.parameters, "link": "none"}, ("it was made of a seed",))
-    shown = of_releases.page(stated, {"release.json": "e" * 64}, OnTheWire(26, 6_926), ("transcript.jsonl",))
+    shown = of_releases.release_page(
+        stated, {"release.json": "e" * 64}, TrafficTotals(26, 6_926), ("transcript.jsonl",)
+    )
     yield from (*shown.notices, *shown.sections)
 
 

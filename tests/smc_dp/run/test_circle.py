@@ -11,7 +11,7 @@ from support.sums import parameters
 from smc_dp.core.errors import InputError
 from smc_dp.methods.sums.among import UNLEAKED, Among
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
-from smc_dp.run.agreement import with_assumptions
+from smc_dp.run.agreement import add_assumptions
 
 ACTIVE = ("at will", "only that nothing else shows", "who deviates is fixed")
 
@@ -19,7 +19,7 @@ ACTIVE = ("at will", "only that nothing else shows", "who deviates is fixed")
 def said(K: int, t: int, D: int) -> str:
     among = Among(K, t, D)
     plain = PrivacyStatement("pure", 1.0, 0.0, "record", "replace", among.adversary, tuple(among.caveats()))
-    whole = with_assumptions(plain, "secure_sum", parameters(K, t, D))
+    whole = add_assumptions(plain, "secure_sum", parameters(K, t, D))
     return " ".join((whole.adversary, *whole.caveats))
 
 

@@ -32,7 +32,7 @@ from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.run import duplicate_data
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
 OTHER = '[columns]\nage = [0, 50]\n[label]\nclasses = ["yes", "no"]\ncolumn = "outcome"\n[rows]\nclip = 1.0\n'
@@ -57,7 +57,7 @@ def write(path: Path, cells: Cells) -> Path:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two hospitals and their bounds in the working folder, and the ideal functionality in place of the protocol."""
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     monkeypatch.chdir(tmp_path)
     Path("bounds.toml").write_text(BOUNDS)
     Path("other.toml").write_text(OTHER)
@@ -111,7 +111,7 @@ def test_another_name_or_other_bounds_make_no_new_budget(
     assert spent() == {"north.ledger": 1, "south.ledger": 1}
     assert run("north=renamed.csv", "south.csv", bounds=bounds, epsilon="0.25") == 0  # as the line says
     assert spent() == {"north.ledger": 2, "south.ledger": 2}
-    monkeypatch.setattr(duplicate_data, "refuse_elsewhere", lambda *_: None)  # the twin, as it was
+    monkeypatch.setattr(duplicate_data, "refuse_duplicates", lambda *_: None)  # the twin, as it was
     assert run("renamed.csv", "south.csv", bounds=bounds, epsilon="0.25") == 0
     assert spent() == {"north.ledger": 2, "renamed.ledger": 1, "south.ledger": 3}
 
@@ -284,10 +284,10 @@ def test_what_came_to_nothing_leaves_the_rows_free(monkeypatch: pytest.MonkeyPat
     def aborted(*_: Any, **__: Any) -> None:
         raise PeerError("south", "peer.lied")
 
-    monkeypatch.setattr(by_protocol, "secure", aborted)
+    monkeypatch.setattr(execution, "run_session", aborted)
     assert run("north.csv", "south.csv") == 2
     assert spent() == {"north.ledger": 0, "south.ledger": 0}
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     assert run("x=north.csv", "south.csv") == 0
 
 

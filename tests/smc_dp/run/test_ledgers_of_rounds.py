@@ -22,8 +22,8 @@ from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
-from smc_dp.run.ledgers import Ledgers, Reserved
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.ledgers import Ledgers, Reservations
+from smc_dp.run.protocols import execution
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
 
@@ -78,7 +78,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> tuple[Labels, Labels]:
         told = replace(setting, charge=charge, voided=voided)
         return simulated(session, identities, seeds, inputs, told, home)
 
-    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", simulate)
     return spent, void
 
 
@@ -124,7 +124,7 @@ def test_who_vanishes_in_a_later_sum_has_paid_for_all(
     assert of_all(books) == dict.fromkeys((A, B, C, D), PAID)
 
 
-def everything(reserved: Reserved, name: str, label: str) -> None:
+def everything(reserved: Reservations, name: str, label: str) -> None:
     """A broken twin: a proof about one sum takes back all that was charged."""
     reserved.charges.pop(name)
 
@@ -156,7 +156,7 @@ def test_a_proof_about_one_sum_says_nothing_of_another(
     In the twin it would pay nothing.
     """
     if twin:
-        monkeypatch.setattr(Reserved, "disowned", everything)
+        monkeypatch.setattr(Reservations, "disowned", everything)
     unsigned_by(B, lambda r: r == 1, monkeypatch)
     gone = MET + 2 * EACH + 1  # before sum 2; B sends two letters less, for it signs and opens nothing in sum 1
     with pytest.raises(StoppedError, match=f"{B}, {C} vanished, and the others could not go on: .* sum 2"):
@@ -206,7 +206,7 @@ def test_an_abort_between_sums_leaves_all_charged(
     def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, home: Any) -> Any:
         return simulated(session, identities, seeds, inputs, replace(setting, tamper=strike), home)
 
-    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", simulate)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", books)
     assert of_all(books) == dict.fromkeys((A, B, C, D), paid)

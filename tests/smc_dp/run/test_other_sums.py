@@ -23,9 +23,9 @@ from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.target import Target
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.party import OwnPart
+from smc_dp.run.party import LocalParty
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 PLAIN = hospitals((12, 8, 20), 2)
 
@@ -43,9 +43,9 @@ def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_pat
     data, target = with_constant(PLAIN), Target(Fraction(9), noise=method.secure_noises[0])
     agreed = sum_agreement(data, method, target)
     simulate_run(data, agreed, Stream.insecure_from_seed("bias"), tmp_path / "run")
-    released = checked(tmp_path / "run").release
+    released = verify_release(tmp_path / "run").release
     parts = [
-        OwnPart(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).part
+        LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).part
         for who, rows in data.federation.by_name.items()
     ]
     model: Any = agreed.form.model(sum_of(parts))

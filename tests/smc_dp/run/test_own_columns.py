@@ -26,7 +26,7 @@ from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.registry import find
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder
-from smc_dp.run.agreement import Agreement, SettledRun, in_a_simulation
+from smc_dp.run.agreement import Agreement, SettledRun, inform_of_rows
 from smc_dp.run.protocols.secure_sum import SumTerms
 
 COLUMNS = """[columns]
@@ -90,7 +90,7 @@ def test_a_release_states_its_columns_and_what_reads_it_encodes_alike(made: Path
         }
     }
     assert stated["aliases"] == {"sex": {"f": ["F", "female"]}, "outcome": {"yes": ["1"]}}
-    found = folder.stated(folder.read_document(made / "run")).bounds
+    found = folder.parse_release(folder.read_release_file(made / "run")).bounds
     assert found == read_bounds(made / "bounds.toml")
     assert found.dimension == 1 + 2 + 3 + 2 + 1 + 3 + 1 == len(stated["weights"])
 
@@ -100,7 +100,7 @@ def test_rows_that_are_left_out_get_no_class_and_no_score(made: Path) -> None:
     assert found.ids == ("a", "b", "c", "d", "e")
     assert [label == "" for label in found.labels] == [False, True, False, False, False]
     assert [score is None for score in found.scores] == [False, True, False, False, False]
-    weights = np.array(folder.stated(folder.read_document(made / "run")).weights)
+    weights = np.array(folder.parse_release(folder.read_release_file(made / "run")).weights)
     X = encode(read_table(made / "north.csv", "t"), read_bounds(made / "bounds.toml"))
     assert [score for score in found.scores if score is not None] == pytest.approx((X @ weights).tolist())
     right = sum(label == wanted for label, wanted in zip(found.labels, ("yes", "no", "yes", "no", ""), strict=True))
@@ -144,7 +144,7 @@ LEAVING = Bounds((NumericColumn("age", 0.0, 120.0, LEAVE_OUT),), ("no", "yes"), 
 
 def agreed(method: Any, noise: Any = "ddg", bounds: Bounds = LEAVING, **terms: Any) -> Agreement:
     settled = SettledRun(method, Target(1, noise=noise), "secure_sum", SumTerms(**terms))
-    return settled.agreed(("a", "b", "c"), bounds)
+    return settled.with_parties(("a", "b", "c"), bounds)
 
 
 @pytest.mark.parametrize("name", ["newton", "gd", "wsum", "wsum_ar", "avg_clip"])
@@ -174,7 +174,7 @@ def test_a_run_that_left_rows_out_under_replace_would_publish_who_has_an_empty_c
     neighbour.write_text(HEADER + ROWS.replace(record, record.replace("30", "")))
     bounds = parse_bounds(COLUMNS)
     neighbours = [own_files([str(made / "south.csv"), str(path)], bounds) for path in (made / "north.csv", neighbour)]
-    methods = [in_a_simulation(GradientDescent(), data.federation) for data in neighbours]
+    methods = [inform_of_rows(GradientDescent(), data.federation) for data in neighbours]
     given: dict[str, Any] = {"bounds": bounds, "sizes": "hidden"}
     for method in methods:
         with pytest.raises(InputError, match="leave out"):

@@ -22,9 +22,9 @@ from smc_dp.data.table import Table
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.by_protocol import Participants
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
+from smc_dp.run.protocols.execution import SimulatedSession
 
 ROOT = Stream.insecure_from_seed("own part")
 FOUR = hospitals((12, 8, 20, 9), 2)
@@ -32,15 +32,15 @@ NAMES = FOUR.federation.names
 NEWTON = sum_agreement(FOUR, Newton(), colluders=1, dropouts=1, most_rows=100)
 
 
-def own(name: str, agreed: Agreement = NEWTON) -> OwnPart:
+def own(name: str, agreed: Agreement = NEWTON) -> LocalParty:
     """All that a party's program knows when it begins, for the first time or anew."""
-    return OwnPart(name, FOUR.federation.by_name[name], agreed, ROOT.fork(f"party {name}"))
+    return LocalParty(name, FOUR.federation.by_name[name], agreed, ROOT.fork(f"party {name}"))
 
 
 class Held(NamedTuple):
     """A session that was held in one process, and its envelopes."""
 
-    taking_part: Participants
+    taking_part: SimulatedSession
     envelopes: list[Envelope]
 
 
@@ -48,15 +48,15 @@ class Held(NamedTuple):
 def held() -> Held:
     taking_part = NEWTON.session(ROOT.fork("protocol"))
     parts = [own(name).part for name in NAMES]
-    outcome = by_protocol.secure(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
+    outcome = execution.run_session(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
     assert outcome.execution is not None
     return Held(taking_part, list(outcome.execution.transcript.envelopes))
 
 
-AtHome = Callable[[OwnPart, Session, tuple[Any, ...]], Home | None]
+AtHome = Callable[[LocalParty, Session, tuple[Any, ...]], Home | None]
 
 
-def alone(held: Held, name: str, at_home: AtHome = OwnPart.at_home) -> list[Envelope]:
+def alone(held: Held, name: str, at_home: AtHome = LocalParty.at_home) -> list[Envelope]:
     """What a party sends whose program begins anew after every letter: of its actor nothing is left but the state."""
     session, me, mail = held.taking_part.session, held.taking_part.identities[name], held.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}
@@ -133,7 +133,7 @@ def test_who_is_asked_nothing_has_nobody_at_home_and_trains_no_more(monkeypatch:
         inputs = own(NAMES[0], agreed).inputs(session)
         assert len(inputs) == 2
         with monkeypatch.context() as patched:
-            patched.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
+            patched.setattr(LocalParty, "part", property(lambda _: pytest.fail("a party trained")))
             assert own(NAMES[0], agreed).at_home(session, inputs) is None
             with pytest.raises(pytest.fail.Exception, match="trained"):
                 own(NAMES[0], agreed).inputs(session)

@@ -23,7 +23,7 @@ from smc_dp.methods.nonprivate import alone, majority
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.party import OwnPart
+from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols.registry import CuratorTerms
 
 
@@ -96,7 +96,7 @@ FIVE = ("north", "south", "east", "west", "centre")
 )
 def test_numbers_too_large_for_the_grid_say_what_to_change(agreement, advice):
     with pytest.raises(InputError, match=f"party north: .*too large for the grid.*{advice}"):
-        OwnPart("north", rows(20, 3, seed=3), agreement, stream(0)).check()
+        LocalParty("north", rows(20, 3, seed=3), agreement, stream(0)).check()
 
 
 def test_the_range_check_does_not_look_at_the_rows():
@@ -106,7 +106,7 @@ def test_the_range_check_does_not_look_at_the_rows():
     outcomes = set()
     for data in (one, flat):
         try:
-            OwnPart("a", data, agreement, stream(0)).check()
+            LocalParty("a", data, agreement, stream(0)).check()
             outcomes.add("fits")
         except InputError:
             outcomes.add("too large")
@@ -204,4 +204,4 @@ def test_steps_as_printed_refuse_another_calibration():
 def test_a_party_beyond_the_public_cap_on_rows_is_refused():
     big = Rows(np.broadcast_to(np.zeros(1), (10**7 + 1, 1)), np.zeros(1, dtype=np.int64))
     with pytest.raises(InputError, match=r"party p: wanted at most 10000000 rows, got 10000001"):
-        OwnPart("p", big, agreed(("p", "q"), 1, Target(1)), stream(0)).check()
+        LocalParty("p", big, agreed(("p", "q"), 1, Target(1)), stream(0)).check()

@@ -34,13 +34,13 @@ from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import SettledRun
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.party import OwnPart
+from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols.registry import SumTerms
-from smc_dp.run.publication import publish
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import AUXILIARY, RELEASE, TRANSCRIPT
 from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 METHOD, TARGET = SoftStatistic(0.01, lam_global=0.1), Target(Fraction(30), noise="ddg")
 SEED = 7
@@ -74,7 +74,7 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
     with Ledger.open(run.run_dir.parent / "books" / "hospital-1.ledger") as ledger:
         assert [e.unit for e in ledger.history().entries if e.state == "reserved"] == ["party"]
     to = run.run_dir.parent / "published"
-    assert publish(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
+    assert publish_run(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
     assert "Rows that all of them had besides are public, in auxiliary.json." in html(run_page(to))
     assert predict(to, TEST.X).unaudited is None
     parameters = json.loads((to / RELEASE).read_bytes())["parameters"]
@@ -84,10 +84,10 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
 def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_path: Path) -> None:
     report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
     agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
-    parts = [OwnPart(who, rows, agreed, root.fork(f"party {who}")).part for who, rows in DATA.by_name.items()]
+    parts = [LocalParty(who, rows, agreed, root.fork(f"party {who}")).part for who, rows in DATA.by_name.items()]
     weights = agreed.weights(ideal(agreed.functionality, parts))
-    assert checked(report.run_dir).release.weights == weights
-    other = OwnPart(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).part
+    assert verify_release(report.run_dir).release.weights == weights
+    other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).part
     assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
 
 
@@ -184,14 +184,14 @@ def test_other_public_rows_are_refused_in_one_line(
     assert said in error
     assert error.count("\n") == 1
     with pytest.raises(InputError):
-        publish(at, tmp_path / "to")
+        publish_run(at, tmp_path / "to")
 
 
 def test_more_rows_than_can_be_read_are_refused(run: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert checked(run.run_dir).unaudited is None
+    assert verify_release(run.run_dir).unaudited is None
     monkeypatch.setattr("smc_dp.run.auxiliary._MOST_NUMBERS", 119)
     with pytest.raises(InputError, match=r"auxiliary.json: wanted at most 59 rows of 2 features, got 60"):
-        checked(run.run_dir)
+        verify_release(run.run_dir)
     with pytest.raises(InputError, match="the auxiliary rows: wanted at most 59 rows of 2 features, got 60"):
         run_protocol(DATA, method=METHOD)
 
@@ -268,7 +268,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         (lambda: run_protocol(bare, method=METHOD, auxiliary=rows[:, :1]), "the auxiliary rows: wanted rows of width"),
         (lambda: run_protocol(DATA, method=SoftStatistic(learner=lambda X, y: None)), "learner: a run of soft_ss"),  # type: ignore[arg-type, return-value]
         (
-            lambda: SettledRun(METHOD, TARGET, "secure_sum", SumTerms(sizes="hidden")).agreed(
+            lambda: SettledRun(METHOD, TARGET, "secure_sum", SumTerms(sizes="hidden")).with_parties(
                 many.federation.names, many.bounds, wide
             ),
             "wanted at most 1024 features for 2 classes, got 1100",

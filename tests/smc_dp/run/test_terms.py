@@ -24,7 +24,7 @@ from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement, SettledRun
-from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settled
+from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settle_protocol
 from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
@@ -141,10 +141,10 @@ def test_what_cannot_be_agreed_on_is_refused_by_its_name(settings: dict[str, Any
 
 
 def test_settings_are_those_of_the_protocol_and_of_the_method() -> None:
-    assert settled("secure_sum", WeightedSumAddRemove(), {"dropouts": 2}) == SumTerms(1, 2, sizes="hidden")
-    assert settled("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
+    assert settle_protocol("secure_sum", WeightedSumAddRemove(), {"dropouts": 2}) == SumTerms(1, 2, sizes="hidden")
+    assert settle_protocol("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
     with pytest.raises(InputError, match="dropouts: does not go with method prr_mean, whose protocol is pathak2010"):
-        settled("pathak2010", PathakMean(), {"dropouts": 0})
+        settle_protocol("pathak2010", PathakMean(), {"dropouts": 0})
     with pytest.raises(InputError, match="terms: wanted those of secure_sum, got CuratorTerms"):
         SettledRun(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms()).check(test_keys=False)
     with pytest.raises(InputError, match="insecure_test_keys: secure_sum has no keys that could be too short"):

@@ -27,15 +27,15 @@ from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import Fault, shown
 from smc_dp.run.documents import StageTimings, TimingsFile
-from smc_dp.run.protocols.openings import opens
+from smc_dp.run.protocols.openings import has_openings
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 from smc_dp.run.release_consistency import (
     absences_fault,
     agreement_fault,
     approvals_fault,
     members_fault,
-    needs,
     openings_fault,
+    required_inputs,
     shares_fault,
     weights_fault,
 )
@@ -135,7 +135,7 @@ def check_absences(evidence: Evidence) -> CheckOutcome:
 def check_openings(evidence: Evidence) -> CheckOutcome:
     """Check that the publication can be made again from all greetings and what was published beside it."""
     recorded = evidence.recorded
-    if not opens(evidence.session):
+    if not has_openings(evidence.session):
         return not_applicable("openings.not_public")
     if not recorded.published:
         return not_possible("openings.letters_given_up" if evidence.absences else "openings.nothing_published")
@@ -149,7 +149,7 @@ def check_members(evidence: Evidence) -> CheckOutcome:
     """Check that each member of a published sum has its input in the transcript, and is not absent there."""
     if wrong := members_fault(evidence.recorded):
         return refuted_outcome(evidence, wrong)
-    if not (count := len(tuple(needs(evidence.recorded)))):
+    if not (count := len(tuple(required_inputs(evidence.recorded)))):
         return not_applicable("members.not_listed")
     return passed("members.hold", count=count)
 

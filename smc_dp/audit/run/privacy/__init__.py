@@ -18,7 +18,7 @@ from smc_dp.core.errors import shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, marked, with_assumptions
+from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, add_assumptions, add_insecure_markers
 from smc_dp.run.release_consistency import statement_fault
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
@@ -75,7 +75,7 @@ def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
     made = found.form.statement
     protocol = evidence.protocol.program.name
-    follows = marked(with_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
+    follows = add_insecure_markers(add_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
     if fault := statement_fault(reading.require_object("privacy", evidence.release.get("privacy")), follows):
         return failed(fault)
     figure = (

@@ -130,7 +130,7 @@ def blame_owner(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
         release, shares = evidence.release_file, evidence.shares
         bits = None if shares is None else evidence.shares_file.fraction_bits
         agreed = release.agreement(evidence.auxiliary, bits)
-        stated = agreed.bound(release.parameters.simulated, evidence.study)
+        stated = agreed.session_binding(release.parameters.simulated, evidence.study)
     except InputError:
         return failed(said)
     is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")

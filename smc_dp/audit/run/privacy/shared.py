@@ -32,7 +32,7 @@ from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logistic_constants, steepest
-from smc_dp.run.protocols.registry import terms_of
+from smc_dp.run.protocols.registry import find_terms
 
 _SMOOTHING = 9  # what the curve of a share of ddg loses
 LEAST_SCALE, LOST, LARGEST_DELTA_BITS = 16, Fraction(1, 1 << 80), 64  # of vg
@@ -71,7 +71,7 @@ def _other_session(evidence: Evidence, found: DerivedParameters) -> Fault | None
     """Return the fault of a session that is bound to something else than follows: the noise above all."""
     said: Mapping[str, Any] = evidence.session.parameters.as_dict()
     name, parties = evidence.protocol.program.name, tuple(evidence.session.parties)
-    terms = terms_of(name).from_dict(evidence.parameters.model_dump())
+    terms = find_terms(name).from_dict(evidence.parameters.model_dump())
     follows = terms.program_parameters(name, found.form, parties, str(said.get("agreed"))).as_dict()
     other = next((field for field in follows if follows[field] != said.get(field)), None)
     if other is None:

@@ -21,7 +21,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import composition, export
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.run.budget_charge import price_of
+from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 from tests.support.refusals import refused
@@ -54,7 +54,7 @@ def by_party(folder: Path, audited: AuditedRun) -> dict[str, PartyBudget]:
 
 
 def test_the_run_in_the_middle_stands_between_its_neighbours(audited: AuditedRun, ledgers: Path) -> None:
-    cost = price_of(sum_agreement(hospitals((12, 8, 20), 2), seeded=False))
+    cost = charge_of_run(sum_agreement(hospitals((12, 8, 20), 2), seeded=False))
     found = by_party(ledgers, audited)
     assert tuple(found) == PARTIES
     for budget in found.values():

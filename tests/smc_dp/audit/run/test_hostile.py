@@ -32,8 +32,8 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.transcript import canonical, link
 from smc_dp.audit.run.evidence import MAX_TRANSCRIPT_BYTES
-from smc_dp.run.record import LEAST_LINE
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.transcript_lines import LEAST_LINE
 
 EVERYDAY, SLOW = 3, 100  # examples of each property
 _TOY_RUNS = ("order", "rounds", "completeness", "headers")  # half a second each: for the slow tests

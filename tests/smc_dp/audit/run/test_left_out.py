@@ -17,7 +17,7 @@ from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.privacy.target import Target
-from smc_dp.run.identities import PUBLIC_FILE, create, of_run
+from smc_dp.run.identities import PUBLIC_FILE, create_identities, load_run_identities
 from smc_dp.run.release import RELEASE
 from smc_dp.run.simulation import simulate_run
 
@@ -29,7 +29,7 @@ GONE = NAMES[1]
 def recorded(folder: Path, vanish: dict[str, int], **terms: Any) -> Path:
     """A run by the identities of a folder, with coins of no seed as far as anybody can see; the identities."""
     agreed = sum_agreement(DATA, None, Target(Fraction("0.4"), noise="ddg"), seeded=False, **terms)
-    known = of_run(folder / "keys", agreed.participants)
+    known = load_run_identities(folder / "keys", agreed.participants)
     rng = Stream(hashlib.sha256(folder.name.encode()).digest(), insecure=False)
     simulate_run(DATA, agreed, rng, folder / "run", identities=known, vanish=vanish)
     return folder / "keys" / PUBLIC_FILE
@@ -37,7 +37,7 @@ def recorded(folder: Path, vanish: dict[str, int], **terms: Any) -> Path:
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Path:
-    create(tmp_path / "keys", NAMES, Stream.insecure_from_seed("keys"))
+    create_identities(tmp_path / "keys", NAMES, Stream.insecure_from_seed("keys"))
     return tmp_path
 
 

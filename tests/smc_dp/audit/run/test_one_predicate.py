@@ -26,11 +26,11 @@ from protocols.secure_sum.messages import Shares
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
-from smc_dp.run.folder import read_files
+from smc_dp.run.folder import read_run_files
 from smc_dp.run.prediction import predict_rows
-from smc_dp.run.publication import publish
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, STUDY
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 DATA = hospitals((12, 8, 20), 2)
 P1, P2, P3 = DATA.federation.names
@@ -53,11 +53,11 @@ def failed(found: dict[str, CheckOutcome]) -> dict[str, str]:
 
 def refusals(run: Path, to: Path) -> set[str]:
     """The codes with which each consumer refuses the folder."""
-    files = read_files(run)
+    files = read_run_files(run)
     uses: tuple[Callable[[], Any], ...] = (
-        lambda: checked(files),
+        lambda: verify_release(files),
         lambda: predict_rows(files, DATA.federation.parties[0].X),
-        lambda: publish(run, to),
+        lambda: publish_run(run, to),
     )
     codes = set()
     for use in uses:
@@ -206,7 +206,7 @@ def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Pa
     found = audited(folders)
     assert failed(found) == {}
     assert (found["absences"].code, found["absences"].fault.fields["names"]) == ("absences.refuted", [P1])
-    assert checked(folders.run).unaudited is None
+    assert verify_release(folders.run).unaudited is None
 
 
 def at_sites(made: Deployed) -> set[str]:
@@ -251,7 +251,7 @@ def test_a_party_that_writes_in_another_order_stops_no_release(monkeypatch: pyte
     monkeypatch.undo()
     assert at_sites(made) == {""}
     folders = made.write(tmp_path, views=False)
-    assert checked(folders.run).unaudited is None
+    assert verify_release(folders.run).unaudited is None
     assert failed(audited(folders)) == {"order": "message.out_of_order", "headers": "header.not_public_function"}
 
 

@@ -36,7 +36,7 @@ from smc_dp.privacy.output import GRID, Calibrated, Law, proven
 from smc_dp.privacy.output import stated as from_noise
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import with_assumptions
+from smc_dp.run.agreement import add_assumptions
 from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.run.release_consistency import statement_fault
 
@@ -231,7 +231,7 @@ def unmarked(evidence: Evidence) -> Evidence:
     """The evidence as if coins and keys were good, and the release said so: what a real run looks like."""
     stated = PathakMean(0.1).statement(Public(3, 12, 2), Target(1), "secure")
     proper = replace(evidence.session.parameters, key_bits=2048)
-    follows = with_assumptions(stated, evidence.protocol.program.name, proper).as_dict()
+    follows = add_assumptions(stated, evidence.protocol.program.name, proper).as_dict()
     release = json.loads(json.dumps({**evidence.release, "privacy": follows}))
     del release["insecure"]
     session = replace(evidence.session, parameters=proper)

@@ -21,7 +21,7 @@ from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.privacy.distributed import signal
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
 from tests.support.refusals import refused
 
@@ -64,9 +64,9 @@ def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outco
     sums = tuple(tuple(Block(*block) for block in blocks) for blocks in made.sums)
     p = Parameters(names, made.among.colluders, made.among.dropouts, sums, made.grid.ring_bits)
     rng = Stream.insecure_from_seed("session")
-    taking_part = by_protocol.participants(secure_sum.PROGRAM, p, rng)
+    taking_part = execution.open_session(secure_sum.PROGRAM, p, rng)
     setting = Setting(vanish={name: Letters(n) for name, n in vanish.items()})
-    return by_protocol.secure(made.functionality, given, taking_part, rng=rng, setting=setting)
+    return execution.run_session(made.functionality, given, taking_part, rng=rng, setting=setting)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.bindings import REALISATIONS
+from smc_dp.run.protocols.bindings import BINDINGS
 from tests.support.refusals import refused
 
 K, D = 3, 2
@@ -74,7 +74,7 @@ class Session:
         return {name: self.form.part(rows(j), Stream.insecure_from_seed(name)) for j, name in enumerate(self.p.parties)}
 
     def home(self, part: Any) -> Any:
-        return REALISATIONS[PROGRAM.name].home(self.p, part)
+        return BINDINGS[PROGRAM.name].home(self.p, part)
 
     def run(self, **parts: Any) -> Run:
         home = {name: self.home(part) for name, part in {**self.parts(), **parts}.items()}

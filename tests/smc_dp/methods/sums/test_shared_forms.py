@@ -29,7 +29,7 @@ from smc_dp.methods.training.classes import coordinates
 from smc_dp.privacy.functional import UNIT_BITS, coefficients
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 from tests.support.refusals import refused
 
 MOST = 1000
@@ -71,8 +71,8 @@ def computed(made: Any, parts: list[Addend], vanish: dict[str, Letters]) -> Any:
     blocks = tuple(Block(length, law) for length, law in made.sums[0])
     among, rng = made.among, Stream.insecure_from_seed("protocol")
     p = Parameters(names, among.colluders, among.dropouts, (blocks,), made.grid.ring_bits)
-    session = by_protocol.participants(secure_sum.PROGRAM, p, rng)
-    return by_protocol.secure(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
+    session = execution.open_session(secure_sum.PROGRAM, p, rng)
+    return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
 
 
 @pytest.mark.parametrize("classes", [2, pytest.param(4, marks=pytest.mark.slow)])

@@ -19,12 +19,12 @@ from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError
 from smc_dp.methods.functionality import Functionality
 from smc_dp.run.protocols import openings
-from smc_dp.run.protocols.bindings import REALISATIONS, Realisation
+from smc_dp.run.protocols.bindings import BINDINGS, ProtocolBinding
 from smc_dp.run.protocols.cost import Cost, Execution, Outcome
 
 
 @dataclass(frozen=True)
-class Participants:
+class SimulatedSession:
     """A session and the identities that sign in it: all of them here, as a simulation needs."""
 
     session: Session
@@ -39,9 +39,9 @@ class NoResultError(StoppedError):
         self.vanished, self.sent = vanished, sent
 
 
-def participants(
+def open_session(
     program: Program, parameters: Any, rng: Stream, identities: Mapping[str, Identity] | None = None
-) -> Participants:
+) -> SimulatedSession:
     """A new session of this program. Without identities every participant gets a new one.
 
     Raises InputError when somebody's identity is missing.
@@ -53,13 +53,13 @@ def participants(
         raise InputError("identities.missing", missing=missing[0])
     own = {name: identities[name] for name in names}
     pinned = {name: identity.public for name, identity in own.items()}
-    return Participants(Session(program, parameters, pinned, rng.fork("nonce").bytes(SESSION_BYTES)), own)
+    return SimulatedSession(Session(program, parameters, pinned, rng.fork("nonce").bytes(SESSION_BYTES)), own)
 
 
-def secure(
+def run_session(
     functionality: Functionality,
     parts: Sequence[Any],
-    taking_part: Participants,
+    taking_part: SimulatedSession,
     *,
     rng: Stream,
     setting: Setting | None = None,
@@ -74,37 +74,37 @@ def secure(
     `setting.released` was told.
     """
     session = taking_part.session
-    p, realisation = session.parameters, REALISATIONS.get(session.program.name)
+    p, realisation = session.parameters, BINDINGS.get(session.program.name)
     if realisation is None or realisation.functionality(p) != functionality:
         raise ValueError(f"{session.program.name} does not compute {functionality}")
     functionality.check(parts)
     by_name = dict(zip(session.parties, parts, strict=True))
     inputs: dict[str, tuple[Any, ...]] = {name: (p,) for name in session.names}
-    inputs |= {name: entered(session, part) for name, part in by_name.items()}
-    asked = {name: at_home(session, part) for name, part in by_name.items()}
+    inputs |= {name: role_inputs(session, part) for name, part in by_name.items()}
+    asked = {name: role_answers(session, part) for name, part in by_name.items()}
     home = {name: answers for name, answers in asked.items() if answers}
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
     heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
     run = simulate(session, taking_part.identities, seeds, inputs, heard, home)
     if missing := [name for name in realisation.publishers(p) if name not in run.published]:
         raise NoResultError(_why(run, missing), _vanished(run), _sent(run))
-    greetings = first_greetings(run.transcript.read()) if openings.opens(session) else {}
-    if false := openings.wrong(session, greetings, run.published):
+    greetings = first_greetings(run.transcript.read()) if openings.has_openings(session) else {}
+    if false := openings.find_wrong_opening(session, greetings, run.published):
         raise InputError(false.fault)
-    return Outcome(value_of(session, run.published), _execution(session, realisation, run, heard))
+    return Outcome(decode_value(session, run.published), _execution(session, realisation, run, heard))
 
 
-def entered(session: Session, part: Any) -> tuple[Any, ...]:
+def role_inputs(session: Session, part: Any) -> tuple[Any, ...]:
     """What the role of a party with this part is given at its start; what it is told later comes after these."""
     return session.parameters, _realisation(session).entered(session.parameters, part)
 
 
-def at_home(session: Session, part: Any) -> Home | None:
+def role_answers(session: Session, part: Any) -> Home | None:
     """Who answers for a party with this part when its role asks; None where all that it enters is known beforehand."""
     return _realisation(session).home(session.parameters, part)
 
 
-def value_of(session: Session, published: Mapping[str, Any]) -> Any:
+def decode_value(session: Session, published: Mapping[str, Any]) -> Any:
     """The value that these published messages of a session give, by name; ValueError where they give none."""
     p, realisation = session.parameters, _realisation(session)
     publishers = realisation.publishers(p)
@@ -116,11 +116,11 @@ def value_of(session: Session, published: Mapping[str, Any]) -> Any:
 
 def publishes_shares(protocol: str, parameters: Any) -> bool:
     """Whether the program of this name publishes additive shares of the value, and not the value itself."""
-    return REALISATIONS[protocol].additive(parameters)
+    return BINDINGS[protocol].additive(parameters)
 
 
-def _realisation(session: Session) -> Realisation:
-    found = REALISATIONS.get(session.program.name)
+def _realisation(session: Session) -> ProtocolBinding:
+    found = BINDINGS.get(session.program.name)
     if found is None:
         raise ValueError(f"{session.program.name} computes no functionality")
     return found
@@ -142,15 +142,15 @@ def _sent(run: Run) -> Mapping[str, int]:
     return Counter(e.sender for e in run.transcript.read() if e.kind == HELLO or not e.is_public)
 
 
-def published_outcome(
+def outcome_of_sites(
     session: Session, published: Mapping[str, Any], value: Any, record: Transcript, vanished: tuple[str, ...]
 ) -> Outcome:
     """The outcome of a session that ran at separate sites: the value, and what is known of how it came about."""
-    realisation = REALISATIONS[session.program.name]
+    realisation = BINDINGS[session.program.name]
     return Outcome(value, _executed(session, realisation, published, vanished, Cost.counted(session, record), record))
 
 
-def _execution(session: Session, realisation: Realisation, run: Run, setting: Setting) -> Execution:
+def _execution(session: Session, realisation: ProtocolBinding, run: Run, setting: Setting) -> Execution:
     views = {name: view.dumps(session) for name, view in run.recorded.items()}
     cost = Cost.of(session, run, setting)
     return _executed(session, realisation, run.published, _vanished(run), cost, run.transcript, views)
@@ -158,7 +158,7 @@ def _execution(session: Session, realisation: Realisation, run: Run, setting: Se
 
 def _executed(
     session: Session,
-    realisation: Realisation,
+    realisation: ProtocolBinding,
     published: Mapping[str, Any],
     vanished: tuple[str, ...],
     cost: Cost,

@@ -24,12 +24,12 @@ _KEPT = 1 << 28  # what all envelopes may take, at so much for each beside its b
 _KEPT_LINES = 1 << 27  # and all lines
 _EACH = 2000
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Absence: TypeAlias = tuple[str, Absent]
 """Who went on without a letter, and without which."""
 
 
-class Lines(Sequence[Any]):
+class TranscriptLines(Sequence[Any]):
     """The JSON values on lines 1, 2, ... of a record, None for a line that holds none."""
 
     def __init__(self, content: bytes) -> None:
@@ -83,23 +83,23 @@ class Lines(Sequence[Any]):
         return self.at(at) if isinstance(at, int) else [self.at(n) for n in at]
 
 
-class Parsed(Mapping[int, T], Generic[T]):
+class ParsedLines(Mapping[int, _T], Generic[_T]):
     """What some of the lines hold, by their numbers."""
 
-    def __init__(self, lines: Lines, parse: Callable[[Any], T]) -> None:
+    def __init__(self, lines: TranscriptLines, parse: Callable[[Any], _T]) -> None:
         self._lines, self._parse = lines, parse
         self._numbers = array("Q")
-        self._kept: dict[int, T] = {}
+        self._kept: dict[int, _T] = {}
         self._left = _KEPT
 
-    def add(self, n: int, value: T) -> None:
+    def add(self, n: int, value: _T) -> None:
         """This is what line n holds, which comes after all that were added before."""
         self._numbers.append(n)
         self._left -= len(self._lines.text(n)) + _EACH
         if self._left > 0:
             self._kept[n] = value
 
-    def __getitem__(self, n: int) -> T:
+    def __getitem__(self, n: int) -> _T:
         if n not in self._kept:
             if n not in self:
                 raise KeyError(n)
@@ -117,13 +117,13 @@ class Parsed(Mapping[int, T], Generic[T]):
         return len(self._numbers)
 
 
-def parsed(session: Session, lines: Lines) -> tuple[Parsed[Envelope], Parsed[Absence]]:
+def parse_lines(session: Session, lines: TranscriptLines) -> tuple[ParsedLines[Envelope], ParsedLines[Absence]]:
     """The messages, and who went on without one, on those lines that can be read."""
 
     def envelope(line: Any) -> Envelope:
         return read_envelope(session.id, line)
 
-    envelopes, absences = Parsed(lines, envelope), Parsed(lines, read_absence)
+    envelopes, absences = ParsedLines(lines, envelope), ParsedLines(lines, read_absence)
     for n, line in lines.numbered():
         try:
             if isinstance(line, dict) and line.get("kind") == ABSENT:
