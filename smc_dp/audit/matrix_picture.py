@@ -28,9 +28,7 @@ _FILLS: tuple[tuple[str, str, Fill], ...] = (
 
 
 def matrix_page(tables: Sequence[MatrixTable], legend: Sequence[str]) -> Page:
-    """Return the page of a matrix: a section for each table, then the legend: how to read it, its limits, its
-    computation.
-    """
+    """Return the page of a matrix: a section for each table, then its legend, limits and method."""
     key, limits, method = legend
     explained = (
         Section("How to read it", (Prose(key),)),

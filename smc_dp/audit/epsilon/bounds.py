@@ -108,9 +108,7 @@ def rough_limits(k: Counts, m: Counts, n: int, alpha: float) -> tuple[Array, Arr
 
 @dataclass(frozen=True)
 class Event:
-    """Event that a score is at least a threshold, or below it; `likely`: the world, 0 or 1, in which it happens
-    more.
-    """
+    """Event that a score is at least a threshold, or below it; `likely`: the world (0, 1) in which it happens more."""
 
     score: int
     threshold: float

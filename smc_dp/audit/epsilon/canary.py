@@ -60,9 +60,7 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class _Kind:
-    """Kind of method: `make` for a lambda, its federation `together` with this party, the L2 sensitivity `claimed` for
-    it.
-    """
+    """Kind of method: `make` for a lambda, its federation `together` with this party, the L2 sensitivity `claimed`."""
 
     make: Callable[[float], Any]
     together: Callable[[Rows], Federation]
@@ -161,9 +159,7 @@ def _best(name: str, method: Any) -> Array:
 
 
 def _rows(name: str, numbers: Array) -> tuple[Rows, Rows]:
-    """Return the party's rows in the plane, in both worlds; all labels are 1, for a row with label 0 acts as its
-    negative.
-    """
+    """Return the party's rows in the plane, in both worlds; a row with label 0 acts as its negative with label 1."""
     before, after, *others = (_in_the_ball(row) for row in numbers[:8].reshape(4, 2))
     first = round((CANARY_PARTY_ROWS - 1) * float(np.clip(numbers[8], 0, 1)))
     common = [others[0]] * first + [others[1]] * (CANARY_PARTY_ROWS - 1 - first)

@@ -49,9 +49,7 @@ class Guesses:
 
 @dataclass(frozen=True, eq=False)
 class Canaries:
-    """Positions of the canaries of one run and their secret bits, (m,) each; 0 and 1 are where the bits 0 and 1 would
-    be.
-    """
+    """Positions of the canaries of one run, in units of their distance, and their secret bits: (m,) each."""
 
     positions: Array
     bits: npt.NDArray[np.int64]

@@ -110,9 +110,7 @@ def plan_cases(request: Request) -> list[PlannedCase]:
 
 
 def _of_runs(request: Request, case: Callable[..., Case]) -> list[PlannedCase]:
-    """Return the case in which all follow the protocol, with half its noise, and a case of each deviation in all
-    sums.
-    """
+    """Return the case in which all follow the protocol, with half its noise, and a case of each deviation."""
     if request.mutant:
         return [PlannedCase(case(mutant=request.mutant), None)]
     half = case(mutant="half-noise", clear=True)
@@ -151,9 +149,7 @@ def _of(name: str, request: Request) -> Iterator[PlannedCase]:
 
 
 def _targets(name: str, request: Request) -> Iterator[Target]:
-    """Yield every calibration with every noise it has, where they are not given; of all methods only their own
-    noise.
-    """
+    """Yield every calibration with every noise it has, where they are not given; of all methods their own noise."""
     method = METHODS[name]
     chosen = [
         (calibration, noise)

@@ -35,11 +35,11 @@ _SIZES, _PRINTED_SIZES = (4, 8), (4, 8, 8)  # two label flips are two apart modu
 
 
 def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool = False) -> Case:
-    """Return the case of `prr_mean` with small test keys, d = 1; `clear` by the ideal functionality: the same output
-    distribution, no time.
+    """Return the case of `prr_mean` with small test keys, d = 1.
 
-    `k-times-integer` is the protocol as published, with the noise as published; `stripped` is the release less the
-    smallest party's own noise, as that party sees it. Raise InputError for another mutant.
+    `clear`: by the ideal functionality, which has the same output distribution and takes no time. `k-times-integer` is
+    the protocol and its noise as published; `stripped` is the release less the smallest party's own noise. Raise
+    InputError for another mutant.
     """
     if mutant not in (None, "half-noise", "k-times-integer", "stripped"):
         raise InputError("twin.not_of_protocol", got=mutant)

@@ -99,9 +99,7 @@ def add_noise(form: SharedWeightedSum, numbers: list[Vector], law: ShareLaw, rng
 
 
 def dilute_shares(law: ShareLaw, counted: int) -> ShareLaw:
-    """Return shares that give as much noise only where so many are honest; raise InputError for `self`, where one is
-    enough.
-    """
+    """Return shares that give as much noise only where so many are honest; raise InputError for `self`."""
     if isinstance(law, GaussianShares):
         return replace(law, variance=law.variance * law.honest / counted, honest=counted)
     if isinstance(law, GammaShares):

@@ -45,7 +45,7 @@ class ChargedRun:
 
 @dataclass(frozen=True)
 class PartyBudget:
-    """Ledger of a party: `head`, the digest of its last entry, None where none was given; `charged`, None without a
+    """Ledger of a party: `head`, the digest of its last entry, None without a ledger; `charged`, None without a
     charge.
     """
 
@@ -55,8 +55,7 @@ class PartyBudget:
 
 
 def read_budgets(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
-    """Read the charge of this run in the ledgers of a folder, or in exports of them; a file is found by its party's
-    name.
+    """Read the charge of this run in the ledgers of a folder, or in exports of them, each found by its party's name.
 
     Raises InputError, naming the party, for a ledger that cannot be read or does not hold together, and where the
     folder has none of any party.

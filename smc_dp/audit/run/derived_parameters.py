@@ -1,12 +1,11 @@
-"""Derived parameters: what a release states about its method, each value within its range, for the checks of
-privacy.
-"""
+"""Derived parameters: what a release states about its method, within its range, for the checks of privacy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault
@@ -38,11 +37,14 @@ class DerivedParameters:
     form: Any
     shared: SharedNoise | SharedRounds | None = None
 
+    @cached_property
+    def sums(self) -> Any:
+        """Blocks of each sum, with the public text of their noise; a form computes them anew each time."""
+        return self.form.sums
+
     @property
     def honest(self) -> int:
-        """Number H = K - D - t of honest parties of a secure sum, derived here and not by the code that made the
-        run.
-        """
+        """Number H = K - D - t of honest parties, derived here and not by the code that made the run."""
         among = self.form.among
         K, D, t = among.parties, among.dropouts, among.colluders
         return int(K - D - t)

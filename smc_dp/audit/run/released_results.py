@@ -85,9 +85,7 @@ def cite_result(protocol: Protocol, p: Any, check: str, known: ReleasedResults |
 
 
 def result_differences(computed: ReleasedResults, shipped: ReleasedResults) -> dict[ResultKey, str]:
-    """Say of each result how it differs from the shipped one; a shipped one of these protocols that was not computed
-    differs as well.
-    """
+    """Return how each result differs from the shipped one; a shipped result that was not computed differs as well."""
     made, known = computed.by_key, shipped.by_key
     asked = {result.protocol for result in computed.results}
     said = {key: _difference(result, known.get(key), shipped.version) for key, result in made.items()}

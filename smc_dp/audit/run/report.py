@@ -132,8 +132,15 @@ def audit_evidence(
     `on`: the day of the report, today's where none is given; no check sees it. Where the transcript's lines are not
     tied together, costly checks are not made: they would only be about lines that anybody can have written.
     """
-    day = today() if on is None else on
     allowed = Allowance() if allowance is None else allowance
+    findings = run_checks(evidence, checks, allowed, progress)
+    return AuditReport(str(evidence.folder), findings, _audited(evidence, allowed), today() if on is None else on)
+
+
+def run_checks(
+    evidence: Evidence, checks: Sequence[Check], allowed: Allowance, progress: Callable[[str], None] | None = None
+) -> tuple[Finding, ...]:
+    """Return the outcome of each check, within the time that is left."""
     findings: list[Finding] = []
     for check in checks:
         if progress:
@@ -144,7 +151,7 @@ def audit_evidence(
         else:
             outcome = _bounded(check, evidence, allowed)
         findings.append(Finding(check, outcome))
-    return AuditReport(str(evidence.folder), tuple(findings), _audited(evidence, allowed), day)
+    return tuple(findings)
 
 
 def _audited(evidence: Evidence, allowed: Allowance) -> AuditedRun:

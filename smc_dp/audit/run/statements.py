@@ -24,8 +24,7 @@ from smc_dp.run.release_consistency import openings_fault, promise_fault
 
 
 def check_statements(evidence: Evidence) -> CheckOutcome:
-    """Check that nobody signed two different statements of one kind about the same thing, which their first field
-    names.
+    """Check that nobody signed two different statements of one kind about the same thing, named by their first field.
 
     They are those in the given views, those that their roles saw to be signed, and those in what was published.
     """

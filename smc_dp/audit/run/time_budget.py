@@ -57,9 +57,7 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _unheard(told: Callable[[Any], Any], lost: Any) -> None:
-    """Keep quiet where Python can raise nothing, as while an object goes, and would print the error; the next signal is
-    heard.
-    """
+    """Keep quiet where Python can raise nothing, and would print the error; the next signal is heard."""
     if lost.exc_type is not TakesTooLongError:
         told(lost)
 

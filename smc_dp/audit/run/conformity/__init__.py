@@ -62,10 +62,4 @@ PUBLICATION_CHECKS: tuple[Check, ...] = (
 STUDY_CHECKS: tuple[Check, ...] = (
     _check("approvals", "Did everybody approve of the study that was run?", publication.check_approvals),
 )
-CHECKS: tuple[Check, ...] = (
-    *LINK_CHECKS,
-    *SESSION_CHECKS,
-    *CONVERSATION_CHECKS,
-    *PUBLICATION_CHECKS,
-    *STUDY_CHECKS,
-)
+CHECKS: tuple[Check, ...] = (*LINK_CHECKS, *SESSION_CHECKS, *CONVERSATION_CHECKS, *PUBLICATION_CHECKS, *STUDY_CHECKS)

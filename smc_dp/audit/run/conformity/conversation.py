@@ -51,8 +51,7 @@ class ScheduledTranscript:
 
 
 def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
-    """Return the check of evidence beside its protocol's schedule; it fails where the transcript is far too short for
-    one.
+    """Return the check of evidence beside its protocol's schedule; it fails where the transcript is too short.
 
     Roles of the dry runs go on without a message where those of the transcript did.
     """

@@ -1,6 +1,4 @@
-"""Dry run: one execution of a protocol at small size, by its own code, with what each role sent and read, in its
-order.
-"""
+"""Dry run: one execution of a protocol at small size, by its own code, and what each role sent and read in it."""
 
 from __future__ import annotations
 

@@ -22,10 +22,9 @@ from protocols.runtime.statement import statement
 
 
 class Move(NamedTuple):
-    """Move of a role: it sends to a peer or to everybody, or reads a message of a peer. Its length follows from its
-    kind.
+    """Move of a role: it sends to a peer or to everybody, or reads a message of a peer.
 
-    Greetings are sent like all else, but read by nobody: a role starts with those of its peers before it.
+    The length follows from the kind. Greetings are read by nobody: a role starts with those of its peers before it.
     """
 
     sends: bool

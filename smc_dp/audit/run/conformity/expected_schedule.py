@@ -196,9 +196,7 @@ def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
 
 
 def _free(runs: Sequence[Scripts]) -> dict[str, int]:
-    """Return the kinds that not every run sends to the same peers, in the same stages and sizes; with the most per
-    sender.
-    """
+    """Return the kinds that some run sends to other peers or in other stages or sizes, with the most per sender."""
     by_kind = [_sent_by_kind(scripts) for scripts in runs]
     kinds = {kind for run in by_kind for _, kind in run}
     names = runs[0].keys()

@@ -79,9 +79,7 @@ def check_shares(evidence: Evidence) -> CheckOutcome:
 
 
 def check_release(evidence: Evidence) -> CheckOutcome:
-    """Check that the release is well-formed, and its weights those of the sum of the shares or of the published
-    result.
-    """
+    """Check that the release is well-formed, and its weights those of the shares' sum or of the published result."""
     found = evidence.published_release
     if evidence.shares is None:
         if wrong := weights_fault(found, evidence.recorded):
@@ -115,10 +113,10 @@ def check_approvals(evidence: Evidence) -> CheckOutcome:
 
 
 def check_absences(evidence: Evidence) -> CheckOutcome:
-    """Check that whoever went on without a message signed that; an absence that its own messages refute is its own
-    word.
+    """Check that whoever went on without a message signed that.
 
-    Then the conversation is held against its schedule without that word, so nobody else is blamed for it.
+    If its own messages refute that, the conversation is held against its schedule without its word; nobody else is
+    blamed.
     """
     if APPROVALS not in evidence.head:
         return not_applicable("absences.simulation")

@@ -23,8 +23,7 @@ _NAMED = 5  # no more than so many names in a sentence
 
 
 def check_session(evidence: Evidence) -> CheckOutcome:
-    """Check that the session id is the hash of line 0, identities differ, and topology and insecure markers are
-    possible.
+    """Check that the session id is the hash of line 0, identities differ, and topology and markers are possible.
 
     Topology and markers stand beside the session; the digest `agreed` in its parameters binds it to them.
     """
@@ -90,9 +89,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def check_routes(evidence: Evidence) -> CheckOutcome:
-    """Check that every kind is declared, and travels between those who may send it, by the relay that it should
-    take.
-    """
+    """Check that every kind is declared, and travels between those who may send it, by the relay it should take."""
     described, topology = evidence.session, evidence.head["topology"]
     declared = {kind.__name__: kind.route for kind in described.program.kinds}
     linked = {name: frozenset(described.peers(name)) for name in described.names}

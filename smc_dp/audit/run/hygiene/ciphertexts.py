@@ -1,6 +1,4 @@
-"""Ciphertexts in the messages that the given views open, whoever sent them: units of their kind, distinct, and
-fresh.
-"""
+"""Ciphertexts in the messages that the given views open: units of their kind, distinct, and fresh."""
 
 from __future__ import annotations
 

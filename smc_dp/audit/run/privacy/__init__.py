@@ -26,9 +26,7 @@ _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another dig
 
 
 def _mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
-    """Check D(n) and the scale for sizes over the whole range: no ratio may exceed the epsilon that the release
-    claims.
-    """
+    """Check D(n) and the scale for sizes over the whole range: no ratio may exceed the claimed epsilon."""
     words = _derivation(found)
     if found.method.as_printed:
         return passed("mechanism.as_printed", mechanism=words)

@@ -49,9 +49,7 @@ def normal_scores(noise: Sequence[int], law: Law) -> Vectors:
 
 
 def direction_chance(scores: Vectors, model: Vectors) -> float:
-    """Return the probability that a vector without a direction points as much as this one: (d,) both, as its owner has
-    them.
-    """
+    """Return the probability that a vector without a direction points as much as this one: (d,) both."""
     return _combined([*_of_one(scores, model)])
 
 
@@ -112,9 +110,7 @@ def _beyond(rest: float, d: int) -> float:
 
 
 def _evenness(x: Vectors) -> float:
-    """Test, by Kolmogorov and Smirnov, the share of each coordinate in what those before it left: independent, known
-    distributions.
-    """
+    """Test by Kolmogorov and Smirnov the share of each coordinate in what those before it left."""
     squares = x * x
     left = np.cumsum(squares[::-1])[::-1]
     n = len(x) - 1

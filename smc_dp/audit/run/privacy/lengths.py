@@ -64,9 +64,7 @@ Integers = Sequence[int]
 
 
 def squared_length(shares: Sequence[Sequence[int]], law: Any) -> int:
-    """Return the squared length of shares: of ddg end to end, of vg that of their sum, of self that of all lengths
-    added.
-    """
+    """Return the squared length of shares: of ddg end to end, of vg that of their sum, of self of all lengths added."""
     if law.name == "vg":
         return sum(sum(column) ** 2 for column in zip(*shares, strict=True))
     squares = [sum(x * x for x in share) for share in shares]

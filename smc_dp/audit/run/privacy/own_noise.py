@@ -22,7 +22,7 @@ _SLACK = 1e-9  # this is done in floats
 def check_own_mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Check a party's own noise for sizes over the whole range against the target, and the ring."""
     said = evidence.session.parameters.as_dict()["sums"]
-    follows = [[list(block) for block in blocks] for blocks in found.form.sums]
+    follows = [[list(block) for block in blocks] for blocks in found.sums]
     if said != follows:
         return failed("sums.other_session", line=0, said=str(said), follows=str(follows))
     n, worst = max(((n, _epsilon(found, n)) for n in _SIZES), key=lambda item: item[1])
@@ -71,9 +71,7 @@ def _numbers(inputs: tuple[Any, ...], found: DerivedParameters) -> list[int] | N
 
 
 def _epsilon(found: DerivedParameters, n: int) -> float:
-    """Return 2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation, for a party with n
-    rows.
-    """
+    """Return 2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation with n rows."""
     d, unit = found.public.dimension + 1, 1 << found.grid.fraction_bits
     law = found.method.perturbation(found.target, n, d)
     total = Fraction(law.total)

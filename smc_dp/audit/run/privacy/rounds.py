@@ -52,7 +52,7 @@ class SumBound:
 def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
     """Return the bound of each sum, by its number of classes and of blocks."""
     k, found_bounds = found.public.classes, []
-    for blocks in found.form.sums:
+    for blocks in found.sums:
         start = len(blocks) > 1
         of_start = ROW if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
         # Clipped at 1/2, or of k classes at sqrt(1 - 1/k), which for integers is rounded down.
@@ -64,7 +64,7 @@ def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
 def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
     """Check what the shares of H honest parties give for all sums together, against the stated target."""
     form, target, H = found.form, found.target, found.honest
-    every = [law for r in range(len(form.sums)) for law in share_distributions(found, r)]
+    every = [law for r in range(len(found.sums)) for law in share_distributions(found, r)]
     if fault := _form_fault(found):
         return failed(fault)
     for law in every:
@@ -78,7 +78,7 @@ def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
         return failed("noise.mu_too_large", mechanism=words, mu=float(mu) ** 0.5, most=float(target.mu))
     if _understated(form.statement, target, mu, rho):
         return failed("statement.too_small", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho))
-    if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(form.sums)))):
+    if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(found.sums)))):
         return failed(fault.within(words.rstrip(".")))
     return passed(
         "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=form.grid.ring_bits
@@ -86,9 +86,7 @@ def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
 
 
 def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fraction) -> bool:
-    """Return whether the noise gives less than is stated: a curve, or the target where a sparse graph leaves no
-    curve.
-    """
+    """Return whether the noise gives less than is stated: a curve, or the target where there is no curve."""
     if stated.kind == "approx":
         return Fraction(stated.epsilon or 0) < target.wanted or Fraction(stated.delta) < target.delta
     return stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho
@@ -107,13 +105,11 @@ def _words(found: DerivedParameters, H: int) -> str:
 
 
 def _form_fault(found: DerivedParameters) -> Fault | None:
-    """Return the fault of blocks that are no sum of gradients of this many weights, with a curvature in the first at
-    most.
-    """
+    """Return the fault of blocks that are no sums of gradients, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
     gradient = d if k == 2 else k * d
     beside = (d * (d - 1) // 2,) if d > 1 else ()
-    for r, blocks in enumerate(found.form.sums):
+    for r, blocks in enumerate(found.sums):
         lengths = tuple(length for length, _ in blocks)
         if lengths != (gradient,) and (r or lengths != (gradient, d, *beside)):
             return make_fault("sums.other_blocks", sum=r, lengths=str(lengths), gradient=gradient)

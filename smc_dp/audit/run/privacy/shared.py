@@ -165,8 +165,7 @@ def _log2_delta(law: Any, H: int, epsilon: float) -> float:
 def check_shared_noise(
     evidence: Evidence, found: DerivedParameters, law_of: SharedNoise | SharedRounds
 ) -> CheckOutcome:
-    """Check each share in each block of each sum, and all given shares of a block: their length, and that they point
-    nowhere.
+    """Check the length of each share in each block of each sum, and of all given ones, and that they point nowhere.
 
     No two shares of a party, nor of two parties in a sum, point the same way.
     """
@@ -177,19 +176,17 @@ def check_shared_noise(
     for name, sums in read.items():
         if fault := looks.alone(sums) or looks.again(sums):
             return blame_owner(evidence, name, fault)
-    if len(found.form.sums) > 1 and (fault := looks.all_sums([*read.values()])):
+    if len(found.sums) > 1 and (fault := looks.all_sums([*read.values()])):
         return failed(fault)
-    for r in range(len(found.form.sums)):
+    for r in range(len(found.sums)):
         if fault := looks.together([sums[r] for sums in read.values() if r < len(sums)]):
-            return failed(fault if len(found.form.sums) == 1 else fault.within(f"sum {r}"))
-    return looks.passed(len(found.form.sums))
+            return failed(fault if len(found.sums) == 1 else fault.within(f"sum {r}"))
+    return looks.passed(len(found.sums))
 
 
 @dataclass
 class _Looks:
-    """Record of the tests: the distributions of all shares, the number of tests, and their power against half the
-    noise.
-    """
+    """Record of the tests: the distributions of all shares, the number of tests, their power against half the noise."""
 
     shares: list[Any] = field(default_factory=list)
     tests: int = 0

@@ -23,9 +23,7 @@ NO_NOISE = "none"
 
 @dataclass(frozen=True, eq=False)
 class InputBlock:
-    """Input of one party to one block of a sum, as signed integers, and the distribution of its noise, None without
-    noise.
-    """
+    """Input of one party to one block of a sum, as signed integers, and the distribution of its noise, if any."""
 
     numbers: tuple[int, ...]
     noise: tuple[int, ...]
@@ -44,11 +42,11 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
     away, read = absent_senders(evidence), {}
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
-        if mine is None or (len(mine) < len(found.form.sums) and name not in away):
+        if mine is None or (len(mine) < len(found.sums) and name not in away):
             return blame_owner(evidence, name, make_fault("view.no_input"))
-        if len(mine) > len(found.form.sums):
+        if len(mine) > len(found.sums):
             return blame_owner(
-                evidence, name, make_fault("view.too_many_answers", answers=len(mine), sums=len(found.form.sums))
+                evidence, name, make_fault("view.too_many_answers", answers=len(mine), sums=len(found.sums))
             )
         read[name] = mine
     return read
@@ -90,13 +88,11 @@ def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable
 
 
 def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
-    """Return the lengths of the blocks of sum r, each with the distribution of its noise; nothing for a sum beyond the
-    last.
-    """
-    if r >= len(found.form.sums):
+    """Return the lengths of the blocks of sum r, each with the distribution of its noise; none beyond the last sum."""
+    if r >= len(found.sums):
         return []
     known = {law.text: law for law in share_distributions(found, r)}
-    return [(length, None if text == NO_NOISE else known[text]) for length, text in found.form.sums[r]]
+    return [(length, None if text == NO_NOISE else known[text]) for length, text in found.sums[r]]
 
 
 def share_distributions(found: DerivedParameters, r: int) -> tuple[Any, ...]:

@@ -44,7 +44,7 @@ from protocols.secure_sum.messages import (
 )
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Sums
-from smc_dp.audit.run import checks, statements
+from smc_dp.audit.run import checks, leakage, statements
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import publication
 from smc_dp.audit.run.evidence import Evidence, load_evidence
@@ -480,6 +480,40 @@ def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
     assert {name: (o.code, o.party) for name, o in beside_views.items()} == {
         "messages-recomputed": ("message.other_than_view", "P1")
     }
+    structure = leakage.check_structure(folders.evidence())
+    assert (structure.status, structure.code) == ("passed", "structure.holds_but_for_complaint")
+    assert structure.fault.fields["places"] == ["Shares.b", "Shares.s"]
     model = replace(evidence.protocol.model, detour=None)
     unaware = outcomes(replace(evidence, protocol=replace(evidence.protocol, model=model)))
     assert set(failed(unaware)) == OF_THE_SCHEDULE
+
+
+def test_a_false_complaint_leaves_the_structure_of_views_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P3 accuses P1 of good shares. All that the others read is still held against the simulators."""
+    made, accused, asked = summing(4, 1, 1), complaints.accused, list[int]()
+
+    def accuse(p: Parameters, greetings: Any, holder: int, held: Any) -> int:
+        asked.append(holder)
+        is_false = holder == 2 and asked.count(2) % 2 == 1  # the first time; then what was disclosed is good
+        return p.listed((0,)) if is_false else accused(p, greetings, holder, held)
+
+    with monkeypatch.context() as lying:
+        lying.setattr(complaints, "accused", accuse)
+        folders = recorded(tmp_path, made)
+    given = folders.evidence()
+    honest = {name: view for name, view in given.views.items() if name != "P3"}
+    evidence = replace(given, views=honest)
+    assert evidence.took_detour
+    assert leakage.check_structure(evidence).code == "structure.holds"
+    for kind, change, code in (
+        ("Unmask", lambda sent: replace(sent, shares=tuple(bytes(len(x)) for x in sent.shares)), "other_widths"),
+        ("Masked", lambda sent: replace(sent, y=sent.y[:-1]), "other_count"),
+    ):
+        again = evidence.recomputed["charlie"]
+        mail = [(name, change(sent) if type(sent).__name__ == kind else sent) for name, sent in again.view.mail]
+        leaking = replace(evidence)
+        view = replace(again.view, mail=tuple(mail))
+        vars(leaking)["recomputed"] = {**evidence.recomputed, "charlie": replace(again, view=view)}
+        assert leakage.check_structure(leaking).code == f"structure.{code}"
