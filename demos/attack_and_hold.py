@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed, messages
+from protocols.pathak2010 import as_published, messages
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.session import Program
 from smc_dp.attacks.extract_randomiser import pi2_of_parties
@@ -30,10 +30,10 @@ def attacks(seen: Played, program: Program, rng: Stream) -> dict[str, tuple[obje
     """Return the answer of each attack, and the truth."""
     hard, parties = program is HARDENED, seen.parameters.parties
     keys, halves = left_behind(seen.party(0), PartyKeys), left_behind(seen.charlie, Halves)
-    slot, back = (messages.Slot, messages.Blinded) if hard else (as_printed.PrintedSlot, as_printed.PlainlyBlinded)
+    slot, back = (messages.Slot, messages.Blinded) if hard else (as_published.PrintedSlot, as_published.PlainlyBlinded)
     sent = [mail_from(seen.charlie, name, slot).a for name in parties]
     returned = [mail_from(seen.views[name], "charlie", back).a for name in parties]
-    selected = messages.Selected if hard else as_printed.PrintedSelected
+    selected = messages.Selected if hard else as_published.PrintedSelected
     return {
         f"Charlie, by senders: {ORDER} after pi_1": (pi1_of_charlie(seen.charlie, parties, rng), keys.pi1),
         f"all parties, by randomisers: {ORDER} after pi_2": (

@@ -12,7 +12,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import PROGRAM, Parameters, PartyInput, as_printed
+from protocols.pathak2010 import PROGRAM, Parameters, PartyInput, as_published
 from protocols.pathak2010.values import Halves
 from protocols.runtime.session import Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
@@ -26,7 +26,7 @@ def run(program: Program, seed: int) -> Run:
     root = Stream.insecure_from_seed(seed)
     identities = {name: Identity.generate(root.fork(f"identity {name}")) for name in (*SIZES, CURATOR_NAME)}
     session = Session(program, P, {n: i.public for n, i in identities.items()}, root.fork("nonce").bytes(32))
-    make = as_printed.PrintedInput if program is as_printed.PROGRAM else PartyInput
+    make = as_published.PrintedInput if program is as_published.PROGRAM else PartyInput
     inputs = {name: (P, make(n, P.weights.vector([5, -7]), (1, 2))) for name, n in SIZES.items()}
     seeds = {name: root.fork(f"seed {name}") for name in identities}
     return simulate(session, identities, seeds, {**inputs, CURATOR_NAME: (P,)}, Setting(views=True))
@@ -41,7 +41,7 @@ def addressees(seen: Run) -> dict[str, set[str]]:
 def culprit(seen: Run) -> str | None:
     """Return Charlie's answer: the smallest party, if senders name their places; he has j~ and pi_2 anyway."""
     view = seen.views[CURATOR_NAME]
-    places = {sender: x.index for sender, x in view.mail if isinstance(x, as_printed.PrintedCuratorShare)}
+    places = {sender: x.index for sender, x in view.mail if isinstance(x, as_published.PrintedCuratorShare)}
     if not places:
         return None
     pi1 = Permutation(tuple(places[name] for name in SIZES))
@@ -58,7 +58,7 @@ def headers(seen: Run) -> tuple[tuple[str, str, str, int], ...]:
 def main() -> None:
     """Attack both protocols, then check both."""
     print("Toy keys of 512 bits: INSECURE, for this demonstration only.")
-    for title, program, leaks in (("as printed", as_printed.PROGRAM, True), ("hardened", PROGRAM, False)):
+    for title, program, leaks in (("as printed", as_published.PROGRAM, True), ("hardened", PROGRAM, False)):
         runs = [run(program, seed) for seed in range(1, 5)]
         secret = [r.views["north"].results[0].pi1 for r in runs]
         watched, named = addressees(runs[0]), culprit(runs[0])

@@ -21,7 +21,7 @@ from protocols.crypto.identity import Identity
 from protocols.pathak2010 import PROGRAM, Parameters, PartyInput
 from protocols.pathak2010.ideal import functionality
 from protocols.runtime.actor import Actor
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import PUBLIC_NAME, Session
@@ -109,7 +109,7 @@ def main(folder: Path) -> int:
         running["south"] = subprocess.Popen(start["south"])  # noqa: S603
     if any([process.wait() for process in running.values()]):
         return 1
-    board = Board(session(folder))
+    board = BulletinBoard(session(folder))
     for name in NAMES:
         for envelope in mail(folder, PUBLIC_NAME, name, 0):
             board.post(envelope)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from protocols.comparison.protocol import COMPARISON
 from protocols.errors import LocalError
 from protocols.linear.protocol import LINEAR
-from protocols.pathak2010.protocol import AS_PRINTED, HARDENED
+from protocols.pathak2010.protocol import AS_PUBLISHED, HARDENED
 from protocols.runtime.protocol import Protocol as Protocol
 from protocols.secure_sum.protocol import SECURE_SUM
 
@@ -16,7 +16,7 @@ PROTOCOLS = MappingProxyType(
         protocol.program.name: protocol
         for protocol in (
             HARDENED,
-            AS_PRINTED,
+            AS_PUBLISHED,
             COMPARISON,
             LINEAR,
             SECURE_SUM,

@@ -45,10 +45,13 @@ SHARED: Mapping[str, tuple[str, ...]] = {
 }
 # Name of a file in a protocol's folder -> what it may import besides: claims, declarations and quotations are no roles.
 BY_FILE: Mapping[str, str] = {
-    **dict.fromkeys(("as_printed", "boundary", "checkable", "ideal", "noisy_sum_claims"), "protocols.runtime.claims"),
-    **dict.fromkeys(("conversation", "printed_conversation"), "protocols.runtime.conversation"),
+    **dict.fromkeys(
+        ("as_published", "boundary", "checkable", "ideal", "limitations", "noisy_sum_claims", "public_verification"),
+        "protocols.runtime.claims",
+    ),
+    **dict.fromkeys(("conversation", "conversation_as_published"), "protocols.runtime.conversation"),
     "protocol": "protocols.runtime.protocol",
-    "sentences": "protocols.runtime.quoted",
+    "sentences": "protocols.runtime.citations",
 }
 
 # Room of smc_dp, or a part of a room with rules of its own -> what it may import. The longest entry that fits decides.
@@ -187,7 +190,7 @@ NEVER_IN_ROLES = {
     *("numpy", "gmpy2", "socket", "subprocess", "concurrent", "uuid"),
 }
 # Protocols whose roles compute in the open, which is what they are kept for.
-COMPUTES_IN_ROLES = ("protocols.pathak2010.as_printed",)
+COMPUTES_IN_ROLES = ("protocols.pathak2010.as_published",)
 # Who may log: files that see names, envelopes and charges. What a role may know is not among them, nor a role itself.
 # The connection to a relay only quiets the log of another library, and FLARE's jobs keep ours from FLARE's.
 LOGS = {

@@ -152,7 +152,7 @@ BROKEN = {
     "core knows a room": ("smc_dp.core.x", "from smc_dp.data import table"),
     "the verifier knows a room of smc_dp": ("smc_dp.leakage.x", "from smc_dp.core.errors import InputError"),
     "the verifier knows the audit": ("smc_dp.leakage.x", "from smc_dp.audit.run import evidence"),
-    "the verifier knows a protocol": ("smc_dp.leakage.matrix", "from protocols.pathak2010 import as_printed"),
+    "the verifier knows a protocol": ("smc_dp.leakage.matrix", "from protocols.pathak2010 import as_published"),
     "pages know a subject": ("smc_dp.pages.x", "from smc_dp.run import folder"),
     "privacy knows its ledger": ("smc_dp.privacy.x", "from smc_dp.privacy.ledger.ledger import Ledger"),
     "attacks know the ledger": ("smc_dp.attacks.x", "from smc_dp.privacy.ledger.ledger import Ledger"),

@@ -24,9 +24,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
-from protocols.runtime.claims import Attack, Claim, Inputs, Model, Readings, Trials, Unclaimed, Unknown, View
+from protocols.runtime.claims import Attack, Claim, Inputs, Limitation, Model, Readings, Trials, Unknown, View
 
-TOY_KEY_BITS = 256
+DRY_RUN_KEY_BITS = 256
 
 
 def functionality(x: int, y: int, flip: int) -> int:
@@ -65,9 +65,9 @@ def simulate_signs(p: Comparisons, holder: Vector, negative: Vector, rng: Stream
     return found
 
 
-def toy(p: Comparisons) -> Comparisons:
+def dry_run_parameters(p: Comparisons) -> Comparisons:
     """The same comparisons with the shortest keys."""
-    return replace(p, key_bits=TOY_KEY_BITS)
+    return replace(p, key_bits=DRY_RUN_KEY_BITS)
 
 
 def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
@@ -81,7 +81,7 @@ def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
 
 def sample(K: int) -> Comparisons:
     """Two comparisons at toy size; there are two roles, whatever K is."""
-    return Comparisons(2, 3, TOY_KEY_BITS)
+    return Comparisons(2, 3, DRY_RUN_KEY_BITS)
 
 
 def gives(p: Comparisons, given: Inputs) -> Mapping[str, Vector | None]:
@@ -89,11 +89,13 @@ def gives(p: Comparisons, given: Inputs) -> Mapping[str, Vector | None]:
     return {CHOOSER: None, HOLDER: signs(p, given[CHOOSER][1], given[HOLDER][1])}
 
 
-MODEL = Model(toy, inputs, (), lambda p: (), sample, lambda p, j: {}, matrix_file="comparison/matrix.txt")
+MODEL = Model(
+    dry_run_parameters, inputs, (), lambda p: (), sample, lambda p, j: {}, matrix_file="comparison/matrix.txt"
+)
 
 # How the claim is tried.
 
-_TRIED = Comparisons(16, 4, TOY_KEY_BITS)
+_TRIED = Comparisons(16, 4, DRY_RUN_KEY_BITS)
 
 
 def claimed(p: Comparisons, names: tuple[str, ...]) -> bool:
@@ -179,20 +181,20 @@ def _true_differences(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> 
     return p.ring.add_vectors(given[CHOOSER][1], given[HOLDER][1])
 
 
-NOT_CLAIMED = (
-    Unclaimed("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
-    Unclaimed(
+LIMITATIONS = (
+    Limitation("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
+    Limitation(
         "A sign tells the holder in which half of the ring the chooser's share lies, counted from its own: where a "
         "share is not uniform, or compared again and again, that tells of it.",
         Attack(lambda p: ((HOLDER,),), half_of_each, _true_halves),
     ),
-    Unclaimed(
+    Limitation(
         "Chooser and holder together know the difference, and not just its sign.",
         Attack(lambda p: ((CHOOSER, HOLDER),), differences_of_both, _true_differences),
     ),
 )
 CLAIM = Claim(
     simulators={"the holder": simulate_signs, "the chooser": simulate_chooser},
-    not_claimed=NOT_CLAIMED,
+    limitations=LIMITATIONS,
     trials=Trials(claimed, simulation, lambda p: _TRIED, worlds, condensed, sessions=(_TRIED,)),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from protocols.crypto.dgk import BitCiphertext
-from protocols.runtime.message import CURATOR, PARTY, Message, Times, masked, message, public, returned, under
+from protocols.runtime.message import CURATOR, PARTY, Message, Times, encrypted, masked, message, public, returned
 
 DGK = "dgk"  # the holder's key
 
@@ -26,7 +26,7 @@ class ComparisonKey(Message):
 class Bits(Message):
     """[y_i]: the holder's input, bit by bit, lowest first."""
 
-    y: Annotated[tuple[BitCiphertext, ...], under(DGK), Times("compared_bits")]
+    y: Annotated[tuple[BitCiphertext, ...], encrypted(DGK), Times("compared_bits")]
 
 
 @message("compare 2", PARTY >> CURATOR)

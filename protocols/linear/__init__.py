@@ -15,11 +15,11 @@ from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.linear import publication, selection, setup, submission
 from protocols.linear.messages import KINDS
 from protocols.linear.parameters import Parameters
-from protocols.linear.publication import broken_word
+from protocols.linear.publication import broken_commitment
 from protocols.linear.values import RECORDS, Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import Kept, Program, until
+from protocols.runtime.session import KeptValues, Program, until
 
 _SUBMITTED, _SELECTED = 2, 3  # stages that are over by then
 
@@ -54,7 +54,7 @@ def peers(p: Parameters, name: str) -> tuple[str, ...]:
     return (*hubs, *(p.parties[i] for i in sorted(ring)))
 
 
-def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> Kept:
+def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> KeptValues:
     """Charlie's keys, halves and rows are kept until the noise is selected, a party's size and noise until they are
     submitted; masks and summands are used to the end.
     """
@@ -81,6 +81,6 @@ PROGRAM = Program(
     Parameters,
     participants=parties_and_curator,
     peers=peers,
-    kept=broken_word,
+    broken_commitment=broken_commitment,
     unspent=unspent,
 )

@@ -30,7 +30,7 @@ from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES
 from protocols.curator import CURATOR_NAME
 from protocols.linear import masks
-from protocols.linear.boundary import NOT_CLAIMED
+from protocols.linear.limitations import LIMITATIONS
 from protocols.linear.messages import LockedRows, Submit
 from protocols.linear.parameters import SEED_BYTES, Parameters
 from protocols.linear.values import OpenedRow, PartyInput, Submitted
@@ -38,8 +38,8 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared, everybody, inputs, noisy_sum, outcomes
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, View
 
-NOBODY = "none of them"
-NO_MEMBER = 2  # in place of the number of a row's owner: no epk that the coalition knows
+NO_MEMBER = "none of them"
+NO_OWNER = 2  # in place of the number of a row's owner: no epk that the coalition knows
 
 ASSUMPTIONS = (
     "that computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519, that HKDF, SHA-256 "
@@ -72,7 +72,7 @@ def heard(p: Parameters, names: Sequence[str], j: int) -> str:
     """What a coalition is told beside the sum when party j is the smallest: nothing without Charlie."""
     if CURATOR_NAME not in names:
         return ""
-    return p.parties[j] if p.parties[j] in names else NOBODY
+    return p.parties[j] if p.parties[j] in names else NO_MEMBER
 
 
 def distance(p: Parameters) -> Fraction:
@@ -111,7 +111,7 @@ def simulate_with_charlie(
         "Share.seed": _seeds(p.K, rng),
         **_of_the_garbler(search.points, search.tables, search.locked, p),
         "opened.summand": list(search.summand),
-        "opened.owner": [NO_MEMBER if smallest is None else NO_MEMBER + 1 + smallest],
+        "opened.owner": [NO_OWNER if smallest is None else NO_OWNER + 1 + smallest],
     }
 
 
@@ -183,19 +183,19 @@ def besides(p: Parameters, views: tuple[View, ...]) -> Readings:
     return {
         **_of_the_garbler(points, tables[: p.table_bytes], locked[: p.locked_bytes], p),
         "opened.summand": list(row.summand),
-        "opened.owner": [NO_MEMBER if owner is None else NO_MEMBER + 1 + p.parties.index(owner)],
+        "opened.owner": [NO_OWNER if owner is None else NO_OWNER + 1 + p.parties.index(owner)],
     }
 
 
 # A model for audits.
 
 
-def toy(p: Parameters) -> Parameters:
+def dry_run_parameters(p: Parameters) -> Parameters:
     """The same names and the same ring with one weight, and rows in as many letters."""
     return replace(p, dimension=1, row_letters=p.row_parts)
 
 
-def toy_masks(p: Parameters) -> tuple[Mask, ...]:
+def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
     """Every field that hides something from its reader, always by exclusive or, or mod a power of two."""
     seeds = ("Submit.seed", "Share.seed", "Neighbour.seed")
     return (
@@ -224,13 +224,13 @@ def profiles(p: Parameters) -> tuple[Parameters, ...]:
 
 
 MODEL = Model(
-    toy,
+    dry_run_parameters,
     inputs,
     ("rho",),
     compared,
     sample,
     outcomes,
-    Hygiene(8 * SEED_BYTES, toy_masks, (), lambda p: (SIZE_BITS, 0), agrees, lambda p: p.ring_bits),
+    Hygiene(8 * SEED_BYTES, hygiene_masks, (), lambda p: (SIZE_BITS, 0), agrees, lambda p: p.ring_bits),
     variants=variants,
     profiles=profiles,
 )
@@ -243,7 +243,7 @@ def claimed(p: Parameters, names: Sequence[str]) -> bool:
     return bool(names) and not {CURATOR_NAME, p.parties[0]} <= set(names)
 
 
-def told(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> tuple[str, ...]:
+def leakage(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> tuple[str, ...]:
     """All that the functionality may tell this coalition in this world: coins decide ties."""
     return tuple(dict.fromkeys(heard(p, names, j) for j in all_smallest(p, inputs)))
 
@@ -252,7 +252,7 @@ def simulation(p: Parameters, rng: Stream) -> Callable[..., Readings]:
     """The simulators for one execution, in which Charlie sees the same search whatever coalition is looked at."""
     search = cache(lambda: SimulatedSearch(p, rng.fork("search")))
 
-    def simulated(names: tuple[str, ...], said: str = NOBODY) -> Readings:
+    def simulated(names: tuple[str, ...], said: str = NO_MEMBER) -> Readings:
         members = sorted(p.parties.index(name) for name in names if name != CURATOR_NAME)
         if CURATOR_NAME not in names:
             return simulate_parties(p, members, rng)
@@ -301,14 +301,14 @@ CLAIM = Claim(
         "any parties without Charlie": simulate_parties,
         "Charlie and any parties but P_1": simulate_with_charlie,
     },
-    not_claimed=NOT_CLAIMED,
+    limitations=LIMITATIONS,
     trials=Trials(
         claimed,
         simulation,
         small,
         worlds,
         lambda p, found: found,
-        told=told,
+        leakage=leakage,
         besides=besides,
         sessions=(small(sample(3)),),
     ),

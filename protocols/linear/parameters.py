@@ -10,7 +10,7 @@ from typing import Any
 from protocols.comparison.garbled import part_bytes, parts
 from protocols.crypto import commitment, encapsulation, garbling, masking, oblivious
 from protocols.errors import LocalError
-from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, stated_parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_parameters
 
 DIGEST_BYTES = SEED_BYTES = 32
 _LEAST_DEGREE = 2
@@ -41,7 +41,7 @@ class Parameters(WeightParameters):
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
         """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
         types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
-        made = cls(**stated_parameters(stated, types))
+        made = cls(**parse_parameters(stated, types))
         if made.as_dict() != stated:
             raise LocalError("linear.parameters_not_derived")
         return made

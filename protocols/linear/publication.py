@@ -54,7 +54,7 @@ def digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]
     return hashlib.sha256(b"smc-dp go\0" + session_id + said).digest()
 
 
-def broken_word(
+def broken_commitment(
     session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
 ) -> tuple[str, Fault] | None:
     """Who published something else than it had announced to this participant, and what it did; None if nobody did.

@@ -19,7 +19,7 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import RECORDS, Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import Kept, Program, until
+from protocols.runtime.session import KeptValues, Program, until
 
 _SELECTED, _END = 4, 5  # stages of Charlie's that are over when the noise is selected, and in the end
 
@@ -42,7 +42,7 @@ async def curator(me: Endpoint, p: Parameters) -> Announced:
     return await me.stage(stage3.curator, p, keys)
 
 
-def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> Kept:
+def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> KeptValues:
     """A party's size is kept until stage 1 is over, its noise until stage 2 is, and so are Charlie's halves, his
     permutation and whom he found; keys and weights are used to the end.
     """
@@ -69,6 +69,6 @@ PROGRAM = Program(
     ),
     Parameters,
     participants=parties_and_curator,
-    kept=stage3.broken_word,
+    broken_commitment=stage3.broken_commitment,
     unspent=unspent,
 )

@@ -53,14 +53,14 @@ from protocols.crypto import dgk, paillier
 from protocols.crypto.commitment import OPENING_BYTES
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import minimum
-from protocols.pathak2010.boundary import NOT_CLAIMED
+from protocols.pathak2010.limitations import LIMITATIONS
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, compared, everybody, inputs, noisy_sum, outcomes
 from protocols.pathak2010.parameters import MAX_KEY_BITS, SEED_BYTES, SIGMA, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials
 
-TOY_KEY_BITS, SHORTER_KEY_BITS = 512, 384  # three slots and two
+DRY_RUN_KEY_BITS, SHORTER_KEY_BITS = 512, 384  # three slots and two
 _RING_BITS = 64  # of the small session
 
 ASSUMPTIONS = (
@@ -166,9 +166,9 @@ def _contest(p: Parameters, rng: Stream) -> Iterator[tuple[int, int, int]]:
         search = search.after(smaller)
 
 
-def toy(p: Parameters) -> Parameters:
+def dry_run_parameters(p: Parameters) -> Parameters:
     """The same names and comparisons with one weight and the smallest keys that hold a slot."""
-    return replace(p, dimension=1, key_bits=TOY_KEY_BITS)
+    return replace(p, dimension=1, key_bits=DRY_RUN_KEY_BITS)
 
 
 def masks(p: Parameters) -> tuple[Mask, ...]:
@@ -200,7 +200,7 @@ def variants(p: Parameters) -> tuple[Parameters, ...]:
 
 
 MODEL = Model(
-    toy,
+    dry_run_parameters,
     inputs,
     ("pi_1", "pi_2"),
     compared,
@@ -237,7 +237,7 @@ def small(p: Parameters) -> Parameters:
     log2 d longer than what it hides, so `distance` does not grow with M.
     """
     names = ("P1", "P2", "P3")
-    return replace(p, parties=names, agreed="", dimension=4, key_bits=TOY_KEY_BITS, ring_bits=_RING_BITS)
+    return replace(p, parties=names, agreed="", dimension=4, key_bits=DRY_RUN_KEY_BITS, ring_bits=_RING_BITS)
 
 
 SESSIONS = tuple(
@@ -290,7 +290,7 @@ def condensed(p: Parameters, found: Readings) -> Readings:
 
 CLAIM = Claim(
     simulators={"charlie": simulate_curator, "any set of parties": simulate_parties},
-    not_claimed=NOT_CLAIMED,
+    limitations=LIMITATIONS,
     trials=Trials(claimed, simulation, small, worlds, condensed, lengths, sessions=SESSIONS),
     distance=distance,
     assumptions=ASSUMPTIONS,

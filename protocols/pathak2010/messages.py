@@ -18,12 +18,12 @@ from protocols.runtime.message import (
     PUBLIC,
     Message,
     Times,
+    encrypted,
     masked,
     message,
     public,
     returned,
     shared,
-    under,
 )
 
 XI = "parties' key"
@@ -68,15 +68,15 @@ class Relay(Message):
     """a_j, and b_j locked for Charlie, to P_pi1(j); or a cover of the same size, so that nobody can tell which [N1]."""
 
     a: Annotated[int, masked("sizes")]
-    b: Annotated[Ciphertext | None, under(ZETA)]
+    b: Annotated[Ciphertext | None, encrypted(ZETA)]
 
 
 @message("1.3", PARTY >> CURATOR)
 class Slot(Message):
     """xi(pi_1(a)_i) and zeta(pi_1(b)_i): what P_i relays as slot i, without saying whose it is."""
 
-    a: Annotated[Ciphertext, under(XI)]
-    b: Annotated[Ciphertext, under(ZETA)]
+    a: Annotated[Ciphertext, encrypted(XI)]
+    b: Annotated[Ciphertext, encrypted(ZETA)]
 
 
 @message("1.4", CURATOR >> PARTY)
@@ -105,14 +105,14 @@ class Match(Message):
 class Indicator(Message):
     """zeta(pi_2^-1(u))."""
 
-    u: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("K")]
+    u: Annotated[tuple[Ciphertext, ...], encrypted(ZETA), Times("K")]
 
 
 @message("2.3", PARTY >> PARTY)
 class Selected(Message):
     """psi_j = zeta(v_j eta_j), packed and under new randomness, to P_1 alone [N5]."""
 
-    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("packs")]
+    psi: Annotated[tuple[Ciphertext, ...], encrypted(ZETA), Times("packs")]
 
 
 @message("3.1", PARTY >> CURATOR)

@@ -45,7 +45,7 @@ class WeightParameters:
                 raise LocalError("vector.of_another_length", dimension=self.dimension, length=len(vector))
 
 
-def stated_parameters(stated: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
+def parse_parameters(stated: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
     """Return these of the stated parameters; raise `LocalError` where one is missing or of another type."""
     wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
     if wrong or not all(isinstance(name, str) for name in stated["parties"]):

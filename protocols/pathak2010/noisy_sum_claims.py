@@ -13,7 +13,7 @@ from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.claims import Attack, Inputs, Unclaimed, Unknown, View, first_of
+from protocols.runtime.claims import Attack, Inputs, Limitation, Unknown, View, first_instance
 
 Coalitions = tuple[tuple[str, ...], ...]
 
@@ -76,12 +76,12 @@ def agrees(p: WeightParameters, inputs: Inputs, published: Mapping[str, Any]) ->
 
 def input_of(inputs: Inputs, party: str) -> PartyInput:
     """Return the private input of a party."""
-    return first_of(inputs[party], PartyInput, party)
+    return first_instance(inputs[party], PartyInput, party)
 
 
 def own_input(view: View) -> PartyInput:
     """Return the private input of the party that has this view."""
-    return first_of(view.inputs, PartyInput, view.name)
+    return first_instance(view.inputs, PartyInput, view.name)
 
 
 def exact_sum(p: WeightParameters, inputs: Inputs) -> Vector:
@@ -145,6 +145,6 @@ BY_ALL_BUT_ONE = Attack(
     lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
     _weights_for_the_others,
 )
-SCALE_OF_THE_NOISE = Unclaimed(
+SCALE_OF_THE_NOISE = Limitation(
     "The size of the smallest data set sets the scale of the noise; anybody can estimate it from the release."
 )

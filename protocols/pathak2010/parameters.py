@@ -13,7 +13,7 @@ from protocols.comparison import steps
 from protocols.crypto import admission, commitment
 from protocols.crypto.paillier import EXPONENTS
 from protocols.errors import Fault, LocalError
-from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, stated_parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_parameters
 
 SIGMA = 64  # statistical security of every mask, in bits
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
@@ -59,7 +59,7 @@ class Parameters(WeightParameters):
         Where nothing is said of the exponents they are full: they were in all records before there was a choice.
         """
         types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
-        free = stated_parameters(stated, types) | {"exponents": stated.get("exponents", "full")}
+        free = parse_parameters(stated, types) | {"exponents": stated.get("exponents", "full")}
         made = cls(**free)
         if made.as_dict() != stated:
             raise LocalError("pathak2010.parameters_not_derived")

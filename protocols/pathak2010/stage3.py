@@ -59,7 +59,7 @@ async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Announced:
     return Announced(y, tuple(announced))
 
 
-def broken_word(
+def broken_commitment(
     session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
 ) -> tuple[str, Fault] | None:
     """Who published another share than it had announced to this participant, and what it did; None if nobody did.

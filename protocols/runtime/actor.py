@@ -24,24 +24,24 @@ from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, somebody_between
 from protocols.runtime import message as messages
-from protocols.runtime.channel import GREETING, Channel
+from protocols.runtime.attestation import Attestation, is_attested, signing_input
+from protocols.runtime.channel import GREETING_STAGE, Channel
 from protocols.runtime.endpoint import Greeted, Want
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, Envelope
-from protocols.runtime.mailbox import Absent, EarlyMail, Mail, Note
+from protocols.runtime.inbox import Absent, HeldEnvelopes, InboxEntry, Note
 from protocols.runtime.message import Key, Message
 from protocols.runtime.observer import Observer
-from protocols.runtime.role_stepper import KEYS, End, Progress, RoleStepper
+from protocols.runtime.role_stepper import KEY_STAGE, End, Progress, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.statement import SignedStatement, is_attested, statement
 
 MAX_HELD_BYTES = 1 << 26  # of mail whose senders have not greeted
 Greetings = Mapping[str, Envelope]
-Home = Callable[..., Any]
+LocalProgram = Callable[..., Any]
 """A participant's own program, which answers what its role asks."""
-NOBODY: Mapping[str, Home] = MappingProxyType({})
+NO_LOCAL_PROGRAMS: Mapping[str, LocalProgram] = MappingProxyType({})
 
 
-class Moved(Protocol):
+class DrivenRole(Protocol):
     """What a driver moves: an `Actor`, or what stands for one that a worker process has."""
 
     @property
@@ -148,18 +148,18 @@ class Actor(RoleStepper):
         observer: Observer | None = None,
         charge: Callable[[str], None] | None = None,
         voided: Callable[[str], None] | None = None,
-        home: Home | None = None,
+        home: LocalProgram | None = None,
     ) -> None:
         super().__init__(session, name, seed, inputs, board, observer)
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
         self.counter = 0  # of the states that were saved of it
         self.rising = False  # resumed, and not yet where it stood
         self.forgotten = False
-        self.early = EarlyMail()
+        self.held = HeldEnvelopes()
         self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
         self.doubted: set[Absent] = set()  # letters that this role read and left out of account
-        self.heard: dict[SignedStatement, None] = {}  # the statements of others that this role has seen to be signed
+        self.heard: dict[Attestation, None] = {}  # the statements of others that this role has seen to be signed
         self._signer, self._charge, self._voided, self._home = signer, charge, voided, home
         self._posted = 0  # greetings on the board when it looked there last
         self._resent = 0
@@ -177,12 +177,12 @@ class Actor(RoleStepper):
     @property
     def marks(self) -> frozenset[Absent]:
         """Who was absent when, as far as the driver has said."""
-        return frozenset(self.mailbox.marks)
+        return frozenset(self.inbox.marks)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was left out of account: late mail, and messages that the role doubted."""
-        return tuple(self.mailbox.notes.values())
+        return tuple(self.inbox.notes.values())
 
     # What the driver does with an actor.
 
@@ -196,7 +196,7 @@ class Actor(RoleStepper):
             return
         sender = envelope.sender
         unmet = sender in self.channel.peers and sender not in self.board
-        if unmet or sender in self.early.senders:
+        if unmet or sender in self.held.senders:
             self.hold(envelope)
         else:
             self._open(envelope)
@@ -204,9 +204,9 @@ class Actor(RoleStepper):
     def hold(self, envelope: Envelope) -> None:
         """Keep mail until its sender has greeted; raises `PeerError` for what is not of this session, or too much."""
         here = (envelope.session, envelope.to) == (self.session.id, self.name)
-        if not here or self.early.bytes + envelope.size > MAX_HELD_BYTES:
+        if not here or self.held.bytes + envelope.size > MAX_HELD_BYTES:
             raise PeerError(somebody_between(envelope.sender), "early_mail.unusable", name=self.name)
-        self.early.put(envelope)
+        self.held.put(envelope)
 
     def advance(self) -> list[Envelope]:
         """Run until the role waits for mail that is not there, or ends; return what it sent.
@@ -233,7 +233,7 @@ class Actor(RoleStepper):
         if not self.done:
             raise LocalError("role.publishes_before_its_end", name=self.name)
         unpublished, self.progress.unpublished = self.progress.unpublished, []
-        with self.until_gone():
+        with self.until_dropped_out():
             for kind, stage, payload in unpublished:
                 self._emit(self.channel.sign(kind, stage, payload))
         return self.taken()
@@ -247,7 +247,7 @@ class Actor(RoleStepper):
             raise LocalError("role.forgets_before_its_end", name=self.name)
         self.forgotten = True
         self.seed, self.inputs, self.progress = Stream(bytes(STREAM_BYTES), insecure=True), (), Progress()
-        self.early, self.mailbox.log = EarlyMail(), []
+        self.held, self.inbox.log = HeldEnvelopes(), []
         self.channel.close(self.channel.peers)
 
     def restore(self, progress: Progress, keys: dict[str, Key]) -> None:
@@ -258,7 +258,7 @@ class Actor(RoleStepper):
 
     def step(self) -> None:
         """Greet, open what had to wait for a greeting that is posted by now, and run."""
-        with self.until_gone():
+        with self.until_dropped_out():
             self.greet_once()
             if len(self.board) != self._posted:  # else those who had not greeted have not greeted yet
                 self._posted = len(self.board)
@@ -279,8 +279,8 @@ class Actor(RoleStepper):
         """Whether this participant signed this statement."""
         holds = is_attested(self.session, name, message, self.keys, signature)
         if holds:
-            said = self.stated(name, message)
-            self.heard[SignedStatement(name, type(message).__name__, said, signature)] = None
+            said = self.statement_bytes(name, message)
+            self.heard[Attestation(name, type(message).__name__, said, signature)] = None
         return holds
 
     def spend(self, label: str) -> None:
@@ -309,15 +309,15 @@ class Actor(RoleStepper):
         if self.stage is None:
             raise LocalError("doubt.outside_a_stage", name=self.name, sender=sender)
         number = self.last.get(sender)
-        self.mailbox.note(Note(sender, number, rule))
-        read = [mail for mail in self.mailbox.log if (mail.sender, mail.number) == (sender, number)]
-        for due in (self.mailbox.due(sender, mail.kind, self.stage) for mail in read):
+        self.inbox.note(Note(sender, number, rule))
+        read = [mail for mail in self.inbox.log if (mail.sender, mail.number) == (sender, number)]
+        for due in (self.inbox.due(sender, mail.kind, self.stage) for mail in read):
             self.doubted.add(replace(due, read=due.read - 1))
-        self.mailbox.miss(sender)
+        self.inbox.miss(sender)
 
     def note(self, sender: str, rule: Fault) -> None:
         """Note what is wrong."""
-        self.mailbox.note(Note(sender, None, rule))
+        self.inbox.note(Note(sender, None, rule))
 
     def is_to_come(self, absent: Absent) -> bool:
         """Whether the role may come to this letter; nobody knows before it is where it stood."""
@@ -347,16 +347,16 @@ class Actor(RoleStepper):
 
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
         """Sign a statement of its own."""
-        return self._signer.sign(statement(self.session.id, name, kind, payload))
+        return self._signer.sign(signing_input(self.session.id, name, kind, payload))
 
-    def consume(self, mail: Mail) -> None:
+    def consume(self, mail: InboxEntry) -> None:
         """Go on from its round; raises `PeerError` for one that nobody else would accept."""
         super().consume(mail)
         if not 0 < mail.round < MAX_ROUNDS:
             raise PeerError(mail.sender, "message.states_no_round", [mail.number], round=mail.round, name=self.name)
         self.channel.has_read(mail.round)
 
-    def read_message(self, want: Want, mail: Mail) -> Message:
+    def read_message(self, want: Want, mail: InboxEntry) -> Message:
         """Decode what the role reads; raises `PeerError` for what is not canonical."""
         if not want.kind.route.allows(self.session.kind(mail.sender), self.session.kind(self.name)):
             raise LocalError("message.without_a_route", kind=mail.kind, sender=mail.sender, to=self.name)
@@ -387,25 +387,25 @@ class Actor(RoleStepper):
 
     def _open_early(self) -> None:
         """Open what had to wait. Nobody vouches for it yet, so what does not open is left out with a note."""
-        held, self.early = self.early, EarlyMail()
+        held, self.held = self.held, HeldEnvelopes()
         for envelope in held.envelopes:
             if envelope.sender not in self.board:
-                self.early.put(envelope)
+                self.held.put(envelope)
                 continue
             try:
                 self._open(envelope)
             except PeerError as error:
                 if error.evidence:
                     raise
-                self.mailbox.note(Note(error.culprit, None, error.broken))
+                self.inbox.note(Note(error.culprit, None, error.broken))
 
     def _turn_away(self, envelope: Envelope) -> None:
         """Note a letter of somebody who was given up; of anybody else it ends the session, and its sender is not blamed
         for what nobody has opened.
         """
         self.channel.counters.received[envelope.sender] = envelope.number + 1
-        mail = Mail(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
-        self.mailbox.put(mail)
+        mail = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
+        self.inbox.put(mail)
         try:
             self.refuse_unread()
         except PeerError as error:
@@ -413,8 +413,8 @@ class Actor(RoleStepper):
 
     def _open(self, envelope: Envelope) -> None:
         payload = self.channel.open(envelope)
-        mail = Mail(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
-        self.mailbox.put(mail)
+        mail = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
+        self.inbox.put(mail)
         if self.end is not None:
             self.refuse_unread()
 
@@ -422,9 +422,9 @@ class Actor(RoleStepper):
         greeting = self.session.says(self.name)
         if greeting is None:
             return b""
-        self.measure(KEYS)
+        self.measure(KEY_STAGE)
         made = greeting.make(self.session.parameters, self.name, self.seed.fork("greeting"))
-        self.measure(GREETING)
+        self.measure(GREETING_STAGE)
         return messages.encode(made, self.session.layout, {})
 
     def _encoded(self, message: Message) -> bytes:
@@ -447,7 +447,7 @@ def _in_field(kind: str, error: DecodeError) -> Fault:
     return replace(error.fault, place=f"{kind}.{error.fault.place}")
 
 
-def overdue(roles: Mapping[str, Moved]) -> dict[str, list[str]]:
+def overdue(roles: Mapping[str, DrivenRole]) -> dict[str, list[str]]:
     """For each reader the senders of whom nothing more will come: what a driver marks when nobody can move."""
     over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
     found = {name: [sender for sender in role.awaited if sender in over] for name, role in roles.items()}
@@ -463,7 +463,7 @@ def actors(
     observer: Observer | None = None,
     charge: Callable[[str, str], None] | None = None,
     voided: Callable[[str, str], None] | None = None,
-    home: Mapping[str, Home] = NOBODY,
+    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
     names: Iterable[str] | None = None,
 ) -> dict[str, Actor]:
     """Make one actor for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing.
@@ -487,9 +487,9 @@ def actors(
     }
 
 
-def hold_to_their_word(session: Session, roles: Iterable[Moved], published: Mapping[str, Any]) -> None:
+def check_announcements(session: Session, roles: Iterable[DrivenRole], published: Mapping[str, Any]) -> None:
     """Raises `PeerError`, without evidence: what somebody was told came sealed, and convinces nobody else."""
-    kept = session.program.kept
+    kept = session.program.broken_commitment
     for role in roles:
         broken = kept(session.id, session.names, role.result, published) if kept and role.done else None
         if broken is not None:

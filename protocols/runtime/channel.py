@@ -25,7 +25,7 @@ from protocols.errors import DecodeError, LocalError, PeerError, somebody_betwee
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, START, Envelope, is_signed, signed_payload
 from protocols.runtime.session import PUBLIC_NAME, Session
 
-GREETING = "setup"  # the stage to which greetings belong
+GREETING_STAGE = "setup"  # the stage to which greetings belong
 _SHOWN = 80
 
 
@@ -75,7 +75,7 @@ class Channel:
 
     def greet(self, said: bytes) -> Envelope:
         """The greeting: this session's X25519 key and what the program says, signed by the long-term identity."""
-        hello = self.sign(HELLO, GREETING, self._secret.public + said)
+        hello = self.sign(HELLO, GREETING_STAGE, self._secret.public + said)
         self.counters.round = hello.round  # whoever sends anything else has read greetings of that round
         return hello
 
@@ -129,7 +129,7 @@ class Channel:
             if name not in self._board:
                 raise LocalError("greeting.not_there", name=self.name, peer=name)
             hello = self._board[name]
-            due = Envelope(self.session.id, name, PUBLIC_NAME, HELLO, GREETING, 0, 1, START, hello.body)
+            due = Envelope(self.session.id, name, PUBLIC_NAME, HELLO, GREETING_STAGE, 0, 1, START, hello.body)
             if due.header != hello.header or not is_signed(self.session.identities[name], hello):
                 raise PeerError(somebody_between(name), "message.not_signed", kind=HELLO)
             self.greetings[name] = hello

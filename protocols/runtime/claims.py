@@ -36,7 +36,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Wrong:
+class Violation:
     """What is wrong with something that was signed; `name`: whose own signature of it shows that it deviated, if
     anybody's does, whatever others told it.
     """
@@ -45,7 +45,7 @@ class Wrong:
     name: str | None = None
 
 
-class Told(NamedTuple):
+class DisclosedMessage(NamedTuple):
     """A letter that a view opens."""
 
     sender: str
@@ -54,7 +54,7 @@ class Told(NamedTuple):
     message: Message
 
 
-class Needed(NamedTuple):
+class RequiredMessage(NamedTuple):
     """A message that somebody has to have sent: the ends of its link, its kind and its stage."""
 
     sender: str
@@ -64,25 +64,25 @@ class Needed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checkable:
+class PublicVerification:
     """What somebody can find out who was not there and trusts nobody, all of it as functions of the parameters p.
 
-    `opens(p)`: whether what is published can be made again by anybody. `published(p, session_id, greetings, published,
-    attested)`: what is wrong with it, from what everybody greeted with and `attested(name, statement, signature)`.
-    `told(p, greetings, letters)`: what opened letters show of who greeted otherwise; its greeting is what it signed.
-    `needs(p, published)`: what has to have been sent for this; `LocalError` for what nobody can publish.
-    `contradicted(p, session_id, greetings, published, statements)`: which of these signed statements, each with its
-    signer, contradicts what was published, and whose signature of the publication shows a deviation beside it.
+    `opens(p)`: whether what is published can be made again by anybody. `verify_publication(p, session_id, greetings,
+    published, attested)`: what is wrong with it, from what everybody greeted with and `attested(name, statement,
+    signature)`. `verify_messages(p, greetings, messages)`: what opened letters show of who greeted otherwise; its
+    greeting is what it signed. `needs(p, published)`: what has to have been sent for this; `LocalError` for what nobody
+    can publish. `contradicted(p, session_id, greetings, published, statements)`: which of these signed statements, each
+    with its signer, contradicts what was published, and whose signature of the publication shows a deviation beside it.
     """
 
     opens: Callable[[Any], bool]
-    published: Callable[
-        [Any, bytes, Mapping[str, Any], Mapping[str, Any], Callable[[str, Message, bytes], bool]], Wrong | None
+    verify_publication: Callable[
+        [Any, bytes, Mapping[str, Any], Mapping[str, Any], Callable[[str, Message, bytes], bool]], Violation | None
     ]
-    told: Callable[[Any, Mapping[str, Any], Sequence[Told]], Wrong | None]
-    needs: Callable[[Any, Mapping[str, Any]], Iterable[Needed]] = lambda p, published: ()
+    verify_messages: Callable[[Any, Mapping[str, Any], Sequence[DisclosedMessage]], Violation | None]
+    needs: Callable[[Any, Mapping[str, Any]], Iterable[RequiredMessage]] = lambda p, published: ()
     contradicted: Callable[
-        [Any, bytes, Mapping[str, Any], Mapping[str, Any], Sequence[tuple[str, Any]]], Wrong | None
+        [Any, bytes, Mapping[str, Any], Mapping[str, Any], Sequence[tuple[str, Any]]], Violation | None
     ] = lambda p, session, greetings, published, statements: None
 
 
@@ -153,29 +153,29 @@ class Detour:
 class Model:
     """What an audit must know of a protocol to hold its conversation without anybody's data.
 
-    `toy(p)`: parameters under which the same names hold the same conversation, the same messages in the same order, at
-    toy size (smallest keys, dimension 1). `inputs(p, unknown)`: the inputs of every participant by name, whatever is
-    private in them made by `unknown(name, bits)`, which stands for an integer in [0, 2**bits): a drawn number in a toy
-    run, a linear form in a symbolic one. `permutations` names the secret permutations in the order in which they are
-    drawn, `compared(p)` the unknowns whose order the protocol finds, party by party. `sample(K)` gives parameters for K
-    parties in a symbolic run, with two coordinates or more, and `variants(p)` other such parameters for the same
-    parties: more coordinates and packs, keys as short and as long as in real runs; the code must not tell more there.
-    `outcomes(p, j)` is what else is secret, by name, when the j-th party (from 0) has the smallest compared unknown:
-    each a sum of unknowns. Unknowns and outcomes with coordinates end in their number, as "w_1(2)". `hygiene` is None
-    for a model that has no real runs. `matrix_file` is there for a protocol that computes with bits, which linear forms
+    `dry_run_parameters(p)`: parameters under which the same names hold the same conversation, the same messages in the
+    same order, at toy size (smallest keys, dimension 1). `inputs(p, unknown)`: the inputs of every participant by name,
+    whatever is private in them made by `unknown(name, bits)`, which stands for an integer in [0, 2**bits): a drawn
+    number in a toy run, a linear form in a symbolic one. `permutations` names the secret permutations in the order in
+    which they are drawn, `compared(p)` the unknowns whose order the protocol finds, party by party. `sample(K)` gives
+    parameters for K parties in a symbolic run, with two coordinates or more, and `variants(p)` other such parameters
+    for the same parties: more coordinates and packs, keys as short and as long as in real runs; the code must not tell
+    more there. `outcomes(p, j)` is what else is secret, by name, when the j-th party (from 0) has the smallest compared
+    unknown: each a sum of unknowns. Unknowns and outcomes with coordinates end in their number, as "w_1(2)". `hygiene`
+    is None for a model that has no real runs. `matrix_file` is there for a protocol that computes with bits, which
+    linear forms
     cannot: it is not run over symbols, and this file of the package `protocols` has its coalition matrix.
 
-    Of a protocol that some may leave: `vanishing(p)` names those of whom it is looked at, one at a time, what
+    Of a protocol that some may leave: `drop_outs(p)` names those of whom it is looked at, one at a time, what
     coalitions learn when they vanish before any of their letters, or are late with it. `given(p, inputs, said,
     members)` is what the ideal functionality gives a coalition, by name, where these messages were sent by these
     senders; without it, that is the sum of the published shares. `profiles(p)` gives other parameters for the same
-    parties under which coalitions may learn something else: each has a table of its own.
-    `asked(p, inputs)`: of one participant's inputs those that it starts with, and what it is answered at home, one
-    after the other, where a role asks; what is answered is its own as its inputs are.
-    `detour`: a longer way that a session may take.
+    parties under which coalitions may learn something else: each has a table of its own. `split_answers(p, inputs)`: of
+    one participant's inputs those that it starts with, and what it is answered at home, one after the other, where a
+    role asks; what is answered is its own as its inputs are. `detour`: a longer way that a session may take.
     """
 
-    toy: Callable[[Any], Any]
+    dry_run_parameters: Callable[[Any], Any]
     inputs: Callable[[Any, Unknown], dict[str, tuple[Any, ...]]]
     permutations: tuple[str, ...]
     compared: Callable[[Any], tuple[str, ...]]
@@ -184,10 +184,13 @@ class Model:
     hygiene: Hygiene | None = None
     matrix_file: str = ""
     variants: Callable[[Any], tuple[Any, ...]] = lambda p: ()
-    vanishing: Callable[[Any], tuple[str, ...]] = lambda p: ()
+    drop_outs: Callable[[Any], tuple[str, ...]] = lambda p: ()
     given: Callable[[Any, Inputs, Sequence[tuple[str, Message]], frozenset[str]], Mapping[str, Any]] | None = None
     profiles: Callable[[Any], tuple[Any, ...]] = lambda p: ()
-    asked: Callable[[Any, tuple[Any, ...]], tuple[tuple[Any, ...], tuple[Any, ...]]] = lambda p, inputs: (inputs, ())
+    split_answers: Callable[[Any, tuple[Any, ...]], tuple[tuple[Any, ...], tuple[Any, ...]]] = lambda p, inputs: (
+        inputs,
+        (),
+    )
     detour: Detour | None = None
 
 
@@ -206,7 +209,7 @@ class Attack:
 
 
 @dataclass(frozen=True)
-class Unclaimed:
+class Limitation:
     """Something that a protocol does not promise: a sentence that goes verbatim into reports, and its attack if any."""
 
     sentence: str
@@ -214,7 +217,7 @@ class Unclaimed:
 
 
 @dataclass(frozen=True)
-class Leaving:
+class DropOutTrials:
     """How a claim is tried where somebody may vanish.
 
     `who(p)`: who vanishes in every execution, with the number of letters that it still sends; nobody where nobody may.
@@ -232,12 +235,12 @@ class Trials:
     `claimed(p, names)`: whether the claim is about this coalition. `simulation(p, rng)` is one simulated execution,
     made by the simulators of the claim: it maps the names of a claimed coalition to the coalition's readings.
     `small(p)`: a small session of the same kind as p. `sessions`: those of all kinds of sessions that are in use; an
-    audit cites results of these alone. `worlds(p)`: two sets of everybody's inputs or more, as different
-    as can be, for which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare
-    events into a few numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes
-    one of them by lot, so all have the same messages. `leaving` is there where somebody may vanish: then that is tried.
+    audit cites results of these alone. `worlds(p)`: two sets of everybody's inputs or more, as different as can be, for
+    which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare events into a few
+    numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes one of them by
+    lot, so all have the same messages. `drop_out_trials` is there where somebody may vanish: then that is tried.
 
-    Where the functionality tells some coalitions more, `told(p, inputs, names)` is all that it may tell this one in
+    Where the functionality tells some coalitions more, `leakage(p, inputs, names)` is all that it may tell this one in
     that world. Only worlds in which it tells the same for sure are held against each other, and against a simulation
     that is told that as well: it is then asked for `(names, told)`. `besides(p, views)`: what the members of a
     coalition can make of what they read, and what they read of the public fields; a part of their readings.
@@ -249,18 +252,22 @@ class Trials:
     worlds: Callable[[Any], tuple[Inputs, ...]]
     condensed: Callable[[Any, Readings], Readings]
     lengths: Callable[[Any], tuple[Any, ...]] = lambda p: (p,)
-    leaving: Leaving | None = None
-    told: Callable[[Any, Inputs, tuple[str, ...]], tuple[str, ...]] | None = None
+    drop_out_trials: DropOutTrials | None = None
+    leakage: Callable[[Any, Inputs, tuple[str, ...]], tuple[str, ...]] | None = None
     besides: Callable[[Any, tuple[View, ...]], Readings] = lambda p, views: {}
     sessions: tuple[Any, ...] = ()
 
-    def vanishing(self, p: Any) -> Mapping[str, int]:
+    def drop_outs(self, p: Any) -> Mapping[str, int]:
         """Who vanishes in the executions in which the claim is tried."""
-        return self.leaving.who(p) if self.leaving else {}
+        return self.drop_out_trials.who(p) if self.drop_out_trials else {}
 
     def simulated(self, p: Any, rng: Stream) -> Callable[..., Readings]:
         """One simulated execution of that kind."""
-        return self.leaving.simulation(p, rng) if self.leaving and self.vanishing(p) else self.simulation(p, rng)
+        return (
+            self.drop_out_trials.simulation(p, rng)
+            if self.drop_out_trials and self.drop_outs(p)
+            else self.simulation(p, rng)
+        )
 
     def read(self, p: Any, views: tuple[View, ...]) -> Readings:
         """What the owners of these views read together."""
@@ -273,7 +280,7 @@ class Claim:
 
     `simulators` maps a coalition, in words, to a function whose signature is the claim: it makes the coalition's
     readings from public parameters and what the ideal functionality gives the coalition, for it is given nothing
-    else. `trials` is None for a claim about a step inside of other protocols. `not_claimed`: the worst first.
+    else. `trials` is None for a claim about a step inside of other protocols. `limitations`: the worst first.
     `distance(p)`: the total statistical distance between the readings and what the simulators make; what comes on top
     rests on `assumptions`, a list in words that completes "it assumes"; under parameters p it is that of `assumed(p)`.
     `strength(p)`: how much of them is left under these parameters, a sentence, where that is less than one would think.
@@ -282,7 +289,7 @@ class Claim:
     """
 
     simulators: Mapping[str, Callable[..., Readings]]
-    not_claimed: tuple[Unclaimed, ...]
+    limitations: tuple[Limitation, ...]
     trials: Trials | None = None
     distance: Callable[[Any], Fraction | None] | None = None
     assumptions: str = ""
@@ -293,7 +300,7 @@ class Claim:
 
     def why_not(self, p: Any, names: tuple[str, ...]) -> list[str]:
         """The sentences about a coalition that is not claimed: those about it, or about a part of it that is not."""
-        attacks = [(unclaimed.sentence, unclaimed.attack) for unclaimed in self.not_claimed if unclaimed.attack]
+        attacks = [(unclaimed.sentence, unclaimed.attack) for unclaimed in self.limitations if unclaimed.attack]
         return [
             sentence
             for sentence, attack in attacks
@@ -305,17 +312,17 @@ class Claim:
         return self.trials is not None and self.trials.claimed(p, names)
 
 
-def left_by(view: View, kind: type[V]) -> V:
+def stage_result(view: View, kind: type[V]) -> V:
     """What a stage of this role left behind; ValueError where there is none of this kind."""
-    return first_of(view.results, kind, view.name)
+    return first_instance(view.results, kind, view.name)
 
 
-def letter_from(view: View, sender: str, kind: type[V]) -> V:
+def message_from(view: View, sender: str, kind: type[V]) -> V:
     """The first message of this kind that this role had from the sender; ValueError where there is none."""
-    return first_of([message for name, message in view.mail if name == sender], kind, view.name)
+    return first_instance([message for name, message in view.mail if name == sender], kind, view.name)
 
 
-def first_of(values: Sequence[Any], kind: type[V], whose: str) -> V:
+def first_instance(values: Sequence[Any], kind: type[V], whose: str) -> V:
     """The first of this kind among what is in somebody's view; ValueError where there is none."""
     for value in values:
         if isinstance(value, kind):
@@ -323,7 +330,7 @@ def first_of(values: Sequence[Any], kind: type[V], whose: str) -> V:
     raise ValueError(f"the view of {whose} has no {kind.__name__}")
 
 
-def keys_of(view: View) -> dict[int, PrivateKey | DgkPrivateKey]:
+def secret_keys_of(view: View) -> dict[int, PrivateKey | DgkPrivateKey]:
     """The secret keys that the stages of this role left behind, by modulus."""
     found: dict[int, PrivateKey | DgkPrivateKey] = {}
     for result in view.results:
@@ -349,7 +356,7 @@ def public_fields(view: View) -> Readings:
 
 
 def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
-    keys = {n: key for view in views for n, key in keys_of(view).items()}
+    keys = {n: key for view in views for n, key in secret_keys_of(view).items()}
     found: Readings = {}
     for view in views:
         for _, message in view.mail:

@@ -23,7 +23,7 @@ from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import LocalError
 from protocols.runtime import envelope
 from protocols.runtime.body_bytes import body_bytes
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope
 from protocols.runtime.message import Message
 from protocols.runtime.network import Traffic
@@ -111,7 +111,7 @@ class GroupTraffic:
 
 
 @dataclass
-class Foreseen:
+class PredictedTraffic:
     """Cost of a conversation: messages, bytes and rounds by stage, and messages by group.
 
     `links`: the number of ends of links on which something is sent; each end makes the keys of its link. `signed`: the
@@ -125,7 +125,7 @@ class Foreseen:
     signed: int = 0
 
 
-def foresee(program: Program, p: Any, conversation: Conversation, overhead: int = 0) -> Foreseen:
+def predict_traffic(program: Program, p: Any, conversation: Conversation, overhead: int = 0) -> PredictedTraffic:
     """The cost of this conversation; `overhead`: extra bytes of a link for each message.
 
     Raises `LocalError` for a conversation that cannot be one of this program.
@@ -157,12 +157,14 @@ class _Course:
         self._at = {group: _Stand() for group in conversation.groups}
         self._links: dict[tuple[str, str], int] = {}  # letters so far from each of one group to each of another
         self._deepest = 0
-        self._found = Foreseen(conversation.groups, by_group={group: GroupTraffic() for group in conversation.groups})
+        self._found = PredictedTraffic(
+            conversation.groups, by_group={group: GroupTraffic() for group in conversation.groups}
+        )
 
-    def run(self) -> Foreseen:
+    def run(self) -> PredictedTraffic:
         """Greetings, turns, ends of stages, publications."""
         for group in self._talk.groups:
-            self._public(group, HELLO, GREETING, 1)
+            self._public(group, HELLO, GREETING_STAGE, 1)
         for turn in self._talk.turns:
             for to, stage, depth in [sent for flow in turn.flows for sent in self._flow(flow)]:
                 self._at[to].unread.append((stage, depth))

@@ -3,9 +3,9 @@
 A message is declared once, with the paper's step and its route:
 
     @message("1.3", PARTY >> CURATOR)
-    class Slot(Message):
-        a: Annotated[Ciphertext, under(PARTIES)]
-        b: Annotated[Ciphertext, under(CURATOR)]
+    class FieldSpec(Message):
+        a: Annotated[Ciphertext, encrypted(PARTIES)]
+        b: Annotated[Ciphertext, encrypted(CURATOR)]
 
 A field holds a `Ciphertext`, for that is what its reader gets: of whose making it is, nobody can tell him. What its
 writer may put there follows from the protection: `Fresh` for `under`, `Uniform` for `returned`.
@@ -84,7 +84,7 @@ class Protection:
         return f"{self.how}({self.width})"
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """The same for a person who reads a page."""
         return _IN_WORDS[self.how].format(key=self.width)
 
@@ -127,7 +127,7 @@ def shared(width: str) -> Protection:
     return Protection("shared", width)
 
 
-def under(key: str) -> Protection:
+def encrypted(key: str) -> Protection:
     """A ciphertext under the key of this name."""
     return Protection("under", key)
 
@@ -138,7 +138,7 @@ def returned(key: str) -> Protection:
 
 
 @dataclass(frozen=True)
-class Slot:
+class FieldSpec:
     """A field as the codec sees it: the type of its values, its protection, its length when it is a vector."""
 
     name: str
@@ -153,30 +153,30 @@ class Message:
 
     step: ClassVar[str]
     route: ClassVar[Route]
-    as_printed: ClassVar[bool]
-    slots: ClassVar[tuple[Slot, ...]]
+    as_published: ClassVar[bool]
+    slots: ClassVar[tuple[FieldSpec, ...]]
 
 
 M = TypeVar("M", bound=Message)
 
 
 @dataclass_transform(frozen_default=True)
-def message(step: str, route: Route, *, as_printed: bool = False) -> Callable[[type[M]], type[M]]:
+def message(step: str, route: Route, *, as_published: bool = False) -> Callable[[type[M]], type[M]]:
     """Make a message of a class; refuses a field that does not say how it is protected.
 
-    `as_printed` marks a message of the paper's unmodified protocol, the only kind that may carry a stale ciphertext.
+    `as_published` marks a message of the paper's unmodified protocol, the only kind that may carry a stale ciphertext.
     """
 
     def make(cls: type[M]) -> type[M]:
         made = dataclass(frozen=True, repr=False)(cls)
-        made.step, made.route, made.as_printed = step, route, as_printed
+        made.step, made.route, made.as_published = step, route, as_published
         made.slots = tuple(_slot(made, f.name) for f in fields(made))  # type: ignore[arg-type]
         return made
 
     return make
 
 
-def _slot(cls: type, name: str) -> Slot:
+def _slot(cls: type, name: str) -> FieldSpec:
     hint = get_type_hints(cls, include_extras=True)[name]
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     protections = [note for note in notes if isinstance(note, Protection)]
@@ -196,7 +196,7 @@ def _slot(cls: type, name: str) -> Slot:
         raise LocalError("message.field_of_another_type", kind=cls.__name__, field=name)
     if optional and inner not in _CIPHERTEXTS:
         raise LocalError("message.field_cannot_be_absent", kind=cls.__name__, field=name)
-    return Slot(name, inner, optional, protections[0], counts[0] if counts else None)
+    return FieldSpec(name, inner, optional, protections[0], counts[0] if counts else None)
 
 
 def size(kind: type[Message], layout: Layout) -> int:
@@ -215,11 +215,11 @@ def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
         value = getattr(message, slot.name)
         try:
             if slot.count is None:
-                parts.append(bulk.strings([_pack(value, slot, layout, keys, message.as_printed)]))
+                parts.append(bulk.strings([_pack(value, slot, layout, keys, message.as_published)]))
             else:
                 if len(value) != layout[slot.count]:
                     raise LocalError("message.another_number_of_values", wanted=layout[slot.count], got=len(value))
-                parts += bulk.array(len(value)), _pack_all(value, slot, layout, keys, message.as_printed)
+                parts += bulk.array(len(value)), _pack_all(value, slot, layout, keys, message.as_published)
         except LocalError as error:
             raise error.within(f"{type(message).__name__}.{slot.name}") from None
     return b"".join(parts)
@@ -252,21 +252,21 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
     return kind(**values)
 
 
-def _pack_all(values: Sequence[Any], slot: Slot, layout: Layout, keys: Keys, as_printed: bool) -> bytes:
+def _pack_all(values: Sequence[Any], slot: FieldSpec, layout: Layout, keys: Keys, as_published: bool) -> bytes:
     """The items of a vector; plain integers, of which there may be many, in bulk."""
     if slot.type is int:
         return bulk.integers(values, layout[slot.protection.width])
-    return bulk.strings([_pack(value, slot, layout, keys, as_printed) for value in values])
+    return bulk.strings([_pack(value, slot, layout, keys, as_published) for value in values])
 
 
-def _unpack_all(data: bytes, at: int, end: int, width: int, slot: Slot, keys: Keys) -> tuple[Any, ...]:
+def _unpack_all(data: bytes, at: int, end: int, width: int, slot: FieldSpec, keys: Keys) -> tuple[Any, ...]:
     if slot.type is int:
         return bulk.read_integers(data, at, end, width)
     pieces = bulk.read_strings(data, at, end, width)
     return pieces if slot.type is bytes else tuple([_unpack(piece, slot, keys) for piece in pieces])
 
 
-def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) -> bytes:
+def _pack(value: Any, slot: FieldSpec, layout: Layout, keys: Keys, as_published: bool) -> bytes:
     width = layout[slot.protection.width]
     if value is None and slot.optional:
         return bytes(width)  # a cover: zero is no unit, so it cannot be taken for a ciphertext
@@ -282,7 +282,7 @@ def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) 
         number = value
     else:
         key = _key(slot, keys)
-        if not isinstance(value, _CIPHERTEXTS) or not (as_printed or is_fresh(value, slot)):
+        if not isinstance(value, _CIPHERTEXTS) or not (as_published or is_fresh(value, slot)):
             if isinstance(value, Fresh):
                 raise LocalError("ciphertext.not_blinded")
             raise LocalError("ciphertext.stale")
@@ -292,12 +292,12 @@ def _pack(value: Any, slot: Slot, layout: Layout, keys: Keys, as_printed: bool) 
     return bulk.integer(number, width)
 
 
-def is_fresh(c: Ciphertext | BitCiphertext, slot: Slot) -> bool:
+def is_fresh(c: Ciphertext | BitCiphertext, slot: FieldSpec) -> bool:
     """Whether a ciphertext is known to carry the randomness that this field asks for."""
     return isinstance(c, (Uniform if slot.protection.how == "returned" else Fresh) | FreshBit)
 
 
-def _unpack(piece: bytes, slot: Slot, keys: Keys) -> Any:
+def _unpack(piece: bytes, slot: FieldSpec, keys: Keys) -> Any:
     if slot.optional and not any(piece):
         return None
     number = int.from_bytes(piece, "big")
@@ -308,7 +308,7 @@ def _unpack(piece: bytes, slot: Slot, keys: Keys) -> Any:
     return _key(slot, keys).admit(number)
 
 
-def _key(slot: Slot, keys: Keys) -> Key:
+def _key(slot: FieldSpec, keys: Keys) -> Key:
     if slot.protection.width not in keys:
         raise LocalError("key.not_admitted", key=slot.protection.width)
     return keys[slot.protection.width]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Mail
+from protocols.runtime.inbox import InboxEntry
 from protocols.runtime.message import Message
 
 
@@ -33,10 +33,10 @@ class Observer(Protocol):
         """A role waits for this, be it there or not."""
         ...
 
-    def consumed(self, receiver: str, mail: Mail) -> None:
+    def consumed(self, receiver: str, mail: InboxEntry) -> None:
         """A role takes a letter out of its mail."""
         ...
 
-    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
         """A role reads a message, the content of this letter."""
         ...

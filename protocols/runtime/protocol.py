@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from protocols.runtime.claims import Checkable, Claim, Model
+from protocols.runtime.citations import Citation
+from protocols.runtime.claims import Claim, Model, PublicVerification
 from protocols.runtime.conversation import Converse
-from protocols.runtime.quoted import Quoted
 from protocols.runtime.session import Program
 
 
@@ -56,15 +56,15 @@ class Protocol:
     """A protocol with all that others look up of it.
 
     `program`: its roles and messages. `model`: how audits of its code run it. `claim`: its security claim, None for a
-    protocol that is kept for its flaws and claims nothing. `limits`: how large a run may be. `checkable`: what the
-    public can verify, if anything. `conversation`: who sends what to whom, from which the cost of a run follows.
-    `sentences`: what its paper or its notes say of each step, by the number that its messages name.
+    protocol that is kept for its flaws and claims nothing. `limits`: how large a run may be. `public_verification`:
+    what the public can verify, if anything. `conversation`: who sends what to whom, from which the cost of a run
+    follows. `sentences`: what its paper or its notes say of each step, by the number that its messages name.
     """
 
     program: Program
     model: Model
     claim: Claim | None
     limits: Limits
-    checkable: Checkable | None = None
+    public_verification: PublicVerification | None = None
     conversation: Converse | None = None
-    sentences: Mapping[str, Quoted] = field(default_factory=lambda: MappingProxyType({}))
+    sentences: Mapping[str, Citation] = field(default_factory=lambda: MappingProxyType({}))

@@ -28,10 +28,10 @@ from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import LinkKeys
 from protocols.errors import Fault, ReplayError
 from protocols.runtime import state as states
-from protocols.runtime.actor import Actor, Greetings, Home
+from protocols.runtime.actor import Actor, Greetings, LocalProgram
 from protocols.runtime.channel import Counters
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent, Mail, Note
+from protocols.runtime.inbox import Absent, InboxEntry, Note
 from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, Session
@@ -42,7 +42,7 @@ def save(actor: Actor, *, whole: bool = False) -> bytes:
 
     `whole`: with the inputs that are spent and all that stages left, for a view that is to be made in the end.
     """
-    session, channel, mailbox = actor.session, actor.channel, actor.mailbox
+    session, channel, inbox = actor.session, actor.channel, actor.inbox
     progress, at = actor.progress, channel.counters
     inputs, results = actor.inputs, progress.results
     if session.program.unspent and not whole and results:
@@ -56,15 +56,15 @@ def save(actor: Actor, *, whole: bool = False) -> bytes:
         "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
         "left": {peer: (keys.outgoing, keys.incoming) for peer, keys in channel.left.items()},
         "greetings": {name: hello.encode() for name, hello in channel.greetings.items()},
-        "early": [envelope.encode() for envelope in actor.early.envelopes],
+        "early": [envelope.encode() for envelope in actor.held.envelopes],
         "keys": actor.keys,
         "progress": tuple({**vars(progress), "results": results}.values()),
-        "mail": [tuple(vars(mail).values()) for mail in mailbox.log],
-        "marks": sorted(tuple(vars(mark).values()) for mark in mailbox.marks),
-        "away": sorted(mailbox.away),
-        "ended": sorted(mailbox.ended),
-        "read": (mailbox.latest, mailbox.read, mailbox.before),
-        "notes": [(note.sender, note.number, *vars(note.rule).values()) for note in mailbox.notes.values()],
+        "mail": [tuple(vars(mail).values()) for mail in inbox.log],
+        "marks": sorted(tuple(vars(mark).values()) for mark in inbox.marks),
+        "away": sorted(inbox.away),
+        "ended": sorted(inbox.ended),
+        "read": (inbox.latest, inbox.read, inbox.before),
+        "notes": [(note.sender, note.number, *vars(note.rule).values()) for note in inbox.notes.values()],
     }
     state = states.dump(kept, (*session.program.records, type(session.parameters)))
     actor.counter += 1
@@ -81,7 +81,7 @@ def resume(
     observer: Observer | None = None,
     charge: Callable[[str], None] | None = None,
     voided: Callable[[str], None] | None = None,
-    home: Home | None = None,
+    home: LocalProgram | None = None,
 ) -> Actor:
     """Return the actor whose state this is.
 
@@ -109,7 +109,7 @@ def _restored(
     observer: Observer | None,
     charge: Callable[[str], None] | None,
     voided: Callable[[str], None] | None,
-    home: Home | None,
+    home: LocalProgram | None,
 ) -> Actor:
     name, key, insecure, inputs, greeted = kept["role"]
     greetings = {sender: Envelope.decode(hello) for sender, hello in kept["greetings"].items()}
@@ -124,15 +124,15 @@ def _restored(
     left = {peer: LinkKeys(*keys) for peer, keys in kept["left"].items()}
     actor.channel.restore(secret, Counters(*at), greetings, left)
     actor.restore(Progress(*kept["progress"]), kept["keys"])
-    mailbox = actor.mailbox
-    mailbox.marks = {Absent(*mark) for mark in kept["marks"]}
-    mailbox.away, mailbox.ended = set(kept["away"]), set(kept["ended"])
-    mailbox.latest, read, mailbox.before = kept["read"]
-    mailbox.read = Counter(read)
+    inbox = actor.inbox
+    inbox.marks = {Absent(*mark) for mark in kept["marks"]}
+    inbox.away, inbox.ended = set(kept["away"]), set(kept["ended"])
+    inbox.latest, read, inbox.before = kept["read"]
+    inbox.read = Counter(read)
     for sender, number, *rule in kept["notes"]:
-        mailbox.note(Note(sender, number, Fault(*rule)))
+        inbox.note(Note(sender, number, Fault(*rule)))
     for mail in kept["mail"]:
-        mailbox.put(Mail(*mail))
+        inbox.put(InboxEntry(*mail))
     end, actor.why = kept["end"]
     actor.forgotten, actor.result = kept["result"]
     if actor.forgotten or end in ("stopped", "gone"):  # another that is done is run again, for its result

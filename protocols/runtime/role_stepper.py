@@ -26,7 +26,7 @@ A role is in one of these states; `end` names the last three of them, and the fi
     waiting    the role raises `StoppedError`                               stopped
     any        an envelope is to leave after the last that does             gone, without that envelope
 
-A sender is absent to a reader where a mark says so, which overrides whatever has come (`mailbox.py`), and from then on
+A sender is absent to a reader where a mark says so, which overrides whatever has come (`inbox.py`), and from then on
 to the end of the stage. Marks are set by a driver: it asks for whom a role waits (`awaited`), and says when it has
 waited long enough (`miss`). So a role does the same with the same input, seed, messages and marks, in every engine.
 
@@ -46,16 +46,16 @@ from typing import Any, Literal, NoReturn
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import Fault, LocalError, PeerError, StoppedError, UnansweredError, shown
-from protocols.runtime.channel import GREETING
+from protocols.runtime.attestation import encode_statement
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.endpoint import Endpoint, Want
 from protocols.runtime.envelope import HELLO, STAGE_END
-from protocols.runtime.mailbox import Absent, Mail, Mailbox
+from protocols.runtime.inbox import Absent, Inbox, InboxEntry
 from protocols.runtime.message import Key, Message
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.statement import encoded
 
-KEYS = "keys"  # what is made once, i.e. keys, is measured as a stage of its own
+KEY_STAGE = "keys"  # what is made once, i.e. keys, is measured as a stage of its own
 End = Literal["done", "stopped", "gone"]
 
 
@@ -75,7 +75,7 @@ class Progress:
     results: list[Any] = field(default_factory=list)
     stage: str | None = None
     sent: list[bytes] = field(default_factory=list)
-    made: dict[str, Any] = field(default_factory=dict)
+    once_values: dict[str, Any] = field(default_factory=dict)
     statements: dict[tuple[str, str], tuple[bytes, bytes]] = field(default_factory=dict)
     unpublished: list[Any] = field(default_factory=list)
 
@@ -98,7 +98,7 @@ class RoleStepper(ABC):
     ) -> None:
         self.observer = observer
         self.session, self.name, self.seed, self.inputs, self.board = session, name, seed, inputs, board
-        self.mailbox = Mailbox()
+        self.inbox = Inbox()
         self.progress = Progress()
         self.keys: dict[str, Key] = {}
         self.last: dict[str, int] = {}
@@ -136,12 +136,12 @@ class RoleStepper(ABC):
 
     def hand(self, sender: str, message: Message, stage: str, number: int = 1) -> None:
         """Put a message of this stage and round into the inbox as it is, for engines that seal nothing."""
-        self.mailbox.put(Mail(sender, len(self._handed), type(message).__name__, stage, number, b""))
+        self.inbox.put(InboxEntry(sender, len(self._handed), type(message).__name__, stage, number, b""))
         self._handed.append(message)
 
     def step(self) -> None:
         """Greet, and run until the role waits for a message that is not there, or ends."""
-        with self.until_gone():
+        with self.until_dropped_out():
             self.greet_once()
             if self.end is None and self._has_greetings():
                 self._run()
@@ -172,7 +172,7 @@ class RoleStepper(ABC):
 
         Raises `LocalError` when the role has read it already: a mark has to be there before.
         """
-        marks = self.mailbox.marks
+        marks = self.inbox.marks
         if absent not in marks and not self.is_to_come(absent):
             raise LocalError(
                 "absence.too_late", name=self.name, kind=absent.kind, sender=absent.sender, stage=absent.stage
@@ -216,7 +216,7 @@ class RoleStepper(ABC):
         if number < self._finished:
             return True, self.progress.results[number], rng
         self.stage, self._replaces = name.partition(".")[0], replaces
-        if self.stage in self.mailbox.ended and self.stage != self.mailbox.latest:
+        if self.stage in self.inbox.ended and self.stage != self.inbox.latest:
             raise LocalError("stage.entered_again", name=self.name, stage=self.stage)
         self._sign_off(unless=self.stage)
         self.progress.stage = self.stage
@@ -229,8 +229,8 @@ class RoleStepper(ABC):
         if self._replaces and results:
             results[-1] = None
         results.append(result)
-        self.mailbox.end_stage(self.stage or "")
-        self.progress.sent, self.progress.made = [], {}
+        self.inbox.end_stage(self.stage or "")
+        self.progress.sent, self.progress.once_values = [], {}
         # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
         self.seed = self.seed.fork("next stage")
         self.stage = None
@@ -239,11 +239,11 @@ class RoleStepper(ABC):
         """Make a value from a stream of its own, or return the one made before in this stage."""
         if self.stage is None:
             raise LocalError("secret.outside_a_stage", name=self.name, label=label)
-        if label not in self.progress.made:
-            self.measure(KEYS)
-            self.progress.made[label] = make(self.seed.fork(f"once {self._entered} {label}"))
+        if label not in self.progress.once_values:
+            self.measure(KEY_STAGE)
+            self.progress.once_values[label] = make(self.seed.fork(f"once {self._entered} {label}"))
             self.measure(self.stage)
-        return self.progress.made[label]
+        return self.progress.once_values[label]
 
     def admit(self, name: str, key: Key) -> None:
         """Let this key encrypt and check the fields under its name."""
@@ -264,7 +264,7 @@ class RoleStepper(ABC):
         kind = type(message).__name__
         if self.stage is None:
             raise LocalError("statement.outside_a_stage", name=self.name, kind=kind)
-        payload, place = self.stated(self.name, message), (self.stage, kind)
+        payload, place = self.statement_bytes(self.name, message), (self.stage, kind)
         if place not in self.progress.statements:
             self.progress.statements[place] = payload, self.signature(self.name, kind, payload)
         stated, signature = self.progress.statements[place]
@@ -274,7 +274,7 @@ class RoleStepper(ABC):
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
         """Whether this participant signed this statement."""
-        return signature == self.signature(name, type(message).__name__, self.stated(name, message))
+        return signature == self.signature(name, type(message).__name__, self.statement_bytes(name, message))
 
     def spend(self, label: str) -> None:
         """Charge."""
@@ -319,21 +319,21 @@ class RoleStepper(ABC):
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
         """Return the signature of a statement, the own one where nobody can make that of another."""
 
-    def stated(self, name: str, message: Message) -> bytes:
+    def statement_bytes(self, name: str, message: Message) -> bytes:
         """Return the canonical bytes of a statement."""
-        return encoded(self.session, name, message, self.keys)
+        return encode_statement(self.session, name, message, self.keys)
 
     def measure(self, stage: str) -> None:
         """Note that what the role does now belongs to this stage."""
         if self.observer:
             self.observer.stage(self.name, stage)
 
-    def consume(self, mail: Mail) -> None:
+    def consume(self, mail: InboxEntry) -> None:
         """Note that the role takes this out of its inbox."""
         if self.observer:
             self.observer.consumed(self.name, mail)
 
-    def read_message(self, want: Want, mail: Mail) -> Message:
+    def read_message(self, want: Want, mail: InboxEntry) -> Message:
         """Return the message that the role has taken out of its inbox."""
         return self._handed[mail.number]
 
@@ -354,8 +354,8 @@ class RoleStepper(ABC):
             return True
         peers = self.session.peers(self.name)
         for peer in peers:
-            if self._hello(peer) in self.mailbox.marks:
-                self.met |= self.mailbox.marks.intersection(map(self._hello, peers))
+            if self._hello(peer) in self.inbox.marks:
+                self.met |= self.inbox.marks.intersection(map(self._hello, peers))
                 self._stop(f"{self.name}: {peer} has not greeted")
                 return False
             if peer not in self.board:
@@ -391,7 +391,7 @@ class RoleStepper(ABC):
         if want is None:
             return {}
         asked = want.senders
-        if want.of is not None and not self.mailbox.marks and all(map(self.board.__contains__, asked)):
+        if want.of is not None and not self.inbox.marks and all(map(self.board.__contains__, asked)):
             asked = want.of  # all have greeted, and no more is to be read
         found = {sender: self._found(want, sender) for sender in asked}
         there = {sender: answer for sender, answer in found.items() if answer is not None}
@@ -408,9 +408,9 @@ class RoleStepper(ABC):
         if absent and want.all:
             self._throw(role, HELLO if want.greetings else want.kind.__name__, absent)
         for sender in absent:
-            self.mailbox.miss(sender)
+            self.inbox.miss(sender)
         got = {
-            sender: self._taken(want, answer) if isinstance(answer, Mail) else self.greeting(want, sender)
+            sender: self._taken(want, answer) if isinstance(answer, InboxEntry) else self.greeting(want, sender)
             for sender, answer in found.items()
             if sender not in absent and want.wants(sender)
         }
@@ -425,8 +425,8 @@ class RoleStepper(ABC):
         role.close()
         raise stopped
 
-    def _taken(self, want: Want, mail: Mail) -> Message:
-        self.mailbox.take(mail)
+    def _taken(self, want: Want, mail: InboxEntry) -> Message:
+        self.inbox.take(mail)
         self.last[mail.sender] = mail.number
         self.consume(mail)
         if mail.kind != want.kind.__name__:
@@ -449,8 +449,8 @@ class RoleStepper(ABC):
     def _found(self, want: Want, sender: str) -> Any:
         """The next message of the sender, or its greeting; a mark; None while there is neither."""
         if not want.greetings:
-            return self.mailbox.look(sender, want.kind.__name__, self.stage or "")
-        marks = self.mailbox.marks
+            return self.inbox.look(sender, want.kind.__name__, self.stage or "")
+        marks = self.inbox.marks
         if marks and (mark := self._hello(sender)) in marks:
             return mark
         return self.board.get(sender)
@@ -463,22 +463,22 @@ class RoleStepper(ABC):
             asked = self._want is not None and self._want.greetings and absent.sender not in self.board
             return asked or not self._started
         if absent.stage == self.stage:
-            return self.mailbox.due(absent.sender, absent.kind, self.stage).read <= absent.read
-        return absent.stage not in self.mailbox.ended
+            return self.inbox.due(absent.sender, absent.kind, self.stage).read <= absent.read
+        return absent.stage not in self.inbox.ended
 
     def _due(self, sender: str) -> Absent:
         if self._want is None or self._want.greetings:
             return self._hello(sender)
-        return self.mailbox.due(sender, self._want.kind.__name__, self.stage or "")
+        return self.inbox.due(sender, self._want.kind.__name__, self.stage or "")
 
     @staticmethod
     def _hello(sender: str) -> Absent:
-        return Absent(sender, HELLO, GREETING)
+        return Absent(sender, HELLO, GREETING_STAGE)
 
     # Ends.
 
     @contextmanager
-    def until_gone(self) -> Iterator[None]:
+    def until_dropped_out(self) -> Iterator[None]:
         """End the role with the first envelope that does not leave."""
         try:
             yield
@@ -508,7 +508,7 @@ class RoleStepper(ABC):
 
     def refuse_unread(self) -> None:
         """Blame whoever sent what a role that is done wanted no more."""
-        for mail in self.mailbox.unread() if self.done else ():
+        for mail in self.inbox.unread() if self.done else ():
             raise PeerError(mail.sender, "message.not_wanted", [mail.number], kind=shown(mail.kind), name=self.name)
 
     def check_route(self, to: str, message: Message) -> None:

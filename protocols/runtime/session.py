@@ -25,7 +25,7 @@ MAX_NAME = 100
 _TAKEN = frozenset({"Hello", "StageEnd", "Absent", "Session"})  # what the runtime itself puts on the wire and on record
 
 Role = Callable[..., Awaitable[Any]]
-Kept = tuple[tuple[Any, ...], list[Any]]
+KeptValues = tuple[tuple[Any, ...], list[Any]]
 """What a state keeps of a role's inputs, and of what its finished stages left."""
 
 
@@ -52,14 +52,15 @@ class Program:
 
     `participants(p)`: everybody's kind by name, in the order in which they are listed. `parameters` is the class of its
     parameters, whose `from_dict` reads what `as_dict` wrote; without it nobody can read a record of this protocol back.
-    `peers(p, name)`: with whom a participant shares a link; without it, with everybody to whom or from whom a
-    message has a route. `statements`: what roles may attest; the first field of each says what it is about, and nobody
-    who keeps to the protocol attests two of a kind about the same. `kept(session_id, names, result, published)`: who
-    published something else than it had told a role with this result, and what; None if nobody did. `widths(p, stage)`:
-    the widths and counts that a stage has of its own, where messages are not equally long in all stages. `closed(p,
-    name, stage)`: with whom a participant exchanges nothing more once a stage is over; these links lose their keys.
-    `unspent(p, name, inputs, results)`: what a state keeps of a role's inputs and of what its finished stages left, in
-    their order: each value until the last stage that uses it is over, and nothing in its place from then on.
+    `peers(p, name)`: with whom a participant shares a link; without it, with everybody to whom or from whom a message
+    has a route. `statements`: what roles may attest; the first field of each says what it is about, and nobody who
+    keeps to the protocol attests two of a kind about the same. `broken_commitment(session_id, names, result,
+    published)`: who published something else than it had told a role with this result, and what; None if nobody did.
+    `widths(p, stage)`: the widths and counts that a stage has of its own, where messages are not equally long in all
+    stages. `closed(p, name, stage)`: with whom a participant exchanges nothing more once a stage is over; these links
+    lose their keys. `unspent(p, name, inputs, results)`: what a state keeps of a role's inputs and of what its finished
+    stages left, in their order: each value until the last stage that uses it is over, and nothing in its place from
+    then on.
     """
 
     name: str
@@ -72,10 +73,12 @@ class Program:
     peers: Callable[[Any, str], Iterable[str]] | None = None
     greeting: Greeting | None = None
     statements: tuple[type[Any], ...] = ()
-    kept: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, Fault] | None] | None = None
+    broken_commitment: Callable[[bytes, tuple[str, ...], Any, Mapping[str, Any]], tuple[str, Fault] | None] | None = (
+        None
+    )
     widths: Callable[[Any, str], Layout] | None = None
     closed: Callable[[Any, str, str], Iterable[str]] | None = None
-    unspent: Callable[[Any, str, tuple[Any, ...], list[Any]], Kept] | None = None
+    unspent: Callable[[Any, str, tuple[Any, ...], list[Any]], KeptValues] | None = None
 
     def __post_init__(self) -> None:
         taken = _TAKEN.intersection(kind.__name__ for kind in self.kinds)

@@ -21,21 +21,21 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StallError
 from protocols.runtime.actor import (
-    NOBODY,
+    NO_LOCAL_PROGRAMS,
     Actor,
+    DrivenRole,
     Greetings,
-    Home,
-    Moved,
+    LocalProgram,
     actors,
-    hold_to_their_word,
+    check_announcements,
     overdue,
 )
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.claims import View
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.events import Events
-from protocols.runtime.mailbox import Absent, Mail, Note
+from protocols.runtime.inbox import Absent, InboxEntry, Note
 from protocols.runtime.message import Message
 from protocols.runtime.network import LINKS, Clock, Tally, Traffic, check_topology, is_relayed
 from protocols.runtime.observer import Observer
@@ -43,16 +43,16 @@ from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
-from protocols.runtime.workers import NotHeldError, Workers, can_work, hired
+from protocols.runtime.workers import Workers, WorkersFailedError, can_fork, hired
 
-ToldOfCharge = Callable[[str, str], None] | None
-MakeActors = Callable[[Greetings, Observer, ToldOfCharge, ToldOfCharge, Iterable[str]], Mapping[str, Actor]]
+ChargeListener = Callable[[str, str], None] | None
+MakeActors = Callable[[Greetings, Observer, ChargeListener, ChargeListener, Iterable[str]], Mapping[str, Actor]]
 """Those of some participants, of the greetings that are posted, and whom to tell what roles do, charge, find void."""
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 
 @dataclass(frozen=True)
-class Letters:
+class SealedCount:
     """So many envelopes as somebody who does not look inside counts them: the greeting and every sealed letter.
 
     The marks at the ends of stages do not count, and none leaves after the last letter.
@@ -67,7 +67,7 @@ class Setting:
 
     `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of
     envelope n, as pairs of addressee and envelope. `vanish` maps participants to the number of envelopes that they
-    still send, or of `Letters` among them. `progress` is told each role's new stage, `released` who is about to
+    still send, or of `SealedCount` among them. `progress` is told each role's new stage, `released` who is about to
     publish, `charge` (name, label) what a role spends, `voided` which of that has cost nothing. `marks` name what makes
     the run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the wire
     record while the run goes on; without it, it stays in memory. `made` makes the actors, for whoever has more to do
@@ -79,7 +79,7 @@ class Setting:
     link: str = "none"
     schedule: Stream | None = None
     tamper: Tamper | None = None
-    vanish: Mapping[str, int | Letters] = field(default_factory=dict)
+    vanish: Mapping[str, int | SealedCount] = field(default_factory=dict)
     progress: Callable[[str, str], None] | None = None
     released: Callable[[str], None] | None = None
     charge: Callable[[str, str], None] | None = None
@@ -87,7 +87,7 @@ class Setting:
     marks: tuple[str, ...] = ()
     views: bool = False
     record: IO[bytes] | None = None
-    made: MakeActors | None = None
+    make_actors: MakeActors | None = None
     workers: int = 1
 
     @property
@@ -126,7 +126,7 @@ def simulate(
     seeds: Mapping[str, Stream],
     inputs: Mapping[str, tuple[Any, ...]],
     setting: Setting | None = None,
-    home: Mapping[str, Home] = NOBODY,
+    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
     """Run every participant as an actor over the simulated channel to its end, and publish unless one was stopped.
 
@@ -136,10 +136,10 @@ def simulate(
     something else than it had told the others.
     """
     everybody = _Everybody(session, identities, seeds, inputs, setting or Setting(), home)
-    if everybody.setting.can_be_shared_out and can_work():
+    if everybody.setting.can_be_shared_out and can_fork():
         try:
             return everybody.run_by_workers()
-        except (NotHeldError, StallError):
+        except (WorkersFailedError, StallError):
             everybody.begin_again()
     return everybody.run_here()
 
@@ -153,7 +153,7 @@ class _Everybody:
     seeds: Mapping[str, Stream]
     inputs: Mapping[str, tuple[Any, ...]]
     setting: Setting
-    home: Mapping[str, Home]
+    home: Mapping[str, LocalProgram]
     start: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -165,7 +165,7 @@ class _Everybody:
         wire, setting = _Wire(self.session, self.setting), self.setting
         roles = self._made(wire.board.greetings, wire, setting.charge, setting.voided, self.session.names)
         for name, n in setting.vanish.items():
-            left, by_letters = (n.number, True) if isinstance(n, Letters) else (n, False)
+            left, by_letters = (n.number, True) if isinstance(n, SealedCount) else (n, False)
             roles[name].drop_out(left, counts_sealed=by_letters)
         try:
             _to_the_end(wire, roles)
@@ -176,7 +176,7 @@ class _Everybody:
         return _left(wire, roles, {name: self._views(roles[name], *both) for name, both in read.items()})
 
     def run_by_workers(self) -> Run:
-        """Run the actors in worker processes; raise `NotHeldError` or `StallError` if one does not end."""
+        """Run the actors in worker processes; raise `WorkersFailedError` or `StallError` if one does not end."""
         setting = self.setting
         views = self._views if setting.views else None
         hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.voided)
@@ -193,19 +193,19 @@ class _Everybody:
             self.setting.record.truncate()
 
     def _made(
-        self, board: Greetings, observer: Observer, charge: ToldOfCharge, voided: ToldOfCharge, names: Iterable[str]
+        self, board: Greetings, observer: Observer, charge: ChargeListener, voided: ChargeListener, names: Iterable[str]
     ) -> Mapping[str, Actor]:
-        if self.setting.made is not None:
-            return self.setting.made(board, observer, charge, voided, names)
+        if self.setting.make_actors is not None:
+            return self.setting.make_actors(board, observer, charge, voided, names)
         session, identities, seeds, inputs = self.session, self.identities, self.seeds, self.inputs
         return actors(session, identities, seeds, inputs, board, observer, charge, voided, self.home, names)
 
-    def _views(self, role: Actor, read: list[tuple[str, Message]], mail: list[Mail]) -> tuple[View, RecordedView]:
+    def _views(self, role: Actor, read: list[tuple[str, Message]], mail: list[InboxEntry]) -> tuple[View, RecordedView]:
         seen = View(role.name, role.inputs, tuple(role.progress.results), tuple(read), role.session.id)
         return seen, view_of(role, self.identities[role.name], self.seeds[role.name], mail)
 
 
-def _to_the_end(wire: _Wire, roles: Mapping[str, Moved]) -> None:
+def _to_the_end(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
     _run(wire, roles)
     if all(role.end != "stopped" for role in roles.values()):
         _publish(wire, roles)
@@ -213,7 +213,7 @@ def _to_the_end(wire: _Wire, roles: Mapping[str, Moved]) -> None:
     wire.events.over({name: role.end for name, role in roles.items() if role.end})
 
 
-def _left(wire: _Wire, roles: Mapping[str, Moved], views: Mapping[str, tuple[View, RecordedView]]) -> Run:
+def _left(wire: _Wire, roles: Mapping[str, DrivenRole], views: Mapping[str, tuple[View, RecordedView]]) -> Run:
     return Run(
         {name: role.result for name, role in roles.items()},
         {name: role.end for name, role in roles.items() if role.end},
@@ -229,7 +229,7 @@ def _left(wire: _Wire, roles: Mapping[str, Moved], views: Mapping[str, tuple[Vie
     )
 
 
-def _run(wire: _Wire, roles: Mapping[str, Moved]) -> None:
+def _run(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
     while any(role.end is None for role in roles.values()):
         before = (wire.moves, [role.end for role in roles.values()])
         for name in wire.order(list(roles)):
@@ -246,7 +246,7 @@ def _run(wire: _Wire, roles: Mapping[str, Moved]) -> None:
     wire.settle(roles)
 
 
-def _publish(wire: _Wire, roles: Mapping[str, Moved]) -> None:
+def _publish(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
     for name, role in roles.items():
         if role.done:
             if wire.setting.released and role.publishes:
@@ -254,7 +254,7 @@ def _publish(wire: _Wire, roles: Mapping[str, Moved]) -> None:
             role.release()
             wire.note_gone(role)
     wire.settle(roles)
-    hold_to_their_word(wire.session, roles.values(), wire.board.published)
+    check_announcements(wire.session, roles.values(), wire.board.published)
 
 
 class _Wire:
@@ -266,14 +266,14 @@ class _Wire:
         self.clock = Clock(session, LINKS[setting.link], setting.topology, seconds)
         self.tally = Tally(session, LINKS[setting.link], setting.topology)
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
-        self.board = Board(session)
+        self.board = BulletinBoard(session)
         self.events = Events(session)
         self.moves = 0
         self._unsent: dict[str, Absent] = {}  # with what somebody vanished that everybody should have read
         self._public: deque[Envelope] = deque()
         self._in_the_middle: deque[tuple[str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
-        self.mail_of: dict[str, list[Mail]] = {name: [] for name in session.names}
+        self.mail_of: dict[str, list[InboxEntry]] = {name: [] for name in session.names}
         self._links: dict[str, dict[str, deque[Envelope]]] = {name: {} for name in session.names}
 
     def order(self, names: list[str]) -> list[str]:
@@ -281,7 +281,7 @@ class _Wire:
         schedule = self.setting.schedule
         return Permutation.random(len(names), schedule)(names) if schedule else names
 
-    def turn(self, role: Moved) -> None:
+    def turn(self, role: DrivenRole) -> None:
         """Deliver what has arrived and let the role run."""
         if role.end == "gone":
             return
@@ -299,7 +299,7 @@ class _Wire:
             self.moves += 1
             self.board.post(self._public.popleft())
 
-    def settle(self, roles: Mapping[str, Moved]) -> None:
+    def settle(self, roles: Mapping[str, DrivenRole]) -> None:
         """Nothing may be under way or missing once every role has ended: raises `PeerError` or `StallError`."""
         while self._in_the_middle:
             self._arrive(*self._in_the_middle.popleft())
@@ -314,19 +314,19 @@ class _Wire:
         if lost:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
-    def note_gone(self, role: Moved) -> None:
+    def note_gone(self, role: DrivenRole) -> None:
         """Keep what somebody dropped out with, in the order of the drop-outs."""
         if role.unsent is not None:
             self._unsent.setdefault(role.name, role.unsent)
 
-    def note_lost(self, roles: Mapping[str, Moved]) -> None:
+    def note_lost(self, roles: Mapping[str, DrivenRole]) -> None:
         """Record who vanished so late that nobody waited for it: its last signature is missing all the same."""
         missed = {absent.sender for role in roles.values() for absent in role.marks}
         for name, unsent in self._unsent.items():
             if name not in missed:
                 self.transcript.miss(PUBLIC_NAME, unsent)
 
-    def _deliver(self, role: Moved) -> None:
+    def _deliver(self, role: DrivenRole) -> None:
         while role.name == self.session.curator and self._in_the_middle:  # he passes on what he cannot open
             self.moves += 1
             self._arrive(*self._in_the_middle.popleft())
@@ -338,7 +338,7 @@ class _Wire:
                     break
                 role.deliver(links[sender].popleft())
 
-    def _unposted(self, role: Moved) -> bool:
+    def _unposted(self, role: DrivenRole) -> bool:
         return role.end != "gone" and role.signed > self.board.received.get(role.name, 0)
 
     def _late(self) -> bool:
@@ -380,10 +380,10 @@ class _Wire:
     def waits(self, name: str, want: Want) -> None:
         pass
 
-    def consumed(self, receiver: str, mail: Mail) -> None:
+    def consumed(self, receiver: str, mail: InboxEntry) -> None:
         self.clock.consumed(receiver, mail.sender, mail.number)
 
-    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
         if self.setting.views:
             self.read_by[receiver].append((mail.sender, message))
             self.mail_of[receiver].append(mail)

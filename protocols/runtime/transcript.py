@@ -24,7 +24,7 @@ from typing import IO, Any
 import cbor2
 
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.network import is_relayed
 from protocols.runtime.session import FORMAT, Session
 

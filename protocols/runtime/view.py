@@ -3,7 +3,7 @@ follows from them.
 
 A role is a deterministic function of input, coins, greetings, mail and marks. So whoever has these and the wire record
 can make every message of the role again (`recompute`) and hold it against the record. A view can be made at any time
-afterwards from input, coins and record (`made_afterwards`). The identity key is not part of it: signatures of messages
+afterwards from input, coins and record (`reconstruct_view`). The identity key is not part of it: signatures of messages
 are taken from the record and from the view, and hold only for the very bytes that they were made over.
 
 Anybody can write a view. So its owner signs the digest of all of it, for this session: without that signature a view
@@ -26,21 +26,21 @@ from protocols.crypto.identity import SIGNATURE_BYTES, Signer
 from protocols.errors import PeerError, ProtocolError, ReplayError, UnansweredError
 from protocols.runtime import state as states
 from protocols.runtime.actor import Actor
+from protocols.runtime.attestation import Attestation, signing_input
 from protocols.runtime.claims import View
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, Envelope, first_greetings, signed_payload
-from protocols.runtime.mailbox import Absent, Mail
+from protocols.runtime.inbox import Absent, InboxEntry
+from protocols.runtime.link_decryption import DecryptedEnvelope, LinkDecryption
 from protocols.runtime.message import Key, Message
-from protocols.runtime.opened_mail import Letter, Links
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Session
-from protocols.runtime.statement import SignedStatement, statement
 
 MAX_VIEW_BYTES = 1 << 26
 VIEW_FORMAT = 2  # of a view's file: since 2 it is signed, and says which greetings its owner relied on
 _LABEL = b"smc-dp view"
 _HEAD = 4  # what stands before the fields in a file: two formats, the program and its version
 
-Opened: TypeAlias = tuple[str, int, str, str, int, bytes]
+ReadEntry: TypeAlias = tuple[str, int, str, str, int, bytes]
 """A letter that a role read: its sender, its number on the link, its kind, stage, round and payload."""
 Cause: TypeAlias = Literal["mail", "itself", "waiting"]
 """What stopped a role before its end: what somebody sent it, what it was given itself, or what never came, from others
@@ -63,7 +63,7 @@ class RecordedView:
     seed: bytes
     insecure: bool
     inputs: tuple[Any, ...]
-    mail: tuple[Opened, ...]
+    mail: tuple[ReadEntry, ...]
     marks: tuple[tuple[str, str, str, int], ...]
     statements: tuple[tuple[str, str, bytes, bytes], ...]
     greetings: tuple[tuple[str, bytes], ...] = ()
@@ -149,15 +149,15 @@ class Recomputed:
 
     sent: tuple[Envelope, ...]
     reads: tuple[tuple[int, str, Message], ...]
-    opened: tuple[Opened, ...]
+    opened: tuple[ReadEntry, ...]
     view: View
     posted: tuple[tuple[str, Message], ...]
     keys: Mapping[str, Key]
-    links: Links
-    letters: tuple[Letter, ...]
+    links: LinkDecryption
+    letters: tuple[DecryptedEnvelope, ...]
     greetings: tuple[tuple[str, bytes], ...]
     result: Any = None
-    heard: tuple[SignedStatement, ...] = ()
+    heard: tuple[Attestation, ...] = ()
     doubted: frozenset[Absent] = frozenset()
     fault: str | None = None
     at: int | None = None
@@ -185,7 +185,7 @@ class _Reader:
     """An observer that keeps what the role reads and writes."""
 
     def __init__(self) -> None:
-        self.mail: list[tuple[Mail, Message]] = []
+        self.mail: list[tuple[InboxEntry, Message]] = []
         self.written: list[tuple[str, Message]] = []
 
     def stage(self, name: str, stage: str) -> None:
@@ -203,14 +203,14 @@ class _Reader:
     def waits(self, name: str, want: Want) -> None:
         pass
 
-    def consumed(self, receiver: str, mail: Mail) -> None:
+    def consumed(self, receiver: str, mail: InboxEntry) -> None:
         pass
 
-    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
         self.mail.append((mail, message))
 
 
-def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[Mail]) -> RecordedView:
+def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[InboxEntry]) -> RecordedView:
     """Return the view of an actor, signed by its owner, from the stream it began with and the mail that it read."""
     stated = actor.progress.statements.items()
     view = RecordedView(
@@ -227,7 +227,7 @@ def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[Mail]) ->
     return view.signed(actor.session, signer)
 
 
-def made_afterwards(
+def reconstruct_view(
     session: Session,
     name: str,
     signer: Signer,
@@ -266,13 +266,13 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     """
     name, reader = view.role, _Reader()
     signed = [e for e in record.values() if e.sender == name and e.is_public]
-    known = {statement(session.id, name, kind, said): signature for _, kind, said, signature in view.statements}
+    known = {signing_input(session.id, name, kind, said): signature for _, kind, said, signature in view.statements}
     signer = _KnownSigner(session.identities[name], signed, known)
     seed = Stream(view.seed, insecure=view.insecure)
     actor = Actor(session, name, signer, seed, view.inputs, first_greetings(record.values()), observer=reader)
     for mark in view.marks:
-        actor.mailbox.marks.add(Absent(*mark))
-    links = Links(session, name, actor.channel.secret, record)
+        actor.inbox.marks.add(Absent(*mark))
+    links = LinkDecryption(session, name, actor.channel.secret, record)
     sent: list[Envelope] = []
     stopped = _stopped_by(actor, record, sent)
     lines: dict[tuple[str, int], int] = {}
@@ -328,5 +328,5 @@ def _relied_on(actor: Actor) -> tuple[tuple[str, bytes], ...]:
     return tuple(sorted((name, hello.digest) for name, hello in actor.channel.greetings.items()))
 
 
-def _opened(mail: Mail) -> Opened:
+def _opened(mail: InboxEntry) -> ReadEntry:
     return mail.sender, mail.number, mail.kind, mail.stage, mail.round, mail.payload

@@ -24,7 +24,7 @@ from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.claims import View
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Mail
+from protocols.runtime.inbox import InboxEntry
 from protocols.runtime.message import Message
 from protocols.runtime.observer import Observer
 from protocols.runtime.view import RecordedView
@@ -32,10 +32,10 @@ from protocols.runtime.view import RecordedView
 EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]
 RoleEvent: TypeAlias = tuple[str, EventKind, float, Any]
 """A role's name, what it did, the seconds that it took for it, and what belongs to it."""
-ToldWhoPays: TypeAlias = Callable[[str, str], None]
-MakeSome: TypeAlias = Callable[[Greetings, Observer, ToldWhoPays, ToldWhoPays, Iterable[str]], Mapping[str, Actor]]
+ReportCharge: TypeAlias = Callable[[str, str], None]
+MakeActors: TypeAlias = Callable[[Greetings, Observer, ReportCharge, ReportCharge, Iterable[str]], Mapping[str, Actor]]
 """Makes the actors of these participants: the greetings that are posted, and whom to tell what roles do and charge."""
-MakeView: TypeAlias = Callable[[Actor, list[tuple[str, Message]], list[Mail]], tuple[View, RecordedView]]
+MakeView: TypeAlias = Callable[[Actor, list[tuple[str, Message]], list[InboxEntry]], tuple[View, RecordedView]]
 """What an actor has seen and read, for checks and for files."""
 if TYPE_CHECKING:
     WorkerLine: TypeAlias = Connection[Any, Any]
@@ -51,7 +51,7 @@ class GivenUpError(Exception):
 
 
 def work(
-    line: WorkerLine, others: Iterable[WorkerLine], make: MakeSome, names: tuple[str, ...], views: MakeView | None
+    line: WorkerLine, others: Iterable[WorkerLine], make: MakeActors, names: tuple[str, ...], views: MakeView | None
 ) -> None:
     """The life of a worker, in a process of its own; `others` are ends of lines that are not its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the simulator ends its workers as well
@@ -70,7 +70,7 @@ def work(
 class _Worker:
     """Some roles, and the line to the simulator. It is the observer of its roles."""
 
-    def __init__(self, line: WorkerLine, make: MakeSome, names: tuple[str, ...], views: MakeView | None) -> None:
+    def __init__(self, line: WorkerLine, make: MakeActors, names: tuple[str, ...], views: MakeView | None) -> None:
         self._line, self._views = line, views
         self._inbox: SimpleQueue[bytes | None] = SimpleQueue()
         self._later: deque[tuple[str, Any]] = deque()  # what came while a charge was being written down
@@ -81,7 +81,7 @@ class _Worker:
         self._flushed = self._mark = time.process_time()
         self._owed: dict[str, float] = defaultdict(float)  # seconds that no event has told yet
         self._read: dict[str, list[tuple[str, Message]]] = {name: [] for name in names}
-        self._mail: dict[str, list[Mail]] = {name: [] for name in names}
+        self._mail: dict[str, list[InboxEntry]] = {name: [] for name in names}
         self._roles = make(self._board, self, self._charge, self._void, names)
         self._ready = dict.fromkeys(names)
         self._hub = names[0]  # for whom others may wait, so it goes first
@@ -230,10 +230,10 @@ class _Worker:
     def waits(self, name: str, want: Want) -> None:
         self._note(name, "waits", (want.senders, want.greetings))
 
-    def consumed(self, receiver: str, mail: Mail) -> None:
+    def consumed(self, receiver: str, mail: InboxEntry) -> None:
         self._note(receiver, "consumed", replace(mail, payload=b""))  # what it says stays with its reader
 
-    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
         if self._views:
             self._read[receiver].append((mail.sender, message))
             self._mail[receiver].append(mail)

@@ -5,9 +5,9 @@ as soon as it is sent, and everybody computes at once; and what they tell of it 
 role by role in its own order, where a letter is read no earlier than it would be if roles took turns in one process.
 Lines of the record, rounds and seconds on the virtual clock come from there.
 
-That is so where every role comes to its end. Else the workers are sent away (`NotHeldError`), and everybody's role is
-run again in one process: it does the same as before, and stops or aborts as it would have. A charge may then stand for
-a party that had gone further than it would have come by turns: what left a worker had left.
+That is so where every role comes to its end. Else the workers are terminated (`WorkersFailedError`), and all roles run
+again in one process: each does the same as before, and aborts as it would have. A charge may then stand for a party
+that had gone further than it would have come by turns: what left a worker had left.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from typing import Any, Final
 from protocols.runtime.actor import Greetings
 from protocols.runtime.claims import View
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent, Note
+from protocols.runtime.inbox import Absent, Note
 from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import RecordedView
-from protocols.runtime.worker import EventKind, MakeSome, MakeView, RoleEvent, ToldWhoPays, WorkerLine, work
+from protocols.runtime.worker import EventKind, MakeActors, MakeView, ReportCharge, RoleEvent, WorkerLine, work
 
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself
 _HOW: Final = "fork"  # what roles are made from stays where it is: inputs and identities travel over no line
 
 
-class NotHeldError(Exception):
+class WorkersFailedError(Exception):
     """Something else happened than that every role came to its end."""
 
 
-def can_work() -> bool:
+def can_fork() -> bool:
     """Whether this process can have workers."""
     return _HOW in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
 
 
-class ToldSeconds:
+class ReportedTime:
     """The processor time of whoever computes, as the workers tell it."""
 
     def __init__(self) -> None:
@@ -57,10 +57,10 @@ class Workers:
     """Worker processes and the lines to them. `charge` and `voided` are told at once what a role spends."""
 
     def __init__(
-        self, session: Session, make: MakeSome, count: int, views: MakeView | None, charge: ToldWhoPays | None,
-        voided: ToldWhoPays | None,
+        self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: ReportCharge | None,
+        voided: ReportCharge | None,
     ) -> None:  # fmt: skip
-        self.seconds = ToldSeconds()
+        self.seconds = ReportedTime()
         self._session, self._charge, self._voided = session, charge, voided
         self._of = {name: i for i, names in enumerate(_shared_out(session, count)) for name in names}
         self._events: dict[str, deque[tuple[EventKind, float, Any]]] = {name: deque() for name in session.names}
@@ -76,9 +76,9 @@ class Workers:
             self._processes[-1].start()
             there.close()
 
-    def roles(self, board: Greetings, observer: Observer) -> dict[str, HostedRole]:
+    def roles(self, board: Greetings, observer: Observer) -> dict[str, WorkerRole]:
         """A stand-in for everybody, which tells `observer` what its role does."""
-        return {n: HostedRole(self._session, n, self, board, observer) for n in self._session.names}
+        return {n: WorkerRole(self._session, n, self, board, observer) for n in self._session.names}
 
     def hear(self) -> None:
         """Hand on what has come by now."""
@@ -127,7 +127,7 @@ class Workers:
             try:
                 what, content = line.recv()
             except (EOFError, OSError):
-                raise NotHeldError("a worker is gone") from None
+                raise WorkersFailedError("a worker is gone") from None
             if what == "events":
                 self._keep(content, worker, mail)
             elif what == "views":
@@ -138,7 +138,7 @@ class Workers:
                     told(*content)
                 line.send(("written", None))
             else:
-                raise NotHeldError("a role did not simply come to its end")
+                raise WorkersFailedError("a role did not simply come to its end")
         for reader, letters in mail.items():
             self._lines[reader].send(("mail", letters))
 
@@ -153,7 +153,7 @@ class Workers:
                 mail.setdefault(self._of[content.to], []).append(content)
 
 
-class HostedRole:
+class WorkerRole:
     """A role that a worker runs, as the simulator's turns move it: see `Actor`, whose place it takes.
 
     In its turn it goes as far as the mail leads that has been delivered to it here, whatever its worker has done.
@@ -182,7 +182,7 @@ class HostedRole:
     def deliver(self, envelope: Envelope) -> None:
         """A letter is there."""
         if self.done:
-            raise NotHeldError(f"{self.name} wanted nothing more")
+            raise WorkersFailedError(f"{self.name} wanted nothing more")
         self._letters[envelope.sender] += 1
 
     def advance(self) -> list[Envelope]:
@@ -205,7 +205,7 @@ class HostedRole:
 
     def miss(self, *senders: str) -> list[Absent]:
         """Nobody is absent where everybody comes to an end."""
-        raise NotHeldError(f"{self.name} would go on without {', '.join(senders)}")
+        raise WorkersFailedError(f"{self.name} would go on without {', '.join(senders)}")
 
     def close(self) -> None:
         """Its worker ends with it."""

@@ -15,11 +15,11 @@ from typing import Any
 from protocols import curator as with_curator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind
-from protocols.runtime.session import Greeting, Kept, Program
+from protocols.runtime.session import Greeting, KeptValues, Program
 from protocols.secure_sum import complete, dealing, seating, setup, sums
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
 from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
-from protocols.secure_sum.publishing import broken_word, publish
+from protocols.secure_sum.publishing import broken_commitment, publish
 from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, joined
 
 
@@ -75,7 +75,7 @@ def closed(p: Parameters, name: str, stage: str) -> tuple[str, ...]:
     return tuple(other for other in p.parties if other != name)
 
 
-def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> Kept:
+def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> KeptValues:
     """What a party adds to a sum is kept until that sum is over; what stages leave replaces what was left before."""
     over, (agreed, *given) = len(results) - 1, inputs
     before = accumulate((addends.count for addends in given), initial=0)
@@ -93,7 +93,7 @@ PROGRAM = Program(
     peers=peers,
     greeting=Greeting(MaskKeys, dealing.greeting),
     statements=STATEMENTS,
-    kept=broken_word,
+    broken_commitment=broken_commitment,
     widths=widths,
     closed=closed,
     unspent=unspent,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.claims import Attack, Inputs, Unclaimed, View
+from protocols.runtime.claims import Attack, Inputs, Limitation, View
 from protocols.runtime.message import Message
 from protocols.secure_sum import dealing, masks
 from protocols.secure_sum.messages import Masked, PublishedOpening, Shares
@@ -92,40 +92,40 @@ def _read(view: View, kind: type[M], sender: str) -> M:
     return next(message for who, message in view.mail if who == sender and isinstance(message, kind))
 
 
-NOT_CLAIMED = (
-    Unclaimed(
+LIMITATIONS = (
+    Limitation(
         "Charlie with T or more parties can take the masks off what a single party added, of which only that party's "
         "own share of the noise is left; where masked inputs are published, T parties can without him.",
         Attack(with_shares_enough, one_addend, _true_addend),
     ),
-    Unclaimed(
+    Limitation(
         "More than t parties with Charlie leave fewer honest shares of the noise than were counted; all but one leave "
         "the last one's alone.",
         Attack(all_but_one, the_others, _true_addend),
     ),
-    Unclaimed(
+    Limitation(
         "Where each party shares masks with its neighbours in a circle alone, nothing is claimed against a Charlie, or "
         "parties of his, who deviate: lists of survivors that differ from one arc to another open both secrets of "
         "whoever stands between, and parties that vanish in view of the circle can cut it in two."
     ),
-    Unclaimed(
+    Limitation(
         "What parties put in is not checked: each can spoil the sum, and Charlie can withhold it, or state another "
         "unless what he added up is published."
     ),
-    Unclaimed(
+    Limitation(
         "Charlie chooses who of the parties that may vanish is left out of a sum, in view of the sums before; parties "
         "that refuse to answer can stop it, and what has been paid for it by then stays paid."
     ),
-    Unclaimed(
+    Limitation(
         "A party that goes back to an old state can be made to open both of its secrets: a site has to keep the "
         "number of the last state apart from what it backs up."
     ),
-    Unclaimed(
+    Limitation(
         "A dealer whose shares open nothing can stop a sum after all have paid, and is named. Whether a dealer kept "
         "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Who "
         "complains falsely counts among the members of every coalition with Charlie."
     ),
-    Unclaimed(
+    Limitation(
         "Who is corrupted, or whose state is read, later than a sum but before its secrets are erased counts among the "
         "t. So does every name that Charlie writes into the list of parties: each party has to know the others from "
         "elsewhere."

@@ -8,7 +8,7 @@ from typing import Any
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault
-from protocols.runtime.claims import Checkable, Needed, Told, Wrong
+from protocols.runtime.claims import DisclosedMessage, PublicVerification, RequiredMessage, Violation
 from protocols.runtime.endpoint import Greeted
 from protocols.secure_sum import dealing, opening, roster, unmasking
 from protocols.secure_sum.messages import Ended, Masked, MaskKeys, PublishedOpening, Shares, Unmask
@@ -23,21 +23,21 @@ _SharesHeld = dict[tuple[int, int, bool], dict[int, bytes]]
 
 def published(
     p: Parameters, session: bytes, greetings: _Greetings, said: Mapping[str, Any], attested: Attested
-) -> Wrong | None:
+) -> Violation | None:
     """What is wrong with what Charlie added up in public."""
     opened = said.get(CURATOR_NAME)
     if not isinstance(opened, PublishedOpening):
         missing = Fault("sum.not_published")
-        return Wrong(missing, None if opened is None else CURATOR_NAME)
+        return Violation(missing, None if opened is None else CURATOR_NAME)
     found = opening.fault(p, session, greetings, opened, attested)
-    return None if found is None else Wrong(found.fault, CURATOR_NAME if found.shows else None)
+    return None if found is None else Violation(found.fault, CURATOR_NAME if found.shows else None)
 
 
-def needs(p: Parameters, said: Mapping[str, Any]) -> Iterator[Needed]:
+def needs(p: Parameters, said: Mapping[str, Any]) -> Iterator[RequiredMessage]:
     """The masked input of each member of each published sum; raises `LocalError` for a list of strangers."""
     opened = said.get(CURATOR_NAME)
     for r, listed in enumerate(() if opened is None else opened.members):
-        yield from (Needed(p.parties[i], CURATOR_NAME, Masked.__name__, stage(r)) for i in p.members(listed))
+        yield from (RequiredMessage(p.parties[i], CURATOR_NAME, Masked.__name__, stage(r)) for i in p.members(listed))
 
 
 def contradicted(
@@ -46,7 +46,7 @@ def contradicted(
     greetings: _Greetings,
     said: Mapping[str, Any],
     statements: Sequence[tuple[str, Any]],
-) -> Wrong | None:
+) -> Violation | None:
     """Charlie, if he signed another list or another result of a sum than he published."""
     opened = said.get(CURATOR_NAME)
     if opened is None:
@@ -59,12 +59,12 @@ def contradicted(
         for message in (message for message in signed if message.context == at):
             other = isinstance(message, Ended) and message.digest != digest
             if other or message.members != members:
-                return Wrong(Fault("sum.not_as_signed", {"sum": r}), CURATOR_NAME)
+                return Violation(Fault("sum.not_as_signed", {"sum": r}), CURATOR_NAME)
         query, start = roster.next_query(p, session, r, query, members, S), start + p.length(r)
     return None
 
 
-def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong | None:
+def told(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> Violation | None:
     """Who dealt T shares that it committed to, and that do not open what it greeted with; in a circle nobody is asked,
     for whose neighbour somebody is does not show in greetings.
     """
@@ -77,11 +77,11 @@ def told(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> Wrong
                 false_shares = Fault(
                     "sum.false_shares", {"name": name, "what": "seed" if of_seed else "mask key", "sum": r}
                 )
-                return Wrong(false_shares, name)
+                return Violation(false_shares, name)
     return None
 
 
-def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> _SharesHeld:
+def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> _SharesHeld:
     """The shares in these letters that their dealers committed to; for others nobody answers."""
     found: _SharesHeld = {}
     for letter in letters:
@@ -92,7 +92,7 @@ def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[Told]) -> _Sh
     return found
 
 
-def _given(p: Parameters, greetings: _Greetings, letter: Told) -> Iterator[tuple[int, int, int, Held]]:
+def _given(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
     """Dealer, holder, sum and shares, as a dealer gave them."""
     if not isinstance(letter.message, Shares) or not {letter.sender, letter.to} <= set(p.parties):
         return
@@ -102,7 +102,7 @@ def _given(p: Parameters, greetings: _Greetings, letter: Told) -> Iterator[tuple
         yield from ((dealer, holder, r, of_sum) for r, of_sum in enumerate(held))
 
 
-def _shown(p: Parameters, greetings: _Greetings, letter: Told) -> Iterator[tuple[int, int, int, Held]]:
+def _shown(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
     """The same as a holder showed them; of two shares only one."""
     if not isinstance(letter.message, Unmask) or letter.sender not in p.parties:
         return
@@ -131,4 +131,4 @@ def _is_verifiable(p: Parameters) -> bool:
     return p.verifiable
 
 
-CHECKABLE = Checkable(_is_verifiable, published, told, needs, contradicted)
+CHECKABLE = PublicVerification(_is_verifiable, published, told, needs, contradicted)

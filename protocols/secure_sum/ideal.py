@@ -27,10 +27,21 @@ from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.claims import Claim, Detour, Hygiene, Inputs, Leaving, Mask, Model, Readings, Trials, Unknown
+from protocols.runtime.claims import (
+    Claim,
+    Detour,
+    DropOutTrials,
+    Hygiene,
+    Inputs,
+    Mask,
+    Model,
+    Readings,
+    Trials,
+    Unknown,
+)
 from protocols.runtime.message import Message
 from protocols.secure_sum import asked, complaints, dealing, graph, masks
-from protocols.secure_sum.boundary import NOT_CLAIMED
+from protocols.secure_sum.boundary import LIMITATIONS
 from protocols.secure_sum.messages import Accused, Shares
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from protocols.secure_sum.values import Addends, Held, joined
@@ -209,7 +220,7 @@ def _numbers(found: Mapping[str, Sequence[bytes]]) -> Readings:
 # A model for audits.
 
 
-def toy(p: Parameters) -> Parameters:
+def dry_run_parameters(p: Parameters) -> Parameters:
     """The same names and sums with one number in each block."""
     return replace(p, sums=tuple(tuple(Block(1, b.noise) for b in blocks) for blocks in p.sums))
 
@@ -250,7 +261,7 @@ def given(
     return {f"S({i})": x for i, x in enumerate((x for S in sums for x in S), start=1)}
 
 
-def toy_masks(p: Parameters) -> tuple[Mask, ...]:
+def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
     """Every field that hides something from its reader, always mod a power of two."""
     seed = 8 * masking.SECRET_BYTES
     return (
@@ -277,7 +288,7 @@ def agrees(p: Parameters, given: Inputs, published: Mapping[str, Any]) -> bool:
 
 
 MODEL = Model(
-    toy,
+    dry_run_parameters,
     inputs,
     (),
     lambda p: (),
@@ -285,7 +296,7 @@ MODEL = Model(
     asked.outcomes,
     Hygiene(
         8 * masking.SECRET_BYTES,
-        toy_masks,
+        hygiene_masks,
         (),
         lambda p: (p.ring_bits, 0),
         agrees,
@@ -293,10 +304,10 @@ MODEL = Model(
         lambda p: p.output != SHARES,
         gathered,
     ),
-    vanishing=asked.vanishing,
+    drop_outs=asked.vanishing,
     given=given,
     profiles=asked.profiles,
-    asked=at_home,
+    split_answers=at_home,
     detour=Detour(Accused, Shares, complaints.spoilt),
 )
 
@@ -369,14 +380,14 @@ def simulation_of_the_rest(p: Parameters, rng: Stream) -> Callable[[tuple[str, .
 
 CLAIM = Claim(
     simulators={"Charlie and at most t parties": simulate_with_charlie, "parties without Charlie": simulate_parties},
-    not_claimed=NOT_CLAIMED,
+    limitations=LIMITATIONS,
     trials=Trials(
         claimed,
         simulation,
         small,
         worlds,
         lambda p, found: found,
-        leaving=Leaving(leaving, simulation_of_the_rest),
+        drop_out_trials=DropOutTrials(leaving, simulation_of_the_rest),
         sessions=SESSIONS,
     ),
     assumptions=ASSUMPTIONS,

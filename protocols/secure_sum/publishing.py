@@ -34,7 +34,7 @@ async def publish(me: Endpoint, p: Parameters, book: Book) -> Sums:
     return Sums(vault.values, vault.members)
 
 
-def broken_word(
+def broken_commitment(
     session_id: bytes, names: tuple[str, ...], told: Sums, published: Mapping[str, Any]
 ) -> tuple[str, Fault] | None:
     """Charlie, if he published other sums than he told this participant, and what he did; None if he did not.

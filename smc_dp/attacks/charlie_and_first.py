@@ -11,7 +11,7 @@ from functools import partial
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.linear import submission
-from protocols.linear.boundary import Everything, everything_of_hubs
+from protocols.linear.limitations import Everything, everything_of_hubs
 from protocols.linear.parameters import Parameters
 from protocols.runtime.claims import View
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
-from protocols.pathak2010.as_printed import PrintedCuratorShare, PrintedSlot
-from protocols.pathak2010.boundary import Sizes, sizes_of_charlie_and_party
+from protocols.pathak2010 import as_published
+from protocols.pathak2010.as_published import PrintedCuratorShare, PrintedSlot
+from protocols.pathak2010.limitations import Sizes, sizes_of_charlie_and_party
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
@@ -120,7 +120,7 @@ ATTACK = MeasuredAttack(
             "the printed protocol",
             "succeeds",
             lambda rng, bits: _trial(rng, bits, printed=True),
-            code=(as_printed.find_smallest,),
+            code=(as_published.find_smallest,),
         ),
         Variant(
             "hardened",

@@ -14,8 +14,8 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext, PrivateKey, PublicKey
-from protocols.pathak2010 import as_printed, stage1
-from protocols.pathak2010.as_printed import PlainlyBlinded, PrintedSlot
+from protocols.pathak2010 import as_published, stage1
+from protocols.pathak2010.as_published import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.session import Program
@@ -25,7 +25,11 @@ from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PRINTED, left_behi
 PARTIES = 7
 CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
-        PLAIN_BLINDING.name: (as_printed.blind_and_permute, as_printed.plain_stage1_curator, as_printed.plain_product),
+        PLAIN_BLINDING.name: (
+            as_published.blind_and_permute,
+            as_published.plain_stage1_curator,
+            as_published.plain_product,
+        ),
         HARDENED.name: (stage1.curator, PublicKey.blind),
     }
 )

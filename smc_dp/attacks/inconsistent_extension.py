@@ -24,7 +24,7 @@ from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES, Evaluator, Wires, wires
 from protocols.errors import DecodeError
 from protocols.linear import masks, publication, selection, setup, submission
-from protocols.linear.boundary import Everything
+from protocols.linear.limitations import Everything
 from protocols.linear.messages import LockedRows
 from protocols.linear.parameters import Parameters
 from protocols.linear.values import Announced, CuratorKeys, Gathered, Halves

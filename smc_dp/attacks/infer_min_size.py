@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
@@ -59,7 +59,7 @@ def _attacked(program: Program) -> Variant:
         one_row = copies * DIMENSION * float(law.scale)
         return _is_near(estimated(play(program, secrets, key_bits, rng).lifted, one_row), n)
 
-    code = (as_printed.stage2_party, SmallestNoise.law) if printed else ()
+    code = (as_published.stage2_party, SmallestNoise.law) if printed else ()
     return Variant(*form_of(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
 
 

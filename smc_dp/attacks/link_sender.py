@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed, stage1
-from protocols.pathak2010.as_printed import PrintedCuratorShare
+from protocols.pathak2010 import as_published, stage1
+from protocols.pathak2010.as_published import PrintedCuratorShare
 from protocols.pathak2010.values import Halves
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
@@ -46,7 +46,7 @@ def _attacked(program: Program, name: str) -> Variant:
         return pi1 == truth and named == min(range(PARTIES), key=lambda j: drawn[j].n)
 
     printed = program is PRINTED
-    code: tuple[StepCode, ...] = (as_printed.find_smallest,) if printed else (stage1.party, stage1.relays_and_covers)
+    code: tuple[StepCode, ...] = (as_published.find_smallest,) if printed else (stage1.party, stage1.relays_and_covers)
     outcome: AttackOutcome = "succeeds" if printed else "fails"
     return Variant(name, "curator protocol", f"the {name} protocol", outcome, trial, code=code)
 

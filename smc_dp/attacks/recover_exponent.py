@@ -13,8 +13,8 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext, PublicKey
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import as_printed, stage2
-from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010 import as_published, stage2
+from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
@@ -88,7 +88,7 @@ def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Se
     printed = program is PRINTED
     code: tuple[StepCode, ...] = (stage2.party, PublicKey.refresh)
     if printed:
-        code = (as_printed.stage2_party, as_printed.scale_signed)
+        code = (as_published.stage2_party, as_published.scale_signed)
     outcome: AttackOutcome = "succeeds" if printed else "fails"
     return Variant(name, "curator protocol", f"the {name} protocol", outcome, trial, code=code)
 

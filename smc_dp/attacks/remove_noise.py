@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
@@ -36,7 +36,7 @@ def _attacked(program: Program) -> Variant:
         return sum_of_models(honest) == S
 
     printed = program is PRINTED
-    code = (as_printed.find_smallest, as_printed.stage2_party) if printed else ()
+    code = (as_published.find_smallest, as_published.stage2_party) if printed else ()
     return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
 

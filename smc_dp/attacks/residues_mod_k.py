@@ -10,14 +10,17 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed, stage3
+from protocols.pathak2010 import as_published, stage3
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, form_of, play, secrets, sum_of_models
 
 PARTIES, DIMENSION = 3, 8
 CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
-    {PRINTED.name: (as_printed.stage3_party, as_printed.stage3_curator), HARDENED.name: (stage3.party, stage3.curator)}
+    {
+        PRINTED.name: (as_published.stage3_party, as_published.stage3_curator),
+        HARDENED.name: (stage3.party, stage3.curator),
+    }
 )
 """What puts the noise into the sum."""
 

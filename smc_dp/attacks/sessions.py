@@ -14,7 +14,7 @@ from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.linear.parameters import Parameters as LinearParameters
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.pathak2010.noisy_sum_claims import released
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
@@ -25,8 +25,8 @@ from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
 
 HARDENED = pathak2010.PROGRAM
-PRINTED = as_printed.PROGRAM
-PLAIN_BLINDING = as_printed.PLAIN_BLINDING
+PRINTED = as_published.PROGRAM
+PLAIN_BLINDING = as_published.PLAIN_BLINDING
 LINEAR = linear.PROGRAM
 _FORMS = {PRINTED.name: "printed", HARDENED.name: "hardened", LINEAR.name: "linear"}
 
@@ -105,11 +105,11 @@ def _parameters(program: Program, names: tuple[str, ...], dimension: int, key_bi
     return Parameters(names, dimension, key_bits)
 
 
-def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_printed.PrintedInput:
+def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_published.PrintedInput:
     w = p.weights.vector(secret.w)
     if program.name in (HARDENED.name, LINEAR.name):
         return PartyInput(secret.n, w, p.weights.vector(secret.eta))
-    return as_printed.PrintedInput(secret.n, w, tuple(secret.eta))
+    return as_published.PrintedInput(secret.n, w, tuple(secret.eta))
 
 
 def mail_from(view: View, sender: str, kind: type[M]) -> M:

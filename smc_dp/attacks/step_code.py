@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from importlib import resources
 
-from protocols.runtime.quoted import NOTES, plain
+from protocols.runtime.citations import NOTES, plain
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 
 _MARK = re.compile(r"\[N\d+\]")

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
@@ -94,7 +94,7 @@ def _attacked(program: Program) -> Variant:
         return seen.held == (seen.exact, *[None] * (len(SIZES) - 1))
 
     printed = program is PRINTED
-    code = (as_printed.stage2_party,) if printed else ()
+    code = (as_published.stage2_party,) if printed else ()
     return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
 

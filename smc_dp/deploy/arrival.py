@@ -16,10 +16,10 @@ from protocols.curator import CURATOR_NAME
 from protocols.programs import find
 from protocols.runtime import envelope
 from protocols.runtime.body_bytes import body_bytes
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.conversation import Conversation
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, START, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy import approval, record
@@ -154,7 +154,7 @@ class Arrivals:
     def _of_all(self, sender: str) -> Iterator[tuple[_Kind, int]]:
         """What a participant signs for everybody."""
         mine = self._group[sender]
-        yield (HELLO, GREETING), 1
+        yield (HELLO, GREETING_STAGE), 1
         yield from (((STAGE_END, stage), 1) for stage in self._talk.stages[mine])
         yield from (((p.kind.__name__, p.stage), 1) for p in self._talk.published if mine in p.by)
 

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from protocols.errors import PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.envelope import HELLO, START, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 Mark: TypeAlias = tuple[str, Absent]

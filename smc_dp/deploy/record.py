@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_signed
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError, InputFault
@@ -99,7 +99,7 @@ def _next_for_all(
 ) -> Absent | None:
     sent = chains.get(name, ())
     if not sent:
-        return Absent(name, HELLO, GREETING)
+        return Absent(name, HELLO, GREETING_STAGE)
     others = [other for other in session.names if other in done and session.kind(other) == session.kind(name)]
     if not others:
         return Absent(name, STAGE_END, sent[-1].stage)

@@ -14,7 +14,7 @@ from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import DecodeError, ProtocolError
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.view import made_afterwards
+from protocols.runtime.view import reconstruct_view
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
@@ -43,7 +43,7 @@ def own_view(
     what the record was made from: then the role would have sent something else.
     """
     try:
-        view = made_afterwards(session, name, signer, seed, inputs, record.envelopes, record.absent_to(name))
+        view = reconstruct_view(session, name, signer, seed, inputs, record.envelopes, record.absent_to(name))
     except ProtocolError as error:
         raise InputError("view.does_not_follow", name=name, error=str(error)) from None
     return view.dumps(session)

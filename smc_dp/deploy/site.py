@@ -21,9 +21,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError, ProtocolError, ReplayError, shown, somebody_between
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import START, Envelope, is_signed
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputFault
@@ -57,7 +57,7 @@ class Site:
         observer: Observer | None = None,
     ) -> None:
         self.session, self.study, self.name, self.store = session, study, name, store
-        self.board = Board(session)
+        self.board = BulletinBoard(session)
         self._limits = Arrivals(session)
         self._signer, self._clock = signer, clock
         facts = store.facts()
@@ -110,7 +110,7 @@ class Site:
     @property
     def consumed(self) -> int:
         """Number of messages that the role has read."""
-        return self.actor.mailbox.consumed
+        return self.actor.inbox.consumed
 
     @property
     def is_over_elsewhere(self) -> bool:
@@ -207,7 +207,7 @@ class Site:
             if parcel.lane == "mail":
                 yield Envelope.decode(parcel.body)
 
-    # Mail.
+    # InboxEntry.
 
     def _deliver(self, parcels: Sequence[Parcel]) -> int:
         """Hand on what is next on its link, now that these have come; how many were, with those between others."""
@@ -283,7 +283,7 @@ class Site:
         mail = [parcel for parcel in self.store.received() if parcel.lane == "mail"]
         own = [parcel for parcel in self.store.outgoing() if parcel.lane == "mail" and parcel.to == PUBLIC_NAME]
         opened = {(sender, self.name): n for sender, n in self.actor.channel.counters.received.items()}
-        for envelope in self.actor.early.envelopes:
+        for envelope in self.actor.held.envelopes:
             opened[envelope.sender, self.name] = envelope.number + 1
         self._next.update(opened)
         for parcel in own:

@@ -1,6 +1,7 @@
 """What one site keeps of one study, and the rule by which it keeps it.
 
-Mail that was taken, the new state and what is to be sent are committed in one transaction; only then anything is sent.
+The messages that were read, the new state and what is to be sent are committed in one transaction; only then
+anything is sent.
 So whatever dies when, the next process goes on from the last commit, and what it sends again is the same.
 
 The state is numbered. The number of the newest stands in a file apart, where backups do not reach: an old state is an

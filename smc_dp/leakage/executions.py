@@ -8,10 +8,10 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.runtime.actor import NOBODY, Home
+from protocols.runtime.actor import NO_LOCAL_PROGRAMS, LocalProgram
 from protocols.runtime.claims import Inputs
 from protocols.runtime.session import SESSION_BYTES, Program, Session
-from protocols.runtime.simulate import Letters, Run, Setting, simulate
+from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
 
 
 def execute(
@@ -20,7 +20,7 @@ def execute(
     inputs: Inputs,
     rng: Stream,
     vanishing: Mapping[str, int] = MappingProxyType({}),
-    home: Mapping[str, Home] = NOBODY,
+    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
     """Execute a protocol once with views; `vanishing` names drop-outs, each after this many messages.
 
@@ -30,5 +30,5 @@ def execute(
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(program, p, public, rng.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: rng.fork(f"seed {name}") for name in inputs}
-    leaving = {name: Letters(count) for name, count in vanishing.items()}
+    leaving = {name: SealedCount(count) for name, count in vanishing.items()}
     return simulate(session, identities, seeds, inputs, Setting(vanish=leaving, views=True), home)

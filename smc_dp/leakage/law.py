@@ -110,14 +110,14 @@ def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
         for said, those in told_so.items()
     }
     found = compared_as_told(list(zip(read, told, strict=True)), made)
-    return replace(found, vanished=tuple(trials.vanishing(p)))
+    return replace(found, vanished=tuple(trials.drop_outs(p)))
 
 
 def told_in(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> dict[Coalition, str]:
     """Return the functionality's output for each coalition in this world, where it does not depend on chance."""
-    if trials.told is None:
+    if trials.leakage is None:
         return dict.fromkeys(who, NOTHING)
-    every = {c: trials.told(p, world, c) for c in who}
+    every = {c: trials.leakage(p, world, c) for c in who}
     return {c: said[0] for c, said in every.items() if len(said) == 1}
 
 
@@ -185,7 +185,7 @@ def real(
     for i in range(runs):
         coins = rng.fork(str(i))
         q = by_lot(trials, p, coins)
-        views = execute(program, q, trials.worlds(q)[world], coins, trials.vanishing(q)).views
+        views = execute(program, q, trials.worlds(q)[world], coins, trials.drop_outs(q)).views
         for c in who:
             samples[c].append(trials.condensed(q, trials.read(q, tuple(views[name] for name in c))))
     return samples
@@ -207,7 +207,7 @@ def simulated(
         q = by_lot(trials, p, coins)
         simulate = trials.simulated(q, coins)
         for c in who:
-            samples[c].append(trials.condensed(q, simulate(c, told) if trials.told else simulate(c)))
+            samples[c].append(trials.condensed(q, simulate(c, told) if trials.leakage else simulate(c)))
     return samples
 
 

@@ -40,7 +40,7 @@ def attacks(protocol: Protocol, p: Any) -> list[tuple[str, Attack]]:
     first = protocol.model.sample(PARTIES)
     others = protocol.model.profiles(first)
     elsewhere = (first, *others) if others else ()
-    known = [(u.sentence, u.attack) for u in protocol.claim.not_claimed if u.attack]
+    known = [(u.sentence, u.attack) for u in protocol.claim.limitations if u.attack]
     return [(said, a) for said, a in known if a.coalitions(p) or not any(a.coalitions(q) for q in elsewhere)]
 
 

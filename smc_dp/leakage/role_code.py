@@ -44,7 +44,7 @@ def modules(protocol: Protocol) -> Mapping[str, bytes]:
 def _roots(protocol: Protocol) -> Iterator[str]:
     """Yield the modules of the roles, and of all functions in the trials and the attacks of the claim."""
     claim = protocol.claim
-    declared = [claim.trials, *claim.not_claimed] if claim else []
+    declared = [claim.trials, *claim.limitations] if claim else []
     for function in _functions([protocol.program.roles, declared]):
         yield function.__module__
 

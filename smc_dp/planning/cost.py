@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.conversation import Foreseen, foresee
+from protocols.runtime.conversation import PredictedTraffic, predict_traffic
 from smc_dp.core.errors import InputError
 from smc_dp.planning.operation_costs import estimated_seconds
 
@@ -92,7 +92,7 @@ def session_cost(spec: SessionSpec, *, measure: bool = False) -> SessionCost:
         raise InputError("plan.no_conversation", name=protocol.program.name)
     conversation = protocol.conversation(p)
     try:
-        foreseen = foresee(protocol.program, p, conversation)
+        foreseen = predict_traffic(protocol.program, p, conversation)
     except LocalError as error:
         raise InputError(error.fault) from None
     by_stage = tuple(StageTraffic(name, t.messages, t.bytes, t.rounds) for name, t in foreseen.by_stage.items())
@@ -108,7 +108,7 @@ def session_cost(spec: SessionSpec, *, measure: bool = False) -> SessionCost:
     )
 
 
-def _roles(foreseen: Foreseen) -> list[RoleTraffic]:
+def _roles(foreseen: PredictedTraffic) -> list[RoleTraffic]:
     return [
         RoleTraffic(role, len(names), tally.messages, tally.bytes, tally.received, tally.received_bytes)
         for role, names in foreseen.groups.items()

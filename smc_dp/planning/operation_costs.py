@@ -20,7 +20,16 @@ from protocols.crypto import dgk, garbling, masking, oblivious, paillier
 from protocols.crypto.identity import Identity
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Channel
-from protocols.runtime.conversation import AGREEMENT, BIT, ENCRYPTION, GATE, MASK_BYTE, POWER, Foreseen, Operations
+from protocols.runtime.conversation import (
+    AGREEMENT,
+    BIT,
+    ENCRYPTION,
+    GATE,
+    MASK_BYTE,
+    POWER,
+    Operations,
+    PredictedTraffic,
+)
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.message import PARTY, Message, Times, message, public
 from protocols.runtime.session import SESSION_BYTES, Session
@@ -33,7 +42,7 @@ _USES = 40  # of a fresh Paillier key, whose table grows with use
 _BITS, _WORDS, _WIDTH, _MOST_PARTIES = 32, 10_000, 8, 1000
 
 
-def estimated_seconds(p: Any, operations: Operations, foreseen: Foreseen) -> float:
+def estimated_seconds(p: Any, operations: Operations, foreseen: PredictedTraffic) -> float:
     """Return processor seconds of a session with parameters `p`, all participants together."""
     counts = {
         ENVELOPE: sum(stage.messages for stage in foreseen.by_stage.values()),

@@ -248,9 +248,9 @@ def unclaimed(prospect: Candidate) -> Iterator[str]:
     claim, p = prospect.program.claim, prospect.session.parameters
     if claim is None:
         return
-    about = [said.attack is not None for said in claim.not_claimed]
+    about = [said.attack is not None for said in claim.limitations]
     last = len(about) - 1 - about[::-1].index(True) if True in about else -1
-    for said in claim.not_claimed[: last + 1]:
+    for said in claim.limitations[: last + 1]:
         if said.attack is None or said.attack.coalitions(p):
             yield said.sentence
 

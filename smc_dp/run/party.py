@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from protocols.arithmetic.rng import Forks, Stream
-from protocols.runtime.actor import Home
+from protocols.runtime.actor import LocalProgram
 from protocols.runtime.session import Session
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.data.federation import Rows
@@ -67,7 +67,7 @@ class LocalParty:
         """Of the party's role, at its start."""
         return execution.role_inputs(session, self.part)
 
-    def at_home(self, session: Session, inputs: tuple[Any, ...]) -> Home | None:
+    def at_home(self, session: Session, inputs: tuple[Any, ...]) -> LocalProgram | None:
         """Who answers the party's role when it asks, None where it does not.
 
         `inputs`: those that the role has by now. What was answered before stands there, and is not answered again: a

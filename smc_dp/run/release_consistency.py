@@ -17,12 +17,12 @@ from typing import Any
 from protocols.crypto.identity import verify
 from protocols.errors import DecodeError, Fault, ProtocolError
 from protocols.runtime import message as messages
-from protocols.runtime.channel import GREETING
-from protocols.runtime.claims import Needed
+from protocols.runtime.attestation import Attestation, signing_input
+from protocols.runtime.channel import GREETING_STAGE
+from protocols.runtime.claims import RequiredMessage
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, first_greetings, is_signed, signed_payload
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.statement import SignedStatement, statement
 from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 from smc_dp.run import approvals
@@ -61,7 +61,7 @@ class ReleaseEvidence:
     envelopes: Mapping[int, Envelope] = field(repr=False)
     absences: Mapping[int, tuple[str, Absent]]
     told: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    statements: Sequence[SignedStatement] = field(default=(), repr=False)
+    statements: Sequence[Attestation] = field(default=(), repr=False)
 
     @property
     def notices(self) -> Any:
@@ -174,7 +174,7 @@ def shares_fault(shares: SharesFile, recorded: ReleaseEvidence) -> Contradiction
     return None
 
 
-def openings_fault(recorded: ReleaseEvidence, heard: list[SignedStatement] | None = None) -> Contradiction | None:
+def openings_fault(recorded: ReleaseEvidence, heard: list[Attestation] | None = None) -> Contradiction | None:
     """Whether what was published follows from what everybody greeted with, where anybody can make it again.
 
     `heard` takes the statements that were seen to be signed.
@@ -203,7 +203,7 @@ def members_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     return None
 
 
-def required_inputs(recorded: ReleaseEvidence) -> Iterator[Needed]:
+def required_inputs(recorded: ReleaseEvidence) -> Iterator[RequiredMessage]:
     """Yield what has to have been sent for what was published; raise `ProtocolError` for what is none."""
     checkable, p = openings.verification_of(recorded.session), recorded.session.parameters
     if checkable is not None and recorded.published:
@@ -237,7 +237,7 @@ def could_wait(session: Session, reader: str, absent: Absent) -> bool:
     """Whether the role of this reader could ever wait for this message: a greeting, or a kind with such a route."""
     if absent.kind == HELLO:
         greets = absent.sender in session.greeters or absent.sender in session.peers(reader)
-        return greets and (absent.stage, absent.read) == (GREETING, 0) and absent.sender != reader
+        return greets and (absent.stage, absent.read) == (GREETING_STAGE, 0) and absent.sender != reader
     kind = session.kinds.get(absent.kind)
     if kind is None or absent.sender not in session.peers(reader):
         return False
@@ -264,7 +264,7 @@ def _marks(recorded: ReleaseEvidence) -> Mapping[str, Collection[Absent]] | None
 def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Whether what was published is what the owners of given views were told, signed or sealed."""
     session = recorded.session
-    checkable, kept = openings.verification_of(session), session.program.kept
+    checkable, kept = openings.verification_of(session), session.program.broken_commitment
     try:
         said = recorded.said
         if checkable is not None and said and (signed := _statements(recorded)):
@@ -300,10 +300,10 @@ def _statements(recorded: ReleaseEvidence) -> list[tuple[str, Any]]:
     return found
 
 
-def is_signed_statement(session: Session, said: SignedStatement) -> bool:
+def is_signed_statement(session: Session, said: Attestation) -> bool:
     """Whether the identity of its signer in this session signed a statement."""
     public = session.identities.get(said.name)
-    return public is not None and verify(public, statement(session.id, *said[:3]), said.signature)
+    return public is not None and verify(public, signing_input(session.id, *said[:3]), said.signature)
 
 
 def _of_publisher(recorded: ReleaseEvidence, fault: Fault, name: str | None) -> Contradiction:

@@ -166,7 +166,7 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
         yield Prose("The protocol is kept for its flaws, and claims nothing against those who take part.")
     else:
         yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
-        yield Bullets(tuple(said.sentence for said in claim.not_claimed))
+        yield Bullets(tuple(said.sentence for said in claim.limitations))
     yield Prose("Several releases of the same rows add up. How well a release classifies is nothing that it promises.")
 
 

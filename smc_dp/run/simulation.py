@@ -24,7 +24,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
-from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
+from protocols.runtime.simulate import ChargeListener, SealedCount, Setting
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_rows
@@ -212,14 +212,14 @@ class _Run:
         return Setting(
             self.simulated["topology"],
             self.simulated["link"],
-            vanish={name: Letters(n - 1) for name, n in self.vanish.items()},
+            vanish={name: SealedCount(n - 1) for name, n in self.vanish.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
             record=record,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
             voided=voided,
-            made=sites.actors,
+            make_actors=sites.actors,
             workers=self.workers,
         )
 
@@ -236,8 +236,8 @@ class _Sites:
         self,
         greetings: Greetings,
         observer: Observer,
-        charge: ToldOfCharge,
-        voided: ToldOfCharge,
+        charge: ChargeListener,
+        voided: ChargeListener,
         names: Iterable[str],
     ) -> Mapping[str, Actor]:
         """One for each of these participants."""

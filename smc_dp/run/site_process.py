@@ -21,7 +21,7 @@ import cbor2
 from protocols.arithmetic.rng import Forks, Stream
 from protocols.crypto.identity import Signer
 from protocols.errors import ReplayError, StoppedError, UnansweredError
-from protocols.runtime.actor import Actor, Greetings, Home
+from protocols.runtime.actor import Actor, Greetings, LocalProgram
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.observer import Observer
 from protocols.runtime.replay import resume, save
@@ -53,7 +53,7 @@ class SiteInputs:
     """
 
     inputs: Callable[[Stream], tuple[Any, ...]]
-    answers: Callable[[Forks, tuple[Any, ...]], Home | None] = lambda coins, inputs: None
+    answers: Callable[[Forks, tuple[Any, ...]], LocalProgram | None] = lambda coins, inputs: None
     draws: tuple[str, ...] = ()
 
 
@@ -67,7 +67,7 @@ class StoredActor:
 
 
 class SiteActor:
-    """Moved by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
+    """DrivenRole by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
 
     `greetings`: those that are posted, by sender. `keeps_seed`: the role's first seed stays in what is kept, so that a
     view can be made in the end. `charge` and `voided` hear the labels under which something leaves, or is taken back.
@@ -92,7 +92,7 @@ class SiteActor:
         self.sends_nothing = False  # the session is over: the role reads what has come, and nothing new is charged
         self._name, self._brings = name, brings
         self._charge, self._voided = charge, voided
-        self._answers: Home | None = None
+        self._answers: LocalProgram | None = None
         self.first_seed: Stream | None
         if kept is None:
             drawn = coins or SiteRandomness.from_system()

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import cbor2
 
 from protocols.crypto.identity import Signer, verify
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from smc_dp.core import reading
 from smc_dp.core.documents import canonical_text
 from smc_dp.core.errors import InputError, shown

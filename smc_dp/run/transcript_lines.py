@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import ABSENT, digest_of_absence, read_absence, read_envelope
 from smc_dp.core.errors import InputError

@@ -12,7 +12,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.programs import Protocol
 from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Session
-from protocols.runtime.simulate import Letters, Setting, simulate
+from protocols.runtime.simulate import SealedCount, Setting, simulate
 from protocols.runtime.view import recompute
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
 from smc_dp.leakage.symbolic.world_runs import WorldBook
@@ -33,7 +33,7 @@ def toy_run(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> W
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(protocol.program, p, public, root.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: root.fork(f"seed {name}") for name in inputs}
-    vanish = {pattern.name: Letters(pattern.letter - 1)} if pattern.name else {}
+    vanish = {pattern.name: SealedCount(pattern.letter - 1)} if pattern.name else {}
     run = simulate(session, identities, seeds, inputs, Setting(vanish=vanish, views=True, marks=(MARK,)))
     record = dict(enumerate(run.transcript.read(), start=1))
     views = {name: recompute(session, view, record) for name, view in run.recorded.items()}
@@ -56,5 +56,5 @@ def pattern_of(watched: Watched, protocol: Protocol, p: Any) -> Pattern | None:
     book = WorldBook(protocol, p)
     party = book.names[watched.session.names.index(name)]
     trace = book.trace(base(book.parties, len(protocol.model.permutations), 0))
-    found = patterns(trace.sent, [x for x in protocol.model.vanishing(p) if x == party])
+    found = patterns(trace.sent, [x for x in protocol.model.drop_outs(p) if x == party])
     return next((x for x in found if not x.late and x.letter == sent + 2), None)

@@ -121,7 +121,7 @@ def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
     """The last party of those who may vanish, as it vanishes before the first sealed letter in which a number of its
     inputs stands; None where nobody may, or none does.
     """
-    leaving = protocol.model.vanishing(p)
+    leaving = protocol.model.drop_outs(p)
     if not leaving:
         return None
     book = WorldBook(protocol, p)

@@ -17,7 +17,7 @@ from protocols.crypto.paillier import PrivateKey
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError, LocalError
 from protocols.runtime import message as messages
-from protocols.runtime.claims import keys_of
+from protocols.runtime.claims import secret_keys_of
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import Keys, Message
 from protocols.runtime.session import Session
@@ -97,7 +97,7 @@ def _published(session: Session, e: Envelope, kind: type[Message], keys: Keys) -
 def _secret_keys(views: Mapping[str, Recomputed]) -> dict[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]]:
     found: dict[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]] = {}
     for name, again in views.items():
-        for modulus, key in keys_of(again.view).items():
+        for modulus, key in secret_keys_of(again.view).items():
             _, holders = found.get(modulus, (key, ()))
             found[modulus] = key, (*holders, name)
     return found

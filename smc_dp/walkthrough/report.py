@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from protocols.programs import Protocol
+from protocols.runtime.citations import NOTES, note
 from protocols.runtime.message import Message
-from protocols.runtime.quoted import NOTES, note
 from smc_dp.core.version import __version__
 from smc_dp.leakage.matrix_text import listed
 from smc_dp.pages.blocks import (
@@ -118,7 +118,7 @@ def _letters(watched: Watched, step: LectureStep) -> Sequence[Section]:
     for name in step.kinds:
         letters = [letter for letter in step.letters if letter.kind.__name__ == name]
         kind = letters[0].kind
-        fields = tuple((slot.name, f"{slot.protection.in_words}.") for slot in kind.slots)
+        fields = tuple((slot.name, f"{slot.protection.description}.") for slot in kind.slots)
         protected = (FactList(fields),) if fields else ()
         found.append(Section(name, (Prose(_about(kind)), *protected, values.table(kind, letters, watched))))
     return found
@@ -165,7 +165,7 @@ def _claim(protocol: Protocol, watched: Watched) -> Iterator[PageBlock]:
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")
     yield Prose("Not claimed, the worst first:")
-    yield Bullets(tuple(unclaimed.sentence for unclaimed in claim.not_claimed))
+    yield Bullets(tuple(unclaimed.sentence for unclaimed in claim.limitations))
 
 
 def _first(text: str | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from protocols.crypto.dgk import BitCiphertext
 from protocols.crypto.paillier import Ciphertext
 from protocols.runtime import claims
-from protocols.runtime.message import Message, Slot
+from protocols.runtime.message import FieldSpec, Message
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.leakage.matrix_text import listed
 from smc_dp.pages.blocks import PageTable
@@ -81,7 +81,7 @@ def table(kind: type[Message], letters: Sequence[WatchedLetter], watched: Watche
     return PageTable(f"{kind.__name__}: what was sent{more}", headings, tuple(rows))
 
 
-def _row(slots: Sequence[Slot], letter: WatchedLetter, watched: Watched) -> tuple[str, ...]:
+def _row(slots: Sequence[FieldSpec], letter: WatchedLetter, watched: Watched) -> tuple[str, ...]:
     to = "everybody" if letter.to == PUBLIC_NAME else letter.to
     if letter.message is None:
         return (letter.sender, to, *(UNKNOWN for _ in slots))

@@ -222,7 +222,7 @@ def _first(told: bytes, draw: Callable[[int], bytes]) -> Callable[[int], bytes]:
 
 
 @dataclass(frozen=True, repr=False)
-class Kept(PartyKeys):
+class KeptValues(PartyKeys):
     """A party's keys, with its coin for pi_1."""
 
     seed: bytes = b""
@@ -247,7 +247,7 @@ async def toss_and_remember(me: Any, p: Any, mine: Any) -> Any:
     """Stage 0, in which a party keeps its coin for pi_1."""
     opened = _Opened(me)
     keys = await setup.party(opened, p)
-    return Kept(**vars(keys), seed=opened.seed)
+    return KeptValues(**vars(keys), seed=opened.seed)
 
 
 async def coin_as_a_number(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:

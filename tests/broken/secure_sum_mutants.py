@@ -16,8 +16,8 @@ from support.role_code import Code, Patch, copied
 from protocols.crypto.identity import Signer
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
-from protocols.runtime.mailbox import Mailbox
-from protocols.runtime.statement import encoded, statement
+from protocols.runtime.attestation import encode_statement, signing_input
+from protocols.runtime.inbox import Inbox
 from protocols.secure_sum import dealing
 
 Runtime = Callable[[], AbstractContextManager[Any]]
@@ -60,15 +60,15 @@ def _link_key_for_masks() -> AbstractContextManager[Any]:
 
 def _signing_again() -> AbstractContextManager[Any]:
     def attest(self: Any, message: Any) -> bytes:
-        payload = encoded(self.session, self.name, message, self.keys)
-        signature: bytes = self._signer.sign(statement(self.session.id, self.name, type(message).__name__, payload))
+        payload = encode_statement(self.session, self.name, message, self.keys)
+        signature: bytes = self._signer.sign(signing_input(self.session.id, self.name, type(message).__name__, payload))
         return signature
 
     return patch.object(Actor, "attest", attest)
 
 
 def _nothing_is_late() -> AbstractContextManager[Any]:
-    return patch.object(Mailbox, "_is_late", lambda self, mail, stage: False)
+    return patch.object(Inbox, "_is_late", lambda self, mail, stage: False)
 
 
 def _without_marks() -> AbstractContextManager[Any]:
@@ -76,7 +76,7 @@ def _without_marks() -> AbstractContextManager[Any]:
 
     def forgetful(*args: Any) -> Actor:
         actor = restored(*args)
-        actor.mailbox.marks = set()
+        actor.inbox.marks = set()
         return actor
 
     return patch.object(replay, "_restored", forgetful)

@@ -22,7 +22,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import DGK
 from protocols.crypto import dgk, paillier
 from protocols.errors import DecodeError, LocalError, ReplayError
-from protocols.pathak2010 import PROGRAM, as_printed
+from protocols.pathak2010 import PROGRAM, as_published
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime import cbor_limits, state, transcript
@@ -132,7 +132,7 @@ def _kinds() -> tuple[tuple[type[Any], Mapping[str, int], Mapping[str, Any]], ..
     keys = {XI: paillier_key, ZETA: paillier_key, DGK: dgk.generate(KEY_BITS, p.u, rng).public}
     summed = {**_sums().layout(), **widths(_sums(), stage(0))}
     return (
-        *((kind, p.layout(), keys) for kind in (*PROGRAM.kinds, *as_printed.PROGRAM.kinds)),
+        *((kind, p.layout(), keys) for kind in (*PROGRAM.kinds, *as_published.PROGRAM.kinds)),
         *((kind, summed, {}) for kind in (MaskKeys, *SUMS.kinds, *SUMS.statements)),
     )
 

@@ -17,7 +17,7 @@ from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010.messages import Half, Ready, Reshare
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.programs import PROTOCOLS
-from protocols.runtime.conversation import Conversation, Flow, Foreseen, Turn, foresee
+from protocols.runtime.conversation import Conversation, Flow, PredictedTraffic, Turn, predict_traffic
 from protocols.runtime.message import PARTY, Message, Times, masked, message
 from protocols.runtime.network import LINKS, traffic
 from protocols.secure_sum.parameters import Block
@@ -28,11 +28,11 @@ NAMES = sorted(PROTOCOLS)
 DRAWN = range(2, 52)
 
 
-def foreseen(name: str, done: Ran, link: str = "none") -> Foreseen:
-    return foresee(PROTOCOLS[name].program, done.session.parameters, done.conversation, LINKS[link].overhead)
+def foreseen(name: str, done: Ran, link: str = "none") -> PredictedTraffic:
+    return predict_traffic(PROTOCOLS[name].program, done.session.parameters, done.conversation, LINKS[link].overhead)
 
 
-def differences(found: Foreseen, done: Ran, link: str = "none") -> list[str]:
+def differences(found: PredictedTraffic, done: Ran, link: str = "none") -> list[str]:
     """Where the declared and the recorded traffic differ: by stage, and by who sent and got."""
     by_stage = traffic(done.envelopes, done.session, LINKS[link], "mesh")
     wrong = [name for name in {**by_stage, **found.by_stage} if by_stage.get(name) != found.by_stage.get(name)]
@@ -136,8 +136,8 @@ def test_a_twin_is_told_apart(twin: str, curator_run: Ran) -> None:
     change, where = TWINS[twin]
     program, p = PROTOCOLS["pathak2010"].program, curator_run.session.parameters
     wider = replace(program, kinds=(*program.kinds, WideHalf, LongReshare))
-    assert differences(foresee(wider, p, curator_run.conversation), curator_run) == []
-    assert where in differences(foresee(wider, p, _with(curator_run, change).conversation), curator_run)
+    assert differences(predict_traffic(wider, p, curator_run.conversation), curator_run) == []
+    assert where in differences(predict_traffic(wider, p, _with(curator_run, change).conversation), curator_run)
 
 
 def _talk(**fields: Any) -> Conversation:
@@ -162,8 +162,8 @@ def _talk(**fields: Any) -> Conversation:
 def test_what_cannot_be_a_conversation_of_the_program_is_refused(fields: dict[str, Any], code: str) -> None:
     program, p = PROTOCOLS["pathak2010"].program, Parameters(("a", "b"), 1, 512)
     with refused(code, error=LocalError):
-        foresee(program, p, _talk(**fields))
-    assert foresee(program, p, _talk()).by_stage["stage1"].rounds == 1
+        predict_traffic(program, p, _talk(**fields))
+    assert predict_traffic(program, p, _talk()).by_stage["stage1"].rounds == 1
 
 
 def test_a_thousand_parties_cost_no_more_than_a_few() -> None:
@@ -176,6 +176,6 @@ def test_a_thousand_parties_cost_no_more_than_a_few() -> None:
     for name, p in many.items():
         declared: Any = PROTOCOLS[name].conversation
         begun = time.process_time()
-        found = foresee(PROTOCOLS[name].program, p, declared(p))
+        found = predict_traffic(PROTOCOLS[name].program, p, declared(p))
         assert time.process_time() - begun < 0.5
         assert sum(stage.messages for stage in found.by_stage.values()) > 4000

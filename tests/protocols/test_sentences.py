@@ -14,8 +14,8 @@ import pytest
 
 from protocols import pathak2010
 from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.citations import NOTES, Citation, note, plain, read_notes
 from protocols.runtime.message import PARTY, Message, message
-from protocols.runtime.quoted import NOTES, Quoted, note, plain, read_notes
 
 PAPERS = Path(os.environ.get("SMC_DP_PAPERS", "/nowhere"))
 PAPER = PAPERS / "pathak2010.md"
@@ -27,7 +27,9 @@ def without_sentence(protocol: Protocol) -> list[str]:
     """The kinds of messages, greetings among them, for whose step nobody says anything."""
     program = protocol.program
     kinds = (*program.kinds, *([program.greeting.kind] if program.greeting else []))
-    return [kind.__name__ for kind in kinds if not protocol.sentences.get(kind.step, Quoted(" ", "", "")).text.strip()]
+    return [
+        kind.__name__ for kind in kinds if not protocol.sentences.get(kind.step, Citation(" ", "", "")).text.strip()
+    ]
 
 
 @message("9.9", PARTY >> PARTY)
@@ -43,12 +45,12 @@ def test_a_step_without_a_sentence_is_noticed() -> None:
     protocol = PROTOCOLS["pathak2010"]
     more = replace(protocol, program=replace(pathak2010.PROGRAM, kinds=(*pathak2010.PROGRAM.kinds, Whim)))
     assert without_sentence(more) == ["Whim"]
-    assert without_sentence(replace(protocol, sentences={**protocol.sentences, "2.1": Quoted(" ", "", "")})) == [
+    assert without_sentence(replace(protocol, sentences={**protocol.sentences, "2.1": Citation(" ", "", "")})) == [
         "Indicator"
     ]
 
 
-def misquoted(sentences: Mapping[str, Quoted]) -> list[str]:
+def misquoted(sentences: Mapping[str, Citation]) -> list[str]:
     """The steps whose pieces are not in the notes that they are said to be from, or that cite a note that is not."""
     wrong = []
     for step, quoted in sentences.items():
@@ -80,12 +82,12 @@ def letters(text: str) -> str:
     return re.sub(r"[\s${}\\]", "", text)
 
 
-def printed() -> dict[str, Quoted]:
+def printed() -> dict[str, Citation]:
     sentences = PROTOCOLS["pathak2010"].sentences
     return {step: quoted for step, quoted in sentences.items() if not quoted.source.startswith(NOTES)}
 
 
-def not_in_the_paper(sentences: Mapping[str, Quoted], paper: str) -> list[str]:
+def not_in_the_paper(sentences: Mapping[str, Citation], paper: str) -> list[str]:
     """The steps of which a piece does not stand in the paper."""
     whole = letters(paper)
     return [step for step, quoted in sentences.items() if not all(letters(piece) in whole for piece in quoted.pieces)]
@@ -108,7 +110,7 @@ def test_slanted_words_of_notes_lose_their_stars_and_powers_keep_them() -> None:
     assert plain("*Sum*: a *slanted word*, 2**64 and x * y * z") == "Sum: a slanted word, 2**64 and x * y * z"
 
 
-def whole_steps(sentences: Mapping[str, Quoted], where: str, first: str, last: str) -> bool:
+def whole_steps(sentences: Mapping[str, Citation], where: str, first: str, last: str) -> bool:
     """Whether what is quoted from these steps of the paper goes from one sentence to the other, in every place."""
     texts = [quoted.text for quoted in sentences.values() if quoted.source.endswith(where)]
     return bool(texts) and all(text.startswith(first) and last in text for text in texts)

@@ -18,18 +18,18 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
 from protocols.runtime import message as messages
 from protocols.runtime.actor import Actor
-from protocols.runtime.channel import GREETING, Channel
+from protocols.runtime.attestation import encode_statement, signing_input
+from protocols.runtime.channel import GREETING_STAGE, Channel
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.message import Message
 from protocols.runtime.session import SESSION_BYTES, Session
-from protocols.runtime.statement import encoded, statement
 from support.role_code import Code
 from support.sessions import names
 
 UNSIGNED = bytes(SIGNATURE_BYTES)
 
 
-class Letter(NamedTuple):
+class DecryptedEnvelope(NamedTuple):
     """What a member has read."""
 
     sender: str
@@ -71,7 +71,7 @@ class Coalition:
         self.charged: list[tuple[str, str]] = []
         self.voided: list[tuple[str, str]] = []
         self.failed: dict[str, PeerError] = {}
-        self.letters: list[Letter] = []
+        self.letters: list[DecryptedEnvelope] = []
         self.strangers: list[set[str]] = []  # pairs of parties without common masks
         self.wire: list[Envelope] = []  # all that the honest have sent
         self.withheld: list[Envelope] = []  # what of that was kept from its addressee
@@ -150,7 +150,7 @@ class Coalition:
 
     def say(self, sender: str, to: str, message: Message, stage: str | None = None) -> None:
         """A member's letter to an honest participant, in the stage that this one is in unless told."""
-        stage = stage or self.honest[to].stage or GREETING
+        stage = stage or self.honest[to].stage or GREETING_STAGE
         payload = messages.encode(message, self.session.layout_in(stage), {})
         self.raw(sender, to, type(message).__name__, payload, stage)
 
@@ -196,8 +196,8 @@ class Coalition:
 
     def sign(self, name: str, message: Message) -> bytes:
         """A member's signature of a statement, of as many as it likes."""
-        payload = encoded(self.session, name, message, {})
-        return self.identities[name].sign(statement(self.session.id, name, type(message).__name__, payload))
+        payload = encode_statement(self.session, name, message, {})
+        return self.identities[name].sign(signing_input(self.session.id, name, type(message).__name__, payload))
 
     # One sum, as Charlie leads it.
 
@@ -389,7 +389,7 @@ class Coalition:
             payload = self.channels[envelope.to].open(envelope)
             kind, layout = self.session.kinds[envelope.kind], self.session.layout_in(envelope.stage)
             read = messages.decode(kind, payload, layout, {})
-            self.letters.append(Letter(envelope.sender, envelope.to, envelope.stage, read))
+            self.letters.append(DecryptedEnvelope(envelope.sender, envelope.to, envelope.stage, read))
         elif self.withholds(envelope):
             self.withheld.append(envelope)
         else:

@@ -13,10 +13,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.simulate import Letters, Setting, simulate
+from protocols.runtime.simulate import SealedCount, Setting, simulate
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.core.documents import canonical_line, canonical_text
@@ -145,7 +145,7 @@ class Deployed:
     def write(self, folder: Path, *, views: bool = True) -> Folders:
         """The run folder and everybody's view."""
         made = Folders(folder / "run", folder / "views")
-        board = Board(self.session)
+        board = BulletinBoard(self.session)
         for e in self.record.read():
             if e.is_public:
                 board.post(e)
@@ -195,7 +195,7 @@ def deployed(
     inputs |= {name: part.inputs(session) for name, part in parts.items()}
     home = {name: answers for name, part in parts.items() if (answers := part.at_home(session, inputs[name]))}
     seeds = {name: coins.fork(f"seed {name}") for name in session.names}
-    setting = Setting(vanish={name: Letters(n) for name, n in vanish.items()}, views=True)
+    setting = Setting(vanish={name: SealedCount(n) for name, n in vanish.items()}, views=True)
     run = simulate(session, pinned, seeds, inputs, setting, home)
     here = [name for name, end in run.ends.items() if end != "gone"]
     marks = [(name, absent) for name in here for absent in run.absent[name]]

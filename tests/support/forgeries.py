@@ -29,7 +29,7 @@ from typing import Any
 from protocols.crypto.identity import SIGNATURE_BYTES, Identity
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import START, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import session_id
 from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link, read_absence, read_envelope
 from smc_dp.core import reading

@@ -10,10 +10,10 @@ from protocols.crypto.identity import Identity
 from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent, Mail
+from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.message import Message
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, Script
@@ -37,7 +37,7 @@ class FullDryRun:
         self._stages = {("setup", name) for name in self.session.names}
         self._moves: dict[str, list[Move]] = {name: [] for name in self.session.names}
         self._mail: dict[str, deque[Envelope]] = {name: deque() for name in self.session.names}
-        self._board = Board(self.session)
+        self._board = BulletinBoard(self.session)
         self._marks = absences.marks
         self._roles = actors(self.session, identities, seeds, inputs, self._board.greetings, self)
         for name, left in absences.sent:
@@ -131,9 +131,9 @@ class FullDryRun:
     def waits(self, name: str, want: Want) -> None:
         pass
 
-    def consumed(self, receiver: str, mail: Mail) -> None:
+    def consumed(self, receiver: str, mail: InboxEntry) -> None:
         """A role takes a letter out of its mail."""
         self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage))
 
-    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
         """Not looked at."""

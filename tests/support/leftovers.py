@@ -135,8 +135,8 @@ class Secrets:
         if actor.channel.secret:
             found["keys of links"].add(actor.channel.secret)
         found["keys of links"] |= {key for link in actor.channel._links.values() for key in vars_of(link)}
-        held = (*actor.progress.results, *more, *actor.progress.made.values())
-        found["made once"] |= set(_leaves(tuple(actor.progress.made.values())))
+        held = (*actor.progress.results, *more, *actor.progress.once_values.values())
+        found["made once"] |= set(_leaves(tuple(actor.progress.once_values.values())))
         for kind, classes in _KINDS.items():
             found[kind] |= {leaf for value in _instances(held, classes) for leaf in _leaves(value)}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from protocols import programs
 from protocols.errors import PeerError
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
@@ -31,7 +31,7 @@ def played(setup: Setup, spoil: Spoil | None = None) -> list[Envelope]:
 
     Nobody publishes unless all have finished. `spoil` says what arrives in place of a letter.
     """
-    board = Board(setup.session)
+    board = BulletinBoard(setup.session)
     roles = actors(*setup, board.greetings)
     record: list[Envelope] = []
     silent: set[str] = set()
@@ -46,7 +46,7 @@ def played(setup: Setup, spoil: Spoil | None = None) -> list[Envelope]:
     return record
 
 
-def _turn(role: Actor, record: list[Envelope], board: Board, silent: set[str], spoil: Spoil | None) -> bool:
+def _turn(role: Actor, record: list[Envelope], board: BulletinBoard, silent: set[str], spoil: Spoil | None) -> bool:
     """Give a role the mail that it has not had yet; whether it sent anything."""
     before = len(record)
 

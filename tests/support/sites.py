@@ -294,7 +294,7 @@ def by_link(parcels: Iterable[Parcel]) -> dict[tuple[str, str], list[bytes]]:
     return dict(links)
 
 
-def left_by(ended: Sites) -> tuple[dict[tuple[str, str], list[bytes]], dict[str, bytes]]:
+def stage_result(ended: Sites) -> tuple[dict[tuple[str, str], list[bytes]], dict[str, bytes]]:
     """What has to be the same, whatever happened on the way: all envelopes by link, and the releases."""
     return by_link(ended.parcels()), ended.releases()
 

@@ -27,7 +27,7 @@ from protocols.programs import Protocol
 from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END, signed_payload
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import RecordedView, recompute
@@ -93,7 +93,7 @@ def with_message(parties: int, liar: str, number: int, patch: pytest.MonkeyPatch
 
     with patch.context() as lying:
         lying.setattr(Actor, "_encoded", lie)
-        lying.setattr(engine, "hold_to_their_word", lambda *_: None)  # separate sites find out for themselves
+        lying.setattr(engine, "check_announcements", lambda *_: None)  # separate sites find out for themselves
         try:
             return honest(parties)
         except (ProtocolError, InputError, AssertionError, KeyError):

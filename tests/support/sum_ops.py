@@ -9,10 +9,10 @@ from protocols.arithmetic import shamir
 from protocols.crypto import masking
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
+from protocols.runtime.attestation import encode_statement, is_attested, signing_input
 from protocols.runtime.message import Message, encode
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Letters, Run, Setting, simulate
-from protocols.runtime.statement import encoded, is_attested, statement
+from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
 from protocols.secure_sum import PROGRAM, dealing, masks, opening, roster
 from protocols.secure_sum.messages import STATEMENTS
 from protocols.secure_sum.parameters import Block, Parameters
@@ -190,7 +190,7 @@ def session_of(given: dict[str, Json], seed: Json, nonce: str) -> tuple[Session,
 def sum_statement(shared: Shared, name: str, kind: str, content: dict[str, Json], seed: Json, nonce: str) -> Json:
     """The bytes that are signed, who signs, and the signature."""
     session, identities = session_of(shared["parameters"], seed, nonce)
-    signed = statement(session.id, name, kind, encoded(session, name, stated(kind, content), {}))
+    signed = signing_input(session.id, name, kind, encode_statement(session, name, stated(kind, content), {}))
     return {"signed": signed, "public": identities[name].public, "signature": identities[name].sign(signed)}
 
 
@@ -216,7 +216,7 @@ def _simulated(
         inputs[name] = (p, Addends(mine, tuple((0,) * len(x) for x in mine)))
     seeds = {name: root.fork(f"seed {name}") for name in session.names}
     setup = sums.Setup(session, identities, seeds, inputs)
-    letters = {name: Letters(number) for name, number in vanish.items()}
+    letters = {name: SealedCount(number) for name, number in vanish.items()}
     setting = Setting(vanish=letters, charge=ledger.spend, voided=ledger.voided)
     return setup, ledger, simulate(*setup, setting)
 

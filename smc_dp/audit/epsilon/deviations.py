@@ -103,7 +103,9 @@ def deviating_program(deviation: Deviation | None, told: AnnouncedSum = announce
 
     roles: dict[Kind, Role] = {PARTY: party, CURATOR: curator}
     kinds = (*secure_sum.PROGRAM.kinds, ShownInput)
-    return replace(secure_sum.PROGRAM, roles=roles, kinds=kinds, kept=None)  # who deviates leaves what it added
+    return replace(
+        secure_sum.PROGRAM, roles=roles, kinds=kinds, broken_commitment=None
+    )  # who deviates leaves what it added
 
 
 async def _deviating(

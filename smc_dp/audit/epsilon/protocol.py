@@ -8,7 +8,7 @@ import numpy as np
 
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.pathak2010.parameters import Parameters
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice_epsilon
@@ -56,7 +56,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool
     bits = [[world if j == changed else 0 for j in range(len(sizes))] for world in (0, 1)]
     weights = [[model_of(_rows(*party), _LAM)[0] for party in zip(sizes, labels, strict=True)] for labels in bits]
     parameters = Parameters(tuple(f"party {j}" for j in range(len(sizes))), 1, _KEY_BITS)
-    program = as_printed.PROGRAM if printed else pathak2010.PROGRAM
+    program = as_published.PROGRAM if printed else pathak2010.PROGRAM
 
     def draw(world: int, rng: Stream) -> Array:
         parts = [

@@ -218,7 +218,7 @@ def _caveats(known: _Known, *, assumed: bool = False) -> Sequence[str]:
 
 def _not_claimed(known: _Known) -> Sequence[str]:
     claim = PROTOCOLS[known.release.agreement.protocol].claim
-    return () if claim is None else [unclaimed.sentence for unclaimed in claim.not_claimed]
+    return () if claim is None else [unclaimed.sentence for unclaimed in claim.limitations]
 
 
 def _noise(known: _Known) -> str:

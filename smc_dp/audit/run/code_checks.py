@@ -42,7 +42,7 @@ def check_limitations(protocol: Protocol, p: Any) -> CheckOutcome:
     tried = [sentence for sentence, _ in limitations.attacks(protocol, p)]
     if not tried or protocol.claim is None:
         return not_applicable("boundary.nothing_to_try")
-    untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
+    untried = [u.sentence for u in protocol.claim.limitations if u.sentence not in tried]
     return judge_limitations(limitations.boundary(protocol, p, _randomness("boundary", protocol, p)), untried)
 
 

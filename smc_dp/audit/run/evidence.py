@@ -16,10 +16,10 @@ from typing import Any
 
 from protocols.errors import ReplayError
 from protocols.programs import Protocol
+from protocols.runtime.attestation import Attestation
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Session
-from protocols.runtime.statement import SignedStatement
 from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
@@ -83,7 +83,7 @@ class Evidence:
         """Evidence on the release in transcript and views; it costs as much as `recomputed`."""
         again = self.recomputed
         signed = ((name, said) for name, view in self.views.items() for said in view.statements)
-        stated = (SignedStatement(name, *said[1:]) for name, said in signed)
+        stated = (Attestation(name, *said[1:]) for name, said in signed)
         return replace(
             self.recorded,
             told={name: found.result for name, found in again.items() if found.result is not None},

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
-from protocols.runtime.view import Opened, Recomputed
+from protocols.runtime.view import ReadEntry, Recomputed
 from smc_dp.audit.run.blame import (
     Culprit,
     absent_senders,
@@ -88,7 +88,7 @@ def _differ(
     return failed(differ, line=line, culprit=None if why else culprit, why_nobody=why)
 
 
-def _line(evidence: Evidence, reader: str, mail: Opened) -> int | None:
+def _line(evidence: Evidence, reader: str, mail: ReadEntry) -> int | None:
     """Return the line of a message, found by both ends of its link and its number there."""
     place = (mail[0], reader, mail[1])
     return next((n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.number) == place), None)

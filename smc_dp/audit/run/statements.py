@@ -12,8 +12,8 @@ from typing import Any
 from protocols.crypto.identity import verify
 from protocols.errors import DecodeError
 from protocols.runtime import message as messages
-from protocols.runtime.claims import Told
-from protocols.runtime.statement import SignedStatement, statement
+from protocols.runtime.attestation import Attestation, signing_input
+from protocols.runtime.claims import DisclosedMessage
 from smc_dp.audit.run.blame import Culprit, identity_key, line_signer, signed_greeting
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_applicable, not_possible, passed, refuted_outcome
 from smc_dp.audit.run.evidence import Evidence
@@ -31,11 +31,11 @@ def check_statements(evidence: Evidence) -> CheckOutcome:
     if not evidence.session.program.statements:
         return not_applicable("statements.none_in_protocol")
     found = {said: None for said in _all_signed(evidence) if _holds(evidence, said)}
-    about: dict[tuple[str, str, bytes], SignedStatement] = {}
+    about: dict[tuple[str, str, bytes], Attestation] = {}
     for said in found:
         first = about.setdefault((said.name, said.kind, _about(evidence, said)), said)
         if first.payload != said.payload:
-            signed = statement(evidence.session.id, *said[:3])
+            signed = signing_input(evidence.session.id, *said[:3])
             return failed(
                 "statement.contradicted",
                 culprit=Culprit(said.name, evidence, signed, said.signature),
@@ -49,19 +49,19 @@ def check_statements(evidence: Evidence) -> CheckOutcome:
     return passed("statements.hold", statements=len(found), signers=len({said.name for said in found}))
 
 
-def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
-    heard: list[SignedStatement] = []
+def _all_signed(evidence: Evidence) -> Iterator[Attestation]:
+    heard: list[Attestation] = []
     openings_fault(evidence.recorded, heard)
     yield from (*evidence.recorded_and_viewed.statements, *heard)
 
 
-def _holds(evidence: Evidence, said: SignedStatement) -> bool:
+def _holds(evidence: Evidence, said: Attestation) -> bool:
     public = identity_key(evidence, said.name)
-    signed = statement(evidence.session.id, *said[:3])
+    signed = signing_input(evidence.session.id, *said[:3])
     return public is not None and verify(public, signed, said.signature)
 
 
-def _about(evidence: Evidence, said: SignedStatement) -> bytes:
+def _about(evidence: Evidence, said: Attestation) -> bytes:
     """Return the first field of a statement, as it is encoded; all of it when it is none of this protocol's."""
     kind = next((kind for kind in evidence.session.program.statements if kind.__name__ == said.kind), None)
     try:
@@ -73,7 +73,7 @@ def _about(evidence: Evidence, said: SignedStatement) -> bytes:
 
 def check_word(evidence: Evidence) -> CheckOutcome:
     """Check that what was published is what the owners of the given views were told, sealed or signed."""
-    if evidence.session.program.kept is None:
+    if evidence.session.program.broken_commitment is None:
         return not_applicable("word.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
@@ -87,7 +87,7 @@ def check_word(evidence: Evidence) -> CheckOutcome:
 
 def check_commitments(evidence: Evidence) -> CheckOutcome:
     """Check that opened messages open what their senders committed to in greetings."""
-    checkable = evidence.protocol.checkable
+    checkable = evidence.protocol.public_verification
     if checkable is None:
         return not_applicable("commitments.none_in_protocol")
     if not evidence.views:
@@ -97,11 +97,11 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
     except InputError as error:
         return not_possible(error.code, **error.fault.fields)
     letters = [
-        Told(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
+        DisclosedMessage(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
         for letter in opened_messages(evidence)
         if letter.message is not None
     ]
-    wrong = checkable.told(evidence.session.parameters, greeted, letters)
+    wrong = checkable.verify_messages(evidence.session.parameters, greeted, letters)
     if wrong is None:
         return passed("commitments.hold", letters=len(letters), evidence=describe_views(evidence))
     found = signed_greeting(evidence, wrong.name) if wrong.name else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from protocols.runtime.opened_mail import Letter
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from smc_dp.audit.run.check import not_possible
 from smc_dp.audit.run.evidence import Evidence, Recomputed
 from smc_dp.core.errors import shown
@@ -12,14 +12,14 @@ from smc_dp.core.errors import shown
 NO_VIEWS = not_possible("views.not_given")
 
 
-def opened_messages(evidence: Evidence) -> tuple[Letter, ...]:
+def opened_messages(evidence: Evidence) -> tuple[DecryptedEnvelope, ...]:
     """Return every sealed line that a given view opens, in order, from the end that reads it best."""
     return most_legible_messages(evidence.recomputed.values())
 
 
-def most_legible_messages(views: Iterable[Recomputed]) -> tuple[Letter, ...]:
+def most_legible_messages(views: Iterable[Recomputed]) -> tuple[DecryptedEnvelope, ...]:
     """Return the messages that these views open, each from the view that reads it best."""
-    best: dict[int, Letter] = {}
+    best: dict[int, DecryptedEnvelope] = {}
     for again in views:
         for message in again.letters:
             had = best.get(message.line)
@@ -28,7 +28,7 @@ def most_legible_messages(views: Iterable[Recomputed]) -> tuple[Letter, ...]:
     return tuple(best[line] for line in sorted(best))
 
 
-def _legible(message: Letter) -> int:
+def _legible(message: DecryptedEnvelope) -> int:
     return sum(part is not None for part in (message.payload, message.message))
 
 

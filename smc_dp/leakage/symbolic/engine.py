@@ -157,7 +157,7 @@ class Running:
         board = _greetings(session, tape, self._office, rebinding)
         self._roles = {name: SymbolicRole(session, name, tape, self._office, board) for name in session.names}
         for name, role in self._roles.items():
-            role.inputs, role.answers = model.asked(p, self._given[name])
+            role.inputs, role.answers = model.split_answers(p, self._given[name])
             if name == pattern.name and not pattern.late:
                 role.drop_out(pattern.letter - 2, counts_sealed=True)  # beside its greeting, which is posted
 

@@ -57,7 +57,7 @@ class SymbolicRole(RoleStepper):
 
     def release(self) -> None:
         """Publish what the role has published, if it is done."""
-        with self.until_gone():
+        with self.until_dropped_out():
             for sent in self.progress.unpublished if self.done else ():
                 self._post(sent)
 
@@ -100,7 +100,7 @@ class SymbolicRole(RoleStepper):
         self.progress.unpublished.append(self._sent(PUBLIC_NAME, message))
 
     @override
-    def stated(self, name: str, message: Message) -> bytes:
+    def statement_bytes(self, name: str, message: Message) -> bytes:
         # Each part stands behind its length, so that no two statements join alike.
         strings = self._tape.strings
         said = (v if isinstance(v, bytes) else strings.digest_of([v]) for v in values(message))

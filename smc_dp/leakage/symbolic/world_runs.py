@@ -53,7 +53,7 @@ class WorldBook:
     def under_patterns(self) -> Iterator[WorldBook]:
         """Yield these runs, and then those under each drop-out pattern of the messages sent in them."""
         yield self
-        leaving = self.model.vanishing(self.p)
+        leaving = self.model.drop_outs(self.p)
         if leaving:
             here = base(self.parties, len(self.model.permutations), 0)
             for pattern in patterns(self.trace(here).sent, leaving):

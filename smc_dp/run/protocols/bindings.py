@@ -11,10 +11,10 @@ from typing import Any
 from protocols import linear, pathak2010, secure_sum
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.actor import Home
+from protocols.runtime.actor import LocalProgram
 from protocols.runtime.session import Program
 from protocols.secure_sum.parameters import SHARES
 from protocols.secure_sum.parameters import Parameters as SumParameters
@@ -52,15 +52,15 @@ class ProtocolBinding:
     share: Callable[[Any], Sequence[int]]
     modulus: Callable[[Any], int]
     additive: Callable[[Any], bool]
-    home: Callable[[Any, Any], Home | None] = lambda p, part: None
+    home: Callable[[Any, Any], LocalProgram | None] = lambda p, part: None
 
 
 def _hardened(p: Parameters, c: Contribution) -> PartyInput:
     return PartyInput(c.size, p.weights.vector(c.weights), p.weights.vector(c.noise))
 
 
-def _printed(p: Parameters, c: Contribution) -> as_printed.PrintedInput:
-    return as_printed.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
+def _printed(p: Parameters, c: Contribution) -> as_published.PrintedInput:
+    return as_published.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
 
 
 def _sum_of_shares(p: Parameters, published: Mapping[str, Any]) -> Vector:
@@ -89,7 +89,7 @@ def _known_beforehand(p: SumParameters, part: Addend | RoundAnswer) -> Addends:
     return _masked(p, part) if isinstance(part, Addend) else Addends((), ())
 
 
-def _at_home(p: SumParameters, part: Addend | RoundAnswer) -> Home | None:
+def _at_home(p: SumParameters, part: Addend | RoundAnswer) -> LocalProgram | None:
     if isinstance(part, Addend):
         return None
     return lambda values: _masked(p, part(tuple(p.ring.nearest(S) for S in values)))
@@ -140,7 +140,7 @@ BINDINGS: Mapping[str, ProtocolBinding] = MappingProxyType(
         for realisation in (
             _shares_of_the_mean(pathak2010.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
             _shares_of_the_mean(linear.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
-            _shares_of_the_mean(as_printed.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
+            _shares_of_the_mean(as_published.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
             _SECURE_SUM,
         )
     }

@@ -11,7 +11,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import StoppedError
-from protocols.runtime.actor import Home
+from protocols.runtime.actor import LocalProgram
 from protocols.runtime.envelope import HELLO, first_greetings
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
@@ -99,7 +99,7 @@ def role_inputs(session: Session, part: Any) -> tuple[Any, ...]:
     return session.parameters, _realisation(session).entered(session.parameters, part)
 
 
-def role_answers(session: Session, part: Any) -> Home | None:
+def role_answers(session: Session, part: Any) -> LocalProgram | None:
     """Who answers for a party with this part when its role asks; None where all that it enters is known beforehand."""
     return _realisation(session).home(session.parameters, part)
 

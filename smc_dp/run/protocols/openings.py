@@ -9,12 +9,12 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError
 from protocols.programs import PROTOCOLS
 from protocols.runtime import message as messages
-from protocols.runtime.claims import Checkable, Wrong
+from protocols.runtime.attestation import Attestation, encode_statement, is_attested
+from protocols.runtime.claims import PublicVerification, Violation
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import Envelope, is_signed, signed_payload
 from protocols.runtime.message import Message
 from protocols.runtime.session import Session
-from protocols.runtime.statement import SignedStatement, encoded, is_attested
 from smc_dp.core.errors import InputError, shown
 
 
@@ -24,18 +24,18 @@ def has_openings(session: Session) -> bool:
     return checkable is not None and checkable.opens(session.parameters)
 
 
-def verification_of(session: Session) -> Checkable | None:
+def verification_of(session: Session) -> PublicVerification | None:
     """Return what anybody can check of the session's protocol; None where nothing is declared."""
     protocol = PROTOCOLS.get(session.program.name)
-    return None if protocol is None else protocol.checkable
+    return None if protocol is None else protocol.public_verification
 
 
 def find_wrong_opening(
     session: Session,
     greetings: Mapping[str, Envelope],
     published: Mapping[str, Any],
-    heard: list[SignedStatement] | None = None,
-) -> Wrong | None:
+    heard: list[Attestation] | None = None,
+) -> Violation | None:
     """Return what is wrong with published messages, by name; None where nothing is, or nothing is opened.
 
     `greetings`: the first greeting of each participant. `heard` takes the statements that were seen to be signed.
@@ -46,16 +46,18 @@ def find_wrong_opening(
     try:
         greeted = read_greetings(session, greetings)
     except InputError as error:
-        return Wrong(error.fault)
+        return Violation(error.fault)
 
     def attested(name: str, message: Message, signature: bytes) -> bool:
         holds = is_attested(session, name, message, {}, signature)
         if holds and heard is not None:
-            heard.append(SignedStatement(name, type(message).__name__, encoded(session, name, message, {}), signature))
+            heard.append(
+                Attestation(name, type(message).__name__, encode_statement(session, name, message, {}), signature)
+            )
         return holds
 
     said = {name: published[name] for name in session.names if name in published}
-    return checkable.published(p, session.id, greeted, said, attested)
+    return checkable.verify_publication(p, session.id, greeted, said, attested)
 
 
 def read_greetings(session: Session, greetings: Mapping[str, Envelope]) -> dict[str, Greeted[Message]]:

@@ -147,7 +147,7 @@ def test_a_leak_under_long_keys_alone_is_not_seen_under_short_ones() -> None:
     """Why both are among the samples."""
     program = twins.BLIND["no factors under long keys"]
     assert beyond(matrix(program, replace(ONE, key_bits=512), inputs=one_offer)) == set()
-    assert {p.key_bits for p in SMALL} == {ideal.TOY_KEY_BITS, 3072}
+    assert {p.key_bits for p in SMALL} == {ideal.DRY_RUN_KEY_BITS, 3072}
 
 
 # What is inside.

@@ -260,13 +260,15 @@ def test_a_party_sees_whether_others_were_told_of_other_commitments() -> None:
     given = linear((8, 3, 4))
     shares, everybody = given.simulate().published, given.session.names
     mine = Announced(shares["P1"].y, shares["P1"].go)
-    told = publication.broken_word(given.session.id, everybody, mine, shares)
+    told = publication.broken_commitment(given.session.id, everybody, mine, shares)
     assert told is None
     other = {**shares, "P3": replace(shares["P3"], go=bytes(32))}
-    culprit, fault = publication.broken_word(given.session.id, everybody, mine, other) or pytest.fail("nobody named")
+    culprit, fault = publication.broken_commitment(given.session.id, everybody, mine, other) or pytest.fail(
+        "nobody named"
+    )
     assert (culprit, fault.code) == ("charlie or P3", "go.of_other_commitments")
     charlies = replace(mine, commitments=(bytes(32),))  # he knows what he told
-    assert publication.broken_word(given.session.id, everybody, charlies, other) == ("P3", fault)
+    assert publication.broken_commitment(given.session.id, everybody, charlies, other) == ("P3", fault)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_simulators_make_what_is_read_and_say_what_the_functionality_does() -> N
         simulate = TRIALS.simulation(SMALL, Stream.insecure_from_seed(world))
         for who in claimed():
             found = TRIALS.read(SMALL, tuple(views[name] for name in who))
-            said = TRIALS.told(SMALL, inputs, who) if TRIALS.told else ()
+            said = TRIALS.leakage(SMALL, inputs, who) if TRIALS.leakage else ()
             made = simulate(who, said[0])
             assert {place: len(values) for place, values in found.items()} == {p: len(v) for p, v in made.items()}
             if len(said) == 1:
@@ -151,7 +151,7 @@ def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
 @pytest.mark.slow
 def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party(monkeypatch: pytest.MonkeyPatch) -> None:
     who, rng, runs = [(CURATOR_NAME,), ("P2", CURATOR_NAME)], Stream.insecure_from_seed("law"), 36
-    nobody, named = ideal.NOBODY, "P2"
+    nobody, named = ideal.NO_MEMBER, "P2"
     made = {said: law.simulated(TRIALS, SMALL, rng.fork(said), who, 150, said) for said in (nobody, named)}
     honest = law.real(PROGRAM, TRIALS, SMALL, 2, rng.fork("honest"), who, runs)  # P2 is the smallest
     told = {who[0]: nobody, who[1]: named}
@@ -271,7 +271,7 @@ def test_24_nobody_publishes_before_go(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         assert hasty(patched) == []
     monkeypatch.setattr(publication, "party", _publishes_first)
-    assert sorted(hasty(monkeypatch, replace(PROGRAM, kept=None))) == ["P1", "P2", "P3"]
+    assert sorted(hasty(monkeypatch, replace(PROGRAM, broken_commitment=None))) == ["P1", "P2", "P3"]
 
 
 # 26: a box key for each link.

@@ -54,7 +54,7 @@ def test_every_protocol_makes_a_claim() -> None:
         claim = import_module(f"protocols.{folder}.ideal").CLAIM
         assert isinstance(claim, Claim)
         assert claim.simulators
-        assert claim.not_claimed
+        assert claim.limitations
 
 
 # Whole runs of the curator protocol in two worlds that release the same sum.

@@ -42,7 +42,7 @@ from protocols.pathak2010.messages import (
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, Halves, PartyKeys
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run, Setting
 

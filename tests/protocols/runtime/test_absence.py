@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError, PeerError, StoppedError
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent, Mailbox
+from protocols.runtime.inbox import Absent, Inbox
 from protocols.runtime.simulate import Run
 from tests.support.refusals import late, refused
 
@@ -88,7 +88,7 @@ def test_a_role_that_ignores_its_marks_is_caught(monkeypatch: pytest.MonkeyPatch
     made = toy()
     run = made.simulate(vanish={"P2": 1})
     assert run.absent["P1"] == {Absent("P2", "Part", "share"), Absent("P2", "Heard", "count")}
-    monkeypatch.setattr(Mailbox, "due", lambda box, sender, kind, stage: Absent(sender, "nothing", stage))
+    monkeypatch.setattr(Inbox, "due", lambda box, sender, kind, stage: Absent(sender, "nothing", stage))
     actor = again(made, run, "P1", list)
     assert actor.advance() != told(run, "P1")
     assert actor.awaited == ("P2",)

@@ -328,7 +328,7 @@ def test_no_coin_of_a_finished_stage_can_be_drawn_again() -> None:
         assert Stream(before, insecure=True).fork("next stage").key == after
     final = kept_in(played.states["P1"][-1], made.session)
     progress = Progress(*final["progress"])
-    assert (final["mail"], progress.sent, progress.made) == ([], [], {})
+    assert (final["mail"], progress.sent, progress.once_values) == ([], [], {})
     assert made.seeds["P1"].key not in played.states["P1"][-1]
 
 
@@ -356,7 +356,7 @@ def test_without_once_a_replay_makes_them_again(monkeypatch: pytest.MonkeyPatch)
     made_before = Actor.once
 
     def forgetful(actor: Actor, label: str, make: Callable[[Stream], Any]) -> Any:
-        actor.progress.made.clear()
+        actor.progress.once_values.clear()
         return made_before(actor, label, make)
 
     monkeypatch.setattr(Actor, "once", forgetful)

@@ -18,10 +18,10 @@ from protocols.errors import LocalError, PeerError
 from protocols.runtime.channel import Channel
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, message, public
 from protocols.runtime.session import Greeting, Program
-from protocols.runtime.view import made_afterwards, recompute
+from protocols.runtime.view import recompute, reconstruct_view
 from tests.support.refusals import refused
 
 WIDTH = 32
@@ -97,7 +97,7 @@ def test_everybody_reads_the_same_greetings_under_every_driver() -> None:
     record = dict(enumerate(run.transcript.envelopes, start=1))
     for name, view in run.recorded.items():
         assert recompute(setup.session, view, record).fault is None
-        again = made_afterwards(
+        again = reconstruct_view(
             setup.session, name, setup.identities[name], setup.seeds[name], setup.inputs[name], record
         )
         assert again == view

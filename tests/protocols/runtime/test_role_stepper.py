@@ -16,10 +16,10 @@ from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import Fault, PeerError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Note
+from protocols.runtime.inbox import Note
 from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import Role
 from tests.support.refusals import refused
@@ -30,7 +30,7 @@ from tests.support.refusals import refused
 def relayed(setup: Setup, charge: Callable[[str, str], None]) -> dict[str, Any]:
     """A run in which everybody is saved and resumed for each letter; the results."""
     session, identities, seeds, inputs = setup
-    board, kept, results = Board(session), dict[str, tuple[bytes, int]](), dict[str, Any]()
+    board, kept, results = BulletinBoard(session), dict[str, tuple[bytes, int]](), dict[str, Any]()
     boxes: dict[str, list[Envelope]] = {name: [] for name in NAMES}
 
     def move(actor: Actor) -> None:

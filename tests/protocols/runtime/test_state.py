@@ -15,17 +15,17 @@ from support.toy import dgk_key, paillier_key
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.errors import ReplayError
-from protocols.pathak2010 import PROGRAM, Parameters, as_printed
+from protocols.pathak2010 import PROGRAM, Parameters, as_published
 from protocols.pathak2010.values import Announced, CuratorKeys, Halves, PartyInput, PartyKeys
 from protocols.runtime import state
 from tests.support.refusals import refused
 
-RECORDS = (*as_printed.PROGRAM.records, Parameters)
+RECORDS = (*as_published.PROGRAM.records, Parameters)
 XI, ZETA, DGK = paillier_key("xi"), paillier_key("zeta"), dgk_key()
 EXAMPLES = {
     "Parameters": Parameters(("a", "b"), 3, 512),
     "PartyInput": PartyInput(5, (1, 2**64 - 1), (0, 7)),
-    "PrintedInput": as_printed.PrintedInput(5, (1, 2), (-3, 4)),
+    "PrintedInput": as_published.PrintedInput(5, (1, 2), (-3, 4)),
     "Permutation": Permutation((2, 0, 1)),
     "Halves": Halves((1, 2, 3), Permutation((2, 0, 1))),
     "Announced": Announced((1, 2**64 - 1), (b"a" * 32, b"b" * 32)),

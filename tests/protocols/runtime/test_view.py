@@ -15,7 +15,7 @@ from protocols.runtime import state as states
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import FORMAT, Program, Session
 from protocols.runtime.simulate import Run
-from protocols.runtime.view import RecordedView, made_afterwards, recompute
+from protocols.runtime.view import RecordedView, recompute, reconstruct_view
 from tests.support.refusals import refused
 
 
@@ -86,7 +86,7 @@ def test_a_view_can_be_made_afterwards(program: Program) -> None:
     record = dict(enumerate(run.transcript.envelopes, start=1))
     for name, view in run.recorded.items():
         kept = made.identities[name], made.seeds[name], made.inputs[name]
-        assert made_afterwards(made.session, name, *kept, record) == view
+        assert reconstruct_view(made.session, name, *kept, record) == view
 
 
 def test_nobody_signs_a_view_of_what_it_did_not_read() -> None:
@@ -96,7 +96,7 @@ def test_nobody_signs_a_view_of_what_it_did_not_read() -> None:
     n = next(n for n, e in record.items() if e.sender == "P1" and not e.is_public)
     kept = made.identities["P1"], made.seeds["P1"], made.inputs["P1"]
     with refused("view.sends_otherwise", error=ReplayError, name="P1"):
-        made_afterwards(made.session, "P1", *kept, spoilt(record, n, body=record[n].body[::-1]))
+        reconstruct_view(made.session, "P1", *kept, spoilt(record, n, body=record[n].body[::-1]))
 
 
 def test_only_its_owners_signature_over_all_of_it_makes_a_view_its_owners() -> None:

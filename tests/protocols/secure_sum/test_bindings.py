@@ -17,9 +17,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import DecodeError
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.message import PARTY, PUBLIC
 from protocols.runtime.session import SESSION_BYTES
-from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import complaints, dealing, graph, roster, unmasking
 from protocols.secure_sum.messages import STATEMENTS
 from protocols.secure_sum.parameters import Parameters
@@ -92,7 +92,7 @@ def test_a_statement_is_of_its_session_its_sender_its_kind_and_every_field(kind:
     sender = "P1" if kind.route.allows(PARTY, PUBLIC) else CURATOR_NAME
 
     def signed(session: Any, message: Any, name: str = sender, said: str = kind.__name__) -> bytes:
-        return statement(session.id, name, said, encoded(session, sender, message, {}))
+        return signing_input(session.id, name, said, encode_statement(session, sender, message, {}))
 
     fields = {
         slot.name: 0 if slot.type is int else bytes(setup.session.layout[slot.protection.width]) for slot in kind.slots

@@ -15,7 +15,7 @@ from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.simulate import Letters, Run, Setting, simulate
+from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
 from protocols.runtime.view import RecordedView, recompute
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.parameters import Parameters
@@ -24,7 +24,7 @@ from tests.support.refusals import refused
 
 COMPLETE, WITH_DROP_OUTS = parameters(3, 1, 0, (2, 1, 3)), parameters(4, 0, 1, (2, 1, 3))
 AFTER_ITS_INPUT = 1 + 3 + 1  # letters of P4: greeting, shares, that it is ready
-Home = Callable[[tuple[Vector, ...]], Addends]
+LocalProgram = Callable[[tuple[Vector, ...]], Addends]
 
 
 class Answering:
@@ -54,7 +54,7 @@ def homes(p: Parameters) -> dict[str, Answering]:
     return {name: Answering(p, j) for j, name in enumerate(p.parties, start=1)}
 
 
-def ran(setup: Setup, home: Mapping[str, Home], **setting: Any) -> Run:
+def ran(setup: Setup, home: Mapping[str, LocalProgram], **setting: Any) -> Run:
     return simulate(*setup, Setting(**setting), home)
 
 
@@ -84,7 +84,7 @@ def test_each_sum_is_the_ideal_one_of_what_the_sums_before_lead_to(p: Parameters
 @pytest.mark.parametrize(("letters", "in_sums"), [(AFTER_ITS_INPUT, 0), (AFTER_ITS_INPUT + 1, 1), (11, 2)])
 def test_who_vanishes_is_in_no_sum_after_that(letters: int, in_sums: int) -> None:
     p, home = WITH_DROP_OUTS, homes(WITH_DROP_OUTS)
-    run = ran(asking(p), home, vanish={"P4": Letters(letters)})
+    run = ran(asking(p), home, vanish={"P4": SealedCount(letters)})
     assert is_ideal(p, run, home)
     taken = [3 in p.members(members) for members in run.results[CURATOR_NAME].members]
     assert taken == [r < in_sums for r in range(p.R)]
@@ -120,7 +120,7 @@ def test_other_drivers_ask_at_home_as_well_and_no_state_asks_twice() -> None:
     assert len(home.asked) == p.R
 
 
-def stepped(setup: Setup, run: Run, name: str, home: Home) -> list[Envelope]:
+def stepped(setup: Setup, run: Run, name: str, home: LocalProgram) -> list[Envelope]:
     """What a party sends by `byte_steps.step`, letter by letter."""
     session, me, mail = setup.session, setup.identities[name], run.transcript.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}

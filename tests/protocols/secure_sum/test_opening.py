@@ -15,10 +15,10 @@ from support.sums import Loose, greetings, made, parameters
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
+from protocols.runtime.attestation import is_attested
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
-from protocols.runtime.simulate import Letters
-from protocols.runtime.statement import is_attested
+from protocols.runtime.simulate import SealedCount
 from protocols.secure_sum import masks, opening
 from protocols.secure_sum.messages import MaskKeys, PublishedOpening
 from protocols.secure_sum.parameters import Parameters
@@ -43,9 +43,12 @@ class Case(NamedTuple):
         return str(found.fault) if found else None
 
 
-SHAPES: dict[str, tuple[Parameters, dict[str, int | Letters]]] = {
+SHAPES: dict[str, tuple[Parameters, dict[str, int | SealedCount]]] = {
     "all are there": (parameters(3, 0, 1, verifiable=True), {}),
-    "two sums, one drop-out each": (parameters(5, 0, 2, (2, 1), verifiable=True), {"P2": Letters(6), "P4": Letters(9)}),
+    "two sums, one drop-out each": (
+        parameters(5, 0, 2, (2, 1), verifiable=True),
+        {"P2": SealedCount(6), "P4": SealedCount(9)},
+    ),
     "two sums, nobody may vanish": (parameters(3, 2, 0, (1, 2), verifiable=True), {}),
 }
 

@@ -19,7 +19,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError
 from protocols.runtime import replay
-from protocols.runtime.claims import Told, Wrong
+from protocols.runtime.claims import DisclosedMessage, Violation
 from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.runtime.message import CURATOR
 from protocols.secure_sum import PROGRAM, checkable, dealing
@@ -216,7 +216,7 @@ def test_charlie_publishes_the_sums_that_he_told(field: str) -> None:
         with refused("sum.not_as_told", error=PeerError) as caught:
             made(p, program=program).simulate()
         assert caught.value.culprit == "charlie"
-        made(p, program=replace(program, kept=None)).simulate()  # who does not look does not see
+        made(p, program=replace(program, broken_commitment=None)).simulate()  # who does not look does not see
 
 
 def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
@@ -226,8 +226,11 @@ def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
     greetings = {name: Greeted(message, c.boards[CURATOR_NAME][name].digest) for name, message in said.items()}
     shares = c.code.dealing.shares_for(c.dealt("P1"), 1)
     unmask = c.code.messages.Unmask((bytes(32),) * 5, (bytes(32),) * 5, ())
-    strange = [Told(CURATOR_NAME, "P2", "setup", shares), Told("P1", CURATOR_NAME, "setup", shares)]
-    assert checkable.told(c.p, greetings, [*strange, Told(CURATOR_NAME, "P2", "sum0", unmask)]) is None
+    strange = [
+        DisclosedMessage(CURATOR_NAME, "P2", "setup", shares),
+        DisclosedMessage("P1", CURATOR_NAME, "setup", shares),
+    ]
+    assert checkable.told(c.p, greetings, [*strange, DisclosedMessage(CURATOR_NAME, "P2", "sum0", unmask)]) is None
 
 
 @pytest.mark.parametrize("of_seed", [True, False])
@@ -237,7 +240,7 @@ def test_whichever_share_does_not_fit_its_dealer_is_named(of_seed: bool, monkeyp
     p, dealt = c.p, c.dealt("P1")
     assert len(p.parties[1:]) == p.T + 1
 
-    def told(wrong: int) -> Wrong | None:
+    def told(wrong: int) -> Violation | None:
         held = [list(shares) for shares in dealt.shares]
         if wrong:
             held[wrong] = [replace(held[wrong][0], **{"b" if of_seed else "s": bytes(32)})]
@@ -246,11 +249,11 @@ def test_whichever_share_does_not_fit_its_dealer_is_named(of_seed: bool, monkeyp
         greetings = {name: Greeted(message, bytes(32)) for name, message in said.items()}
         greetings["P1"] = Greeted(replace(said["P1"], leaves=leaves), bytes(32))
         shares = [c.code.messages.Shares((held[j][0].b,), (held[j][0].s,)) for j in range(p.K)]
-        letters = [Told("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
+        letters = [DisclosedMessage("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
         return checkable.told(p, greetings, letters)
 
     fault = Fault("sum.false_shares", {"name": "P1", "what": "seed" if of_seed else "mask key", "sum": 0})
-    assert [told(wrong) for wrong in range(p.K)] == [None, *[Wrong(fault, "P1")] * 5]
+    assert [told(wrong) for wrong in range(p.K)] == [None, *[Violation(fault, "P1")] * 5]
     monkeypatch.setattr(checkable, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
     assert [told(wrong) is None for wrong in range(p.K)] == [True, *[False] * 4, True]
 
@@ -260,4 +263,4 @@ def test_a_sum_without_what_was_added_up_is_no_opening() -> None:
     said = {CURATOR_NAME: PublishedSum((7,), (1, 2))}
     for published, culprit in ((said, CURATOR_NAME), ({"P1": PublishedShare((1, 2))}, None)):
         found = checkable.published(p, bytes(32), {}, published, lambda *given: True)
-        assert found == Wrong(Fault("sum.not_published"), culprit)
+        assert found == Violation(Fault("sum.not_published"), culprit)

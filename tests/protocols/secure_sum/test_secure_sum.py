@@ -16,9 +16,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
-from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, publishing, roster, setup, steps, sums
 from protocols.secure_sum.messages import Ended, Result
 from protocols.secure_sum.parameters import SHARES, Parameters, most_dropouts, stage
@@ -140,7 +140,9 @@ def lying(session: Setup, victim: str) -> Program:
         for name in p.parties:
             told = (S[0] ^ 1, *S[1:]) if name == victim and r == 0 else S
             said = Ended(at, members, masking.digest(told, p.width))
-            bytes_ = statement(me.session_id, me.name, "Ended", encoded(session.session, me.name, said, {}))
+            bytes_ = signing_input(
+                me.session_id, me.name, "Ended", encode_statement(session.session, me.name, said, {})
+            )
             me.send(name, Result(told, session.identities[me.name].sign(bytes_)))
         return replace(book, vault=steps.after(me, p, book.vault, r, members, S))
 

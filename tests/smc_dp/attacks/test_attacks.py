@@ -22,7 +22,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
 from protocols.pathak2010 import stage2
-from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Blinded, Selected, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from smc_dp import attacks

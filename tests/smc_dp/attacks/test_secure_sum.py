@@ -11,7 +11,7 @@ import scipy.stats
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
-from protocols.pathak2010.boundary import noise_of_charlie_and_first
+from protocols.pathak2010.limitations import noise_of_charlie_and_first
 from smc_dp.attacks import sessions
 from smc_dp.attacks.charlie_and_one import Sizes, sizes_in_the_sum, unmasked
 from smc_dp.attacks.sessions import PartySecret, Played

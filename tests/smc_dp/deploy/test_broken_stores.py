@@ -59,7 +59,7 @@ def test_nothing_is_sent_when_there_is_no_room_and_later_the_same_is(
         assert of_p1(halfway) == before
     halfway.begin("P1")
     halfway.run()
-    assert sites.left_by(halfway) == sites.left_by(curator_run)
+    assert sites.stage_result(halfway) == sites.stage_result(curator_run)
     assert halfway.at["P1"].entries() == ["released"]
     halfway.close()
 

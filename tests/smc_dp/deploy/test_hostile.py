@@ -234,7 +234,7 @@ def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_ru
     run.between = lambda name, way: HubCarrier(way, change) if name == reader else way
     run.run()
     assert sites.ends(run) == ["released"] * 4
-    assert sites.left_by(run) == sites.left_by(curator_run)
+    assert sites.stage_result(run) == sites.stage_result(curator_run)
     left_out = [line for line in run.said[reader] if re.match(LEFT_OUT, line)]
     assert len(left_out) == sum(p.lane in ("notice", "refusal") for p in forged)
     run.close()
@@ -252,7 +252,7 @@ def test_who_is_done_ends_nothing_any_more(curator_run: Sites, fast_path: Path) 
     run = Sites(STUDY, fast_path)
     change = done.becomes(lambda p: [said(STUDY, "P2", "aborted", SESSION), p])
     run.between = lambda name, way: HubCarrier(way, change)
-    assert sites.left_by(run.run()) == sites.left_by(curator_run)
+    assert sites.stage_result(run.run()) == sites.stage_result(curator_run)
     run.close()
 
 
@@ -262,7 +262,7 @@ def test_where_parties_may_vanish_a_party_ends_nothing_for_all(sum_run: Sites, f
     change = GREETING.becomes(besides(said(study, "P2", "aborted", session)))
     run = Sites(study, fast_path)
     run.between = lambda name, way: HubCarrier(way, change) if name in ("P1", "P3") else way
-    assert sites.left_by(run.run()) == sites.left_by(sum_run)
+    assert sites.stage_result(run.run()) == sites.stage_result(sum_run)
     run.close()
 
 

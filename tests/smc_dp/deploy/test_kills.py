@@ -58,7 +58,7 @@ def killed(folder: Path, runs: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
 
 def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
     """Each run left what the undisturbed one did."""
-    links, releases = sites.left_by(whole)
+    links, releases = sites.stage_result(whole)
     for run in runs:
         assert sites.by_link(Parcel.decode(bytes.fromhex(text)) for text in run["parcels"]) == links
         assert {name: text.encode() for name, text in run["releases"].items()} == releases

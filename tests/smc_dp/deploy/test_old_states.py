@@ -196,5 +196,5 @@ def test_killed_between_a_commit_and_its_number_a_state_goes_on(
         run.run()
     run.begin("P1")
     run.run()
-    assert sites.left_by(run) == sites.left_by(curator_run)
+    assert sites.stage_result(run) == sites.stage_result(curator_run)
     run.close()

@@ -18,11 +18,11 @@ from support.summed import summing
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_signed
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.simulate import Letters
+from protocols.runtime.simulate import SealedCount
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.deploy.arrival import told
@@ -130,7 +130,7 @@ def test_whose_mail_is_under_way_is_known_from_its_last_word(made: Deployed) -> 
 def test_what_somebody_owed_everybody_is_noted_where_nobody_else_says_so(letters: int, wanted: Absent | None) -> None:
     """The simulator knows what was not sent, and writes the same."""
     made = summing()
-    run = made.simulate(vanish={"P2": Letters(letters)})
+    run = made.simulate(vanish={"P2": SealedCount(letters)})
     marks = [(name, absent) for name, absents in run.absent.items() for absent in absents]
     found = owed(made.session, run.transcript.envelopes, marks, {"P1", "P3", CURATOR_NAME})
     assert found == (() if wanted is None else ((PUBLIC_NAME, wanted),))
@@ -149,7 +149,7 @@ def test_a_share_that_never_came_is_owed_too() -> None:
         (PUBLIC_NAME, Absent("P2", "PublishedShare", "stage3")),
     )
     silent = [e for e in mail if e.sender != "P2"]
-    assert owed(made.session, silent, (), {"P1", CURATOR_NAME}) == ((PUBLIC_NAME, Absent("P2", HELLO, GREETING)),)
+    assert owed(made.session, silent, (), {"P1", CURATOR_NAME}) == ((PUBLIC_NAME, Absent("P2", HELLO, GREETING_STAGE)),)
     charlie = [e for e in mail if e.sender == CURATOR_NAME][-1]
     rest = [e for e in mail if e != charlie]
     found = owed(made.session, rest, (), {"P1", "P2"})
@@ -158,14 +158,14 @@ def test_a_share_that_never_came_is_owed_too() -> None:
 
 WORDS = [
     (Absent(CURATOR_NAME, "Result", "sum0"), True),
-    (Absent(CURATOR_NAME, HELLO, GREETING), True),
-    (Absent(P2, HELLO, GREETING), True),
+    (Absent(CURATOR_NAME, HELLO, GREETING_STAGE), True),
+    (Absent(P2, HELLO, GREETING_STAGE), True),
     (Absent(P2, "Shares", "setup"), True),
-    (Absent(P1, HELLO, GREETING), False),
+    (Absent(P1, HELLO, GREETING_STAGE), False),
     (Absent(P2, HELLO, "sum0"), False),
-    (Absent(P2, HELLO, GREETING, 1), False),
+    (Absent(P2, HELLO, GREETING_STAGE, 1), False),
     (Absent("stranger", "Result", "sum0"), False),
-    (Absent("stranger", HELLO, GREETING), False),
+    (Absent("stranger", HELLO, GREETING_STAGE), False),
     (Absent(PUBLIC_NAME, STAGE_END, "sum0"), False),
     (Absent(CURATOR_NAME, "Masked", "sum0"), False),
     (Absent(P2, "Result", "sum0"), False),

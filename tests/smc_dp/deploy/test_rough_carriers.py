@@ -67,7 +67,7 @@ def test_a_rough_relay_changes_nothing(of: str, request: pytest.FixtureRequest, 
     run = Sites(whole.study, fast_path, options={"sleep": lambda seconds: None})
     run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
     run.run()
-    assert sites.left_by(run) == sites.left_by(whole)
+    assert sites.stage_result(run) == sites.stage_result(whole)
     assert all("relay.unreachable" in said for said in run.said.values())
     run.close()
 
@@ -114,7 +114,7 @@ def test_nobody_is_late_for_what_the_relay_could_not_bring(sum_run: Sites, fast_
         going._carrier = OutageCarrier(going._carrier, run.clock, sites.NOON + 3600)
     run.run()
     assert run.clock.now > sites.NOON + 3600
-    assert sites.left_by(run) == sites.left_by(sum_run)
+    assert sites.stage_result(run) == sites.stage_result(sum_run)
     run.close()
 
 
@@ -185,7 +185,7 @@ def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) 
     run.run()
     assert run.ends["P1"] == "released"
     assert run.at["P1"].entries() == ["released"]
-    assert sites.left_by(run) == sites.left_by(curator_run)
+    assert sites.stage_result(run) == sites.stage_result(curator_run)
     run.close()
 
 
@@ -201,7 +201,7 @@ def test_what_a_relay_has_lost_it_gets_again(sum_run: Sites, fast_path: Path, ha
     for name in run.study.names:
         run.begin(name)
     run.run()
-    assert sites.left_by(run) == sites.left_by(sum_run)
+    assert sites.stage_result(run) == sites.stage_result(sum_run)
     run.close()
 
 

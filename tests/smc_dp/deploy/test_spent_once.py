@@ -91,7 +91,7 @@ def test_a_program_that_died_between_its_book_and_its_first_state_goes_on(
         run.run()
     run.begin(died[0])
     run.run()
-    assert sites.left_by(run) == sites.left_by(curator_run)
+    assert sites.stage_result(run) == sites.stage_result(curator_run)
     assert run.at[died[0]].entries() == ["released"]
     run.close()
 

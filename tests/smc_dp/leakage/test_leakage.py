@@ -19,7 +19,7 @@ from support.pathak import trial
 
 from protocols import programs
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import PROGRAM, boundary, ideal, noisy_sum_claims
+from protocols.pathak2010 import PROGRAM, ideal, limitations, noisy_sum_claims
 from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, readings
 from protocols.runtime.session import Program
@@ -105,8 +105,8 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
     party = evidence.session.parties[place]
     outcome = leakage.check_structure_together(only(evidence, "charlie", party))
     assert outcome.status == "not possible"
-    said = [u.sentence for u in ideal.CLAIM.not_claimed if u.sentence in outcome.detail]
-    assert said == [u.sentence for u in boundary.NOT_CLAIMED[4 : 4 + sentences]]
+    said = [u.sentence for u in ideal.CLAIM.limitations if u.sentence in outcome.detail]
+    assert said == [u.sentence for u in limitations.LIMITATIONS[4 : 4 + sentences]]
 
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> Non
     outcome = code_checks.check_limitations(HARDENED, SMALL)
     assert outcome.status == "passed"
     assert leakage.limitations_of_code(evidence).detail.endswith(outcome.detail)
-    assert all(u.sentence in outcome.detail for u in ideal.CLAIM.not_claimed)
+    assert all(u.sentence in outcome.detail for u in ideal.CLAIM.limitations)
     assert outcome.detail.count("12 of 12:") == 2
     assert "24 of 24:" in outcome.detail  # all but one: two of three have the smallest among them
     assert "36 of 36:" in outcome.detail
@@ -347,9 +347,9 @@ def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> Non
 
 def with_attack(place: int, **change: Any) -> Protocol:
     """The protocol with the attack of one sentence replaced in part."""
-    unclaimed = list(ideal.CLAIM.not_claimed)
+    unclaimed = list(ideal.CLAIM.limitations)
     unclaimed[place] = replace(unclaimed[place], attack=replace(unclaimed[place].attack, **change))  # type: ignore[type-var]
-    return replace(HARDENED, claim=replace(ideal.CLAIM, not_claimed=tuple(unclaimed)))
+    return replace(HARDENED, claim=replace(ideal.CLAIM, limitations=tuple(unclaimed)))
 
 
 SUM, SIZES, NOISE = 2, 4, 5
@@ -360,8 +360,8 @@ SUM, SIZES, NOISE = 2, 4, 5
     [
         with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.released(p, published)),
         with_attack(SUM, truth=lambda p, inputs, names: noisy_sum_claims.exact_sum(p, inputs)),
-        with_attack(SIZES, find=lambda p, views, published: boundary.Sizes((7, 7, 7), 0)),
-        with_attack(NOISE, coalitions=boundary._with_charlie),
+        with_attack(SIZES, find=lambda p, views, published: limitations.Sizes((7, 7, 7), 0)),
+        with_attack(NOISE, coalitions=limitations._with_charlie),
         with_attack(NOISE, truth=lambda p, inputs, names: 0, find=lambda p, views, published: 0),
         with_attack(SIZES, coalitions=lambda p: ()),
         replace(HARDENED, program=mutants.NOTHING_SELECTED),

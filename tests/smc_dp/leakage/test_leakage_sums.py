@@ -11,7 +11,7 @@ import pytest
 from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
-from protocols.runtime.claims import Leaving, Readings, Trials
+from protocols.runtime.claims import DropOutTrials, Readings, Trials
 from protocols.secure_sum import ideal
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from smc_dp.audit.run import code_checks
@@ -54,7 +54,7 @@ def test_simulators_make_what_is_read_without_the_one_who_vanished(name: str) ->
 
 def test_simulators_of_whole_conversations_do_not() -> None:
     p = trials().small(ONE)
-    read, made = samples(p, replace(trials(), leaving=Leaving(ideal.leaving, ideal.simulation)), 2)
+    read, made = samples(p, replace(trials(), drop_out_trials=DropOutTrials(ideal.leaving, ideal.simulation)), 2)
     assert compare_samples(read["charlie",], made["charlie",]).place == "the structure"
 
 
@@ -82,7 +82,7 @@ def pairs_left_out(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Re
 @pytest.mark.slow
 def test_law_tells_a_simulator_that_does_not_mask() -> None:
     p = trials().small(ONE)
-    twin = replace(trials(), leaving=Leaving(ideal.leaving, pairs_left_out))
+    twin = replace(trials(), drop_out_trials=DropOutTrials(ideal.leaving, pairs_left_out))
     found = law(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
     assert code_checks.judge_distribution(found).status == "failed"
     assert found.worst.comparison.place == "Masked.y"

@@ -11,7 +11,7 @@ import pytest
 from broken import matrix_mutants as mutants
 
 from protocols.errors import LocalError
-from protocols.pathak2010 import PROGRAM, as_printed, ideal
+from protocols.pathak2010 import PROGRAM, as_published, ideal
 from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
@@ -23,8 +23,8 @@ from smc_dp.leakage.symbolic.world_runs import SMALLEST
 from smc_dp.leakage.symbolic.worlds import World, moves, nearby, turned
 from tests.support.refusals import refused
 
-HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
-FOLDER = Path(as_printed.__file__).parent
+HARDENED, PRINTED = PROGRAM.name, as_published.PROGRAM.name
+FOLDER = Path(as_published.__file__).parent
 FILES = {HARDENED: FOLDER / "matrix-hardened.txt", PRINTED: FOLDER / "matrix-as-printed.txt"}
 MOST = {HARDENED: 5, PRINTED: 5}  # parties in the files
 # What a mutant tells, it tells in every setting.
@@ -173,7 +173,7 @@ def test_a_relay_passed_on_as_it_came_shows_nothing_more() -> None:
 
 
 def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
-    protocol = Protocol(as_printed.PLAIN_BLINDING, replace(as_printed.MODEL, variants=lambda p: ()), None, LIMITS)
+    protocol = Protocol(as_published.PLAIN_BLINDING, replace(as_published.MODEL, variants=lambda p: ()), None, LIMITS)
     everybody = ("P1", "P2")
     assert {r.cells["pi_2"].level for r in matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
     assert {r.cells["pi_2"].level for r in found(PRINTED, 2).rows if r.members == everybody} == {"partly"}

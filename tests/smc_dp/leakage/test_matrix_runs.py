@@ -18,8 +18,8 @@ from support.pathak import Trial, trial
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
-from protocols.pathak2010 import PROGRAM, as_printed, setup, stage1
-from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010 import PROGRAM, as_published, setup, stage1
+from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Indicator
 from protocols.programs import PROTOCOLS
 from protocols.runtime.claims import View, readings
@@ -45,7 +45,7 @@ class _Fixed:
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     """pi_1 and pi_2 are the same in every run."""
     monkeypatch.setattr(setup, "permutation", lambda seeds, size: PI_1)
-    for module in (stage1, as_printed):
+    for module in (stage1, as_published):
         monkeypatch.setattr(module, "Permutation", _Fixed)
 
 
@@ -146,7 +146,7 @@ def played(smallest: str, printed: bool, count: int) -> list[tuple[Trial, Run]]:
 
 @cache
 def computed(printed: bool) -> Matrix:
-    return matrix(PROTOCOLS[as_printed.PROGRAM.name if printed else PROGRAM.name], K, chosen=COALITIONS)
+    return matrix(PROTOCOLS[as_published.PROGRAM.name if printed else PROGRAM.name], K, chosen=COALITIONS)
 
 
 def cells(members: tuple[str, ...], smallest: str, printed: bool) -> Mapping[str, Cell]:

@@ -32,7 +32,7 @@ LAST = ("P3",)  # who may vanish, where it makes no difference who it is
 
 @cache
 def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = SOME, leaving: tuple[str, ...] | None = LAST) -> Matrix:
-    model = SUMS.model if leaving is None else replace(SUMS.model, vanishing=lambda p: leaving)
+    model = SUMS.model if leaving is None else replace(SUMS.model, drop_outs=lambda p: leaving)
     return matrix(replace(SUMS, model=model), K, chosen=chosen)
 
 
@@ -153,7 +153,7 @@ IN_ORDER = tuple(f"P{j}" for j in range(1, 7))
 def around(
     chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...], program: Program = SUMS.program
 ) -> Matrix:
-    model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), vanishing=lambda p: leaving)
+    model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), drop_outs=lambda p: leaving)
     return matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
 
 
@@ -214,7 +214,7 @@ def test_matrix_of_four_parties_is_the_table() -> None:
 def only(p: Parameters, leaving: tuple[str, ...] | None = None) -> Protocol:
     """The protocol in this session alone."""
     may = p.parties if leaving is None else leaving
-    model = replace(ideal.MODEL, sample=lambda K: p, profiles=lambda p: (), vanishing=lambda p: may)
+    model = replace(ideal.MODEL, sample=lambda K: p, profiles=lambda p: (), drop_outs=lambda p: may)
     return replace(SUMS, model=model)
 
 

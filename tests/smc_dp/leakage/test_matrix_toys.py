@@ -15,7 +15,7 @@ from protocols.curator import parties_and_curator
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model, Unknown
-from protocols.runtime.message import CURATOR, PARTY, Message, masked, message, under
+from protocols.runtime.message import CURATOR, PARTY, Message, encrypted, masked, message
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 from smc_dp.leakage import matrix_text
@@ -38,7 +38,7 @@ class Word(Message):
 class Locked(Message):
     """A ciphertext."""
 
-    c: Annotated[paillier.Ciphertext, under("somebody's key")]
+    c: Annotated[paillier.Ciphertext, encrypted("somebody's key")]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import replay
-from protocols.runtime.actor import Actor, Home
+from protocols.runtime.actor import Actor, LocalProgram
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import Session
 from smc_dp.core.errors import InputError
@@ -53,7 +53,7 @@ def held() -> Held:
     return Held(taking_part, list(outcome.execution.transcript.envelopes))
 
 
-AtHome = Callable[[LocalParty, Session, tuple[Any, ...]], Home | None]
+AtHome = Callable[[LocalParty, Session, tuple[Any, ...]], LocalProgram | None]
 
 
 def alone(held: Held, name: str, at_home: AtHome = LocalParty.at_home) -> list[Envelope]:

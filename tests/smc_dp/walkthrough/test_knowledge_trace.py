@@ -32,7 +32,7 @@ def found(name: str, parties: int = 2) -> ProtocolCourse:
 def one_setting(protocol: Protocol) -> Protocol:
     """The protocol as a course looks at it: the first setting, and everybody stays."""
     nothing: Any = lambda p: ()  # noqa: E731
-    model = replace(protocol.model, variants=nothing, profiles=nothing, vanishing=nothing)
+    model = replace(protocol.model, variants=nothing, profiles=nothing, drop_outs=nothing)
     return replace(protocol, model=model)
 
 

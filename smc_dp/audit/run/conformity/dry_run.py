@@ -10,7 +10,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.dry_run_role import DryRunMessages, DryRunRole, Move
 

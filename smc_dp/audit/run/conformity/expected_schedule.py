@@ -20,7 +20,7 @@ from protocols import programs
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import PARTY, Kind
 from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, Script, Scripts
 from smc_dp.audit.run.conformity.dry_run_role import Move
@@ -174,7 +174,7 @@ def _learn(name: str, version: int, parameters: Any, most: int, absences: Absenc
 
 def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NO_ABSENCES) -> Schedule | None:
     """Learn the schedule without memory; None when the protocol sends more than `most` messages."""
-    toy = protocol.model.toy(parameters)
+    toy = protocol.model.dry_run_parameters(parameters)
     parties = [*protocol.program.participants(toy).values()].count(PARTY)
     if parties > most:  # the greetings alone
         return None

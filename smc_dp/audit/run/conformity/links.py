@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from protocols.runtime.envelope import HELLO, START, Envelope, is_signed
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link
 from smc_dp.audit.run.blame import absent_senders, chain_signer

@@ -8,9 +8,9 @@ from dataclasses import fields
 
 import numpy as np
 
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.network import LINKS, Traffic, traffic
-from protocols.runtime.role_stepper import KEYS
+from protocols.runtime.role_stepper import KEY_STAGE
 from smc_dp.audit.run.blame import absent_senders
 from smc_dp.audit.run.check import (
     CheckOutcome,
@@ -214,7 +214,7 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
         return make_fault("timings.of_stranger", role=shown(strangers[0]))
     schedule = find_schedule(evidence)
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
-        known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
+        known = {e.stage for e in evidence.envelopes.values()} | {GREETING_STAGE, KEY_STAGE}
         return _unknown_stage(stated, known)
     away = absent_senders(evidence)
     if fault := _unknown_stage(stated, {stage for stage, _ in schedule.stages}):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.body_bytes import body_bytes
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed
 from protocols.runtime.message import Route
 from protocols.runtime.network import TOPOLOGIES, check_topology, is_relayed
@@ -116,7 +116,7 @@ def check_routes(evidence: Evidence) -> CheckOutcome:
             )
         kinds.add(e.kind)
     for n, (reader, absent) in evidence.absences.items():
-        greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING, 0)
+        greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING_STAGE, 0)
         ends = (reader, absent.kind, absent.read) == (PUBLIC_NAME, STAGE_END, 0)
         if not (greets or ends) and not _goes(described, declared, absent.kind, absent.sender, reader):
             return failed(

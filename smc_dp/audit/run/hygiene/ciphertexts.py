@@ -8,8 +8,8 @@ from typing import TypeAlias
 from protocols.arithmetic import modular
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey
 from protocols.crypto.paillier import Ciphertext
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from protocols.runtime.message import Key, is_fresh
-from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.check import CheckOutcome, failed, failed_message, not_applicable, passed
 from smc_dp.audit.run.evidence import Evidence
@@ -18,7 +18,7 @@ from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_mess
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
 
-def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
+def ciphertexts(letter: DecryptedEnvelope) -> Iterator[tuple[str, Locked]]:
     """Yield every ciphertext of a message with its place; covers are none."""
     if letter.message is None:
         return
@@ -57,7 +57,7 @@ def _is_unit(c: Locked) -> bool:
     return modular.is_unit(c.value, c.n * c.n) and modular.jacobi(c.value % c.n, c.n) == 1
 
 
-def _distinct(evidence: Evidence) -> Iterator[Letter]:
+def _distinct(evidence: Evidence) -> Iterator[DecryptedEnvelope]:
     """Yield all messages, but only the first copy of one that goes alike to several readers."""
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
@@ -134,7 +134,7 @@ def _stale(again: Recomputed) -> tuple[int | None, str] | None:
     return None
 
 
-def _numbered(letters: list[Letter]) -> Iterator[tuple[int, Letter]]:
+def _numbered(letters: list[DecryptedEnvelope]) -> Iterator[tuple[int, DecryptedEnvelope]]:
     """Yield each message with its number among those to its addressee, from 1."""
     count: dict[str, int] = {}
     for letter in letters:

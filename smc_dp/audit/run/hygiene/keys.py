@@ -6,9 +6,9 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import admission, dgk, paillier
 from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
-from protocols.runtime.claims import keys_of
+from protocols.runtime.claims import secret_keys_of
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from protocols.runtime.message import Key, Message
-from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import chain_signer, malicious_sender
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
@@ -54,7 +54,7 @@ def _names(message: Message | None) -> set[str]:
     return set() if message is None else {slot.name for slot in message.slots}
 
 
-def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | None:
+def _announcement_fault(evidence: Evidence, letter: DecryptedEnvelope, bits: int) -> Fault | None:
     """Return the fault of a key in a message, which the names of its fields tell; None for other messages."""
     message, names = letter.message, _names(letter.message)
     if names == {"p", "q"}:
@@ -65,12 +65,12 @@ def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault 
     return _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
 
 
-def _other_key(evidence: Evidence, letter: Letter) -> Fault | None:
+def _other_key(evidence: Evidence, letter: DecryptedEnvelope) -> Fault | None:
     """Return the fault of an announced key that is none of those in its sender's view, which anybody can write."""
     sender = letter.envelope.sender
     if _names(letter.message) not in ({"n", "proof"}, {"n", "g", "h"}) or sender not in evidence.views:
         return None
-    owned = keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
+    owned = secret_keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
     if not owned or getattr(letter.message, "n", None) in owned:
         return None
     return make_fault("key.not_of_view", sender=shown(sender))
@@ -84,7 +84,7 @@ def _assembly_fault(p: int, q: int, bits: int) -> Fault | None:
     return None
 
 
-def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | None:
+def _paillier_fault(evidence: Evidence, letter: DecryptedEnvelope, bits: int) -> Fault | None:
     n, proof = (getattr(letter.message, name) for name in ("n", "proof"))
     try:
         key = paillier.PublicKey(n)
@@ -107,7 +107,7 @@ def _comparison_fault(message: Message | None, bits: int) -> Fault | None:
 def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None:
     """Return the fault of a secret key of a role; those found sound go into `sound` by their moduli."""
     known = list(again.keys.values())
-    for n, secret in keys_of(again.view).items():
+    for n, secret in secret_keys_of(again.view).items():
         if secret.public not in known:
             return make_fault("key.never_used")
         if n in sound:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.crypto.paillier import Ciphertext, PrivateKey
-from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
-from protocols.runtime.opened_mail import Letter
+from protocols.runtime.claims import Mask, View, public_fields, readings, secret_keys_of
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from smc_dp.audit.run.blame import malicious_sender
 from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
@@ -83,9 +83,9 @@ def check_masks(evidence: Evidence) -> CheckOutcome:
     return passed("masks.hold", count=count, least=hygiene.sigma, evidence=describe_views(evidence))
 
 
-def _read(evidence: Evidence, letters: Sequence[Letter], mask: Mask) -> Iterator[_Reading]:
+def _read(evidence: Evidence, letters: Sequence[DecryptedEnvelope], mask: Mask) -> Iterator[_Reading]:
     """Yield the numbers in a field for an owner of one of the given views' keys, message by message."""
-    keys = {n: key for again in evidence.recomputed.values() for n, key in keys_of(again.view).items()}
+    keys = {n: key for again in evidence.recomputed.values() for n, key in secret_keys_of(again.view).items()}
     kind, _, field = mask.place.partition(".")
     for letter in letters:
         if letter.envelope.kind != kind or letter.message is None:

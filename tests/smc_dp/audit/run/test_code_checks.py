@@ -243,7 +243,7 @@ def digests() -> dict[str, str]:
     ("file", "concerned"),
     [
         ("linear/selection.py", {"linear"}),
-        ("linear/boundary.py", {"linear"}),
+        ("linear/limitations.py", {"linear"}),
         ("secure_sum/ideal.py", {"secure_sum"}),
         ("crypto/masking.py", {"linear", "secure_sum"}),
         ("comparison/steps.py", {"pathak2010", "comparison", "linear"}),

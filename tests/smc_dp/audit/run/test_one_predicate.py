@@ -20,7 +20,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.secure_sum import publishing, steps
 from protocols.secure_sum.messages import Shares
 from smc_dp.audit.run.check import CheckOutcome
@@ -70,7 +70,7 @@ def refusals(run: Path, to: Path) -> set[str]:
 
 def nobody_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """The simulation itself refuses such a run; here it lets it pass, as separate sites would be lied to."""
-    monkeypatch.setattr(engine, "hold_to_their_word", lambda *_: None)
+    monkeypatch.setattr(engine, "check_announcements", lambda *_: None)
 
 
 def announcing(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:

@@ -17,7 +17,7 @@ from support.audited import Folders, hospitals, long_term, sum_agreement
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import message as messages
-from protocols.runtime.statement import encoded, statement
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.secure_sum.messages import Input
 from protocols.secure_sum.parameters import stage
 from protocols.secure_sum.values import Addends
@@ -280,8 +280,8 @@ def test_two_masked_inputs_for_one_sum_are_found(evidence: Evidence) -> None:
     session, view = evidence.session, evidence.views["north-0"]
     first = next(x for x in view.statements if x[:2] == (stage(5), "Input"))
     said = messages.decode(Input, first[2], session.layout, {})
-    payload = encoded(session, "north-0", replace(said, digest=bytes(32)), {})
-    signature = OWN["north-0"].sign(statement(session.id, "north-0", "Input", payload))
+    payload = encode_statement(session, "north-0", replace(said, digest=bytes(32)), {})
+    signature = OWN["north-0"].sign(signing_input(session.id, "north-0", "Input", payload))
     more = replace(view, statements=(*view.statements, (stage(5), "Input", payload, signature)))
     found = run("statements", replace(evidence, views={**evidence.views, "north-0": more}))
     assert (found.status, found.party) == ("failed", "north-0")

@@ -23,12 +23,12 @@ from protocols.crypto import masking
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.runtime import message as messages
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import signed_payload
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import Greeting
-from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import PROGRAM, complaints, dealing, setup, steps, sums
 from protocols.secure_sum import curator as honest_curator
 from protocols.secure_sum.messages import (
@@ -298,8 +298,8 @@ def test_the_greetings_are_those_of_the_record(made: Setup, opened: Folders) -> 
 
 def signed(made: Setup, name: str, message: Message) -> tuple[str, str, bytes, bytes]:
     """A statement as a view holds it."""
-    kind, payload = type(message).__name__, encoded(made.session, name, message, {})
-    signature = made.identities[name].sign(statement(made.session.id, name, kind, payload))
+    kind, payload = type(message).__name__, encode_statement(made.session, name, message, {})
+    signature = made.identities[name].sign(signing_input(made.session.id, name, kind, payload))
     return stage(0), kind, payload, signature
 
 
@@ -349,8 +349,8 @@ def test_what_charlie_signs_though_only_parties_state_it_contradicts_nothing(
     his = about(made, evidence, CHARLIE, Listed)
     fields = {slot.name: zeros.get(slot.name, bytes(32)) for slot in kind.slots}
     message = kind(**{name: his.context if name == "context" else field for name, field in fields.items()})
-    payload = encoded(made.session, "P1", message, {})
-    signature = made.identities[CHARLIE].sign(statement(made.session.id, CHARLIE, kind.__name__, payload))
+    payload = encode_statement(made.session, "P1", message, {})
+    signature = made.identities[CHARLIE].sign(signing_input(made.session.id, CHARLIE, kind.__name__, payload))
     said = with_statement(evidence, CHARLIE, (stage(0), kind.__name__, payload, signature))
     assert statements.check_word(said).status == "passed"
 

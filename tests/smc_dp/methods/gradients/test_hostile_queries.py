@@ -21,10 +21,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import StallError
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Run, Setting, simulate
-from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import PROGRAM, masks, roster, setup, steps
 from protocols.secure_sum.messages import Ended, Masked, Result
 from protocols.secure_sum.parameters import Block, Parameters, stage
@@ -66,7 +66,7 @@ class Session:
         self.p = Parameters((P1, P2, P3), 1, 0, blocks, form.grid.ring_bits)
         self.form, self.said = form, said
         inputs: dict[str, tuple[Any, ...]] = {name: (self.p, Addends((), ())) for name in self.p.parties}
-        program = replace(with_roles(PROGRAM, curator=self._curator), kept=None)  # he says what he likes
+        program = replace(with_roles(PROGRAM, curator=self._curator), broken_commitment=None)  # he says what he likes
         self.setup: Setup = start(program, self.p, {**inputs, CURATOR_NAME: (self.p,)})
 
     def parts(self) -> dict[str, Any]:
@@ -103,8 +103,8 @@ class Session:
     def _signed(self, me: Endpoint, at: bytes, S: Vector) -> bytes:
         """Nothing keeps him from signing two ends of one sum."""
         ended = Ended(at, self.p.everybody, masking.digest(S, self.p.width))
-        payload = encoded(self.setup.session, CURATOR_NAME, ended, {})
-        return self.setup.identities[CURATOR_NAME].sign(statement(me.session_id, CURATOR_NAME, "Ended", payload))
+        payload = encode_statement(self.setup.session, CURATOR_NAME, ended, {})
+        return self.setup.identities[CURATOR_NAME].sign(signing_input(me.session_id, CURATOR_NAME, "Ended", payload))
 
 
 def truth(name: str, r: int, S: Vector) -> Vector:

@@ -1,6 +1,6 @@
 """What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
 
-The claim of `ideal.py` would be timid if these failed; `NOT_CLAIMED` is part of it. An attack is given the public
+The claim of `ideal.py` would be timid if these failed; `LIMITATIONS` is part of it. An attack is given the public
 parameters p, the views of the coalition's members, and what was published; nothing else. All members follow the
 protocol.
 Attacks that need nothing but own inputs and the sum are in `pathak2010/noisy_sum_claims.py`.
@@ -31,7 +31,7 @@ from protocols.pathak2010.noisy_sum_claims import (
     released,
     sum_for_smallest,
 )
-from protocols.runtime.claims import Attack, Inputs, Unclaimed, View, first_of, left_by, letter_from
+from protocols.runtime.claims import Attack, Inputs, Limitation, View, first_instance, message_from, stage_result
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,14 +45,14 @@ class Everything:
 
 def everything_of_hubs(p: Parameters, charlie: View, first: View, S: Vector) -> Everything:
     """From Charlie's view and that of P_1: halves that meet, rows that the box key opens, and s, which it took off."""
-    mine, box = own_input(first), left_by(charlie, CuratorKeys).box
+    mine, box = own_input(first), stage_result(charlie, CuratorKeys).box
     sizes, noises = [mine.n], [mine.eta]
     for name in p.parties[1:]:
-        submit = letter_from(first, name, Submit)
-        sizes.append(halves.join(submit.a, letter_from(charlie, name, Share).b))
+        submit = message_from(first, name, Submit)
+        sizes.append(halves.join(submit.a, message_from(charlie, name, Share).b))
         noises.append(masks.bare(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
     s = p.weights.subtract_vectors(mine.w, first.results[_SELECTION])
-    eta = p.weights.subtract_vectors(left_by(charlie, OpenedRow).summand, s)
+    eta = p.weights.subtract_vectors(stage_result(charlie, OpenedRow).summand, s)
     return Everything(tuple(sizes), tuple(noises), p.weights.subtract_vectors(S, eta))
 
 
@@ -65,8 +65,8 @@ def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mappin
     i = _encircled(p)
     name = p.parties[i]
     first, charlie = (
-        letter_from(here[p.parties[0]], name, Submit).seed,
-        letter_from(here[CURATOR_NAME], name, Share).seed,
+        message_from(here[p.parties[0]], name, Submit).seed,
+        message_from(here[CURATOR_NAME], name, Share).seed,
     )
     edges = {j: _seed(p, here[p.parties[j]], i) for j in (*p.before(i), *p.after(i))}
     plus = (*(seed for j, seed in edges.items() if j > i), charlie)
@@ -76,7 +76,7 @@ def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mappin
 
 def exact_sum_of_the_named(p: Parameters, charlie: View, party: View, S: Vector) -> Vector:
     """The same, if the row that Charlie opened is this party's: its epk says so; raises `ValueError` if it is not."""
-    if left_by(charlie, OpenedRow).epk != _submitted(party).epk:
+    if stage_result(charlie, OpenedRow).epk != _submitted(party).epk:
         raise ValueError(f"the row that opened is not that of {party.name}")
     return exact_sum_of_smallest(p, party, S)
 
@@ -92,7 +92,7 @@ def _seed(p: Parameters, view: View, i: int) -> bytes:
 def _submitted(view: View) -> Submitted:
     """What a party's first stage left; that of P_1 leaves more beside it."""
     every = [part for result in view.results for part in (result if isinstance(result, tuple) else (result,))]
-    return first_of(every, Submitted, view.name)
+    return first_instance(every, Submitted, view.name)
 
 
 # The same in the form in which a claim is tried. Where sizes are equal, coins decide, and nothing is there to be found.
@@ -121,8 +121,8 @@ def _everything(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Everyt
     return Everything(tuple(x.n for x in mine), tuple(x.eta for x in mine), exact_sum(p, inputs))
 
 
-NOT_CLAIMED = (
-    Unclaimed(
+LIMITATIONS = (
+    Limitation(
         "Charlie together with P_1 learns every size and every noise, and so the exact sum of all weights.",
         Attack(
             lambda p: ((CURATOR_NAME, p.parties[0]),),
@@ -130,22 +130,22 @@ NOT_CLAIMED = (
             _everything,
         ),
     ),
-    Unclaimed(
+    Limitation(
         "Charlie and P_1 with as many further parties as each has neighbours, who cut the ring, learn the sums of the "
         "weights on either side of the cut; with all neighbours of one party, its weights.",
         Attack(_cutting, weights_behind_a_cut, lambda p, inputs, names: input_of(inputs, p.parties[_encircled(p)]).w),
     ),
-    Unclaimed(
+    Limitation(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. It is not "
         "told that it is the smallest, but knows it where the sizes show it.",
         BY_SMALLEST,
     ),
-    Unclaimed(
+    Limitation(
         "All parties but one, the smallest among them, together obtain the weights of the last one exactly, with "
         "Charlie or without; of two parties, the smaller one obtains the other's.",
         BY_ALL_BUT_ONE,
     ),
-    Unclaimed(
+    Limitation(
         "Charlie together with the party that has the smallest data set learns that it is the smallest, and so that "
         "what they take off the sum is the noise.",
         Attack(
@@ -154,38 +154,38 @@ NOT_CLAIMED = (
             sum_for_smallest,
         ),
     ),
-    Unclaimed(
+    Limitation(
         "Charlie together with parties learns in each session whether one of them is the smallest, and so whether the "
         "smallest size of the rest is below theirs; over sessions in which a member's size changes this finds the "
         "smallest size of the rest, and over sessions with ties how many are tied. This is no matter of noise: it "
         "follows from the sizes alone, which the privacy of records does not protect."
     ),
-    Unclaimed(
+    Limitation(
         "A P_1 that deviates can put noise that it knows, or none, into the result and so learn the exact sum, and can "
         "learn log2(K+1) bits of its choice about all sizes in each session; nobody notices."
     ),
-    Unclaimed(
+    Limitation(
         "A Charlie that deviates can change which party is selected; with that party it learns the exact sum, or "
         "compares the size of any party with a number of its choice, once a session."
     ),
-    Unclaimed(
+    Limitation(
         "A Charlie that sends an inconsistent Extension reduces the search for Delta to about 2^65 guesses, each of "
         "some hashes (a thousand for 1,000 parties); with Delta it learns all sizes and, with one known noise, every "
         "noise and the exact sum (the check of Keller, Orsini and Scholl would prevent it)."
     ),
-    Unclaimed(
+    Limitation(
         "Charlie with a party can stop sessions until that party is selected, and then learns the exact sum: a refused "
         "session is to be looked into, not simply repeated."
     ),
-    Unclaimed(
+    Limitation(
         "A party that puts another key in its row learns from the sum, which is spoilt then, that it has the smallest "
         "data set; one that enters few rows and no noise takes the noise out for everybody."
     ),
-    Unclaimed("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
-    Unclaimed(
+    Limitation("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
+    Limitation(
         "Keys of links are kept until a participant's own part is over: who gets hold of the states of both Charlie "
         "and P_1 before that opens what they were told in the session."
     ),
-    Unclaimed("The last to publish learns the sum first and can keep its share back."),
+    Limitation("The last to publish learns the sum first and can keep its share back."),
     SCALE_OF_THE_NOISE,
 )

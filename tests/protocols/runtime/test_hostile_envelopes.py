@@ -1,4 +1,4 @@
-"""Mail in a rough order, from peers who state what they like: no honest name is blamed, nothing is lost or hangs."""
+"""Envelopes in a hostile order, from peers that state anything: no honest name is blamed, nothing is lost."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from support.toy_sum import PROGRAM, Part, Sums, add_up, inputs, split
 from protocols.errors import LocalError, PeerError, StoppedError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
-from protocols.runtime.mailbox import Absent, Mail, Mailbox
+from protocols.runtime.inbox import Absent, Inbox, InboxEntry
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Role
 from tests.support.refusals import late, refused
@@ -138,18 +138,18 @@ def test_what_a_role_has_raised_it_raises_again() -> None:
 
 def test_who_was_given_up_once_may_go_on_without_knowing_it() -> None:
     """A letter of a stage in which nobody asked for it is late, and no lie: in the middle and at the end."""
-    box = Mailbox()
+    box = Inbox()
     box.marks.add(Absent("P3", "Part", "a"))
     assert box.look("P3", "Part", "a") == Absent("P3", "Part", "a")
     box.miss("P3")
     for stage in ("a", "b"):
-        box.put(Mail("P3", 0, "Part", stage, 2, b""))
+        box.put(InboxEntry("P3", 0, "Part", stage, 2, b""))
         box.end_stage(stage)
-    kept = Mail("P3", 2, "Part", "c", 2, b"")
+    kept = InboxEntry("P3", 2, "Part", "c", 2, b"")
     box.put(kept)
     assert box.look("P3", "Part", "c") == kept
     assert [note.rule for note in box.notes.values()] == [late("Part", "a"), late("Part", "b")]
-    box.put(Mail("P3", 3, "Heard", "d", 2, b""))
+    box.put(InboxEntry("P3", 3, "Heard", "d", 2, b""))
     box.take(kept)
     assert box.unread() == []
     assert box.log == []
@@ -200,7 +200,7 @@ def test_a_header_that_has_no_bytes_is_refused_and_nothing_else_happens() -> Non
     with refused("link.not_the_next", error=PeerError):
         first(made, dict(hellos)).deliver(wrong)
     with refused("board.not_the_next", error=PeerError):
-        Board(made.session).post(replace(wrong, to="public"))
+        BulletinBoard(made.session).post(replace(wrong, to="public"))
 
 
 @pytest.mark.parametrize("name", ["Hello", "StageEnd", "Absent", "Session"])

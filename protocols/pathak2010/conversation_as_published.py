@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from protocols.curator import EVERYBODY, FIRST, PARTIES, around_the_first
-from protocols.pathak2010.as_printed import (
+from protocols.pathak2010.as_published import (
     PrintedCuratorShare,
     PrintedMasked,
     PrintedSelected,

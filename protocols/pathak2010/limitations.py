@@ -1,6 +1,6 @@
 """What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
 
-The claim of `ideal.py` would be timid if these failed; `NOT_CLAIMED` is part of it. An attack is given the public
+The claim of `ideal.py` would be timid if these failed; `LIMITATIONS` is part of it. An attack is given the public
 parameters p, the views of the coalition's members, and the released sum S where it needs that; nothing else. All
 members follow the protocol.
 Attacks that need nothing but own inputs and the sum are in `noisy_sum_claims.py`.
@@ -27,7 +27,7 @@ from protocols.pathak2010.noisy_sum_claims import (
 )
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
-from protocols.runtime.claims import Attack, Inputs, Unclaimed, View, left_by, letter_from
+from protocols.runtime.claims import Attack, Inputs, Limitation, View, message_from, stage_result
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,8 +44,8 @@ def sizes_of_charlie_and_party(p: Parameters, charlie: View, party: View) -> Siz
     Slot i of step 1.3 holds pi_1(a)_i under xi, which every party opens, and pi_1(b)_i under zeta, which Charlie opens;
     every party knows pi_1. So r and pi_2, which are to keep the two apart, are not even in the way.
     """
-    keys, zeta = left_by(party, PartyKeys), left_by(charlie, CuratorKeys).zeta
-    slots = [letter_from(charlie, name, Slot) for name in p.parties]
+    keys, zeta = stage_result(party, PartyKeys), stage_result(charlie, CuratorKeys).zeta
+    slots = [message_from(charlie, name, Slot) for name in p.parties]
     whole = [p.sizes.add(keys.xi.decrypt(slot.a), zeta.decrypt(slot.b)) for slot in slots]
     tied = keys.pi1.inverse(whole)  # n_j followed by its tie bits, at place j
     return Sizes(tuple(n >> p.tie_bits for n in tied), tied.index(min(tied)))
@@ -57,12 +57,12 @@ def noise_of_charlie_and_first(p: Parameters, charlie: View, first: View) -> Vec
     P_1 receives the psi_j of step 2.3 one by one, and Charlie opens them: all are zero but that of j*. If P_1 is the
     smallest itself, the indicator of step 2.1 says so, and the noise is P_1's own.
     """
-    keys, zeta = left_by(first, PartyKeys), left_by(charlie, CuratorKeys).zeta
-    u = letter_from(first, charlie.name, Indicator).u
+    keys, zeta = stage_result(first, PartyKeys), stage_result(charlie, CuratorKeys).zeta
+    u = message_from(first, charlie.name, Indicator).u
     smallest = p.parties[keys.pi1.inverse(zeta.decrypt_all(u)).index(1)]
     if smallest == first.name:
         return own_input(first).eta
-    return p.weights.vector(p.packing.unpack(zeta.decrypt_all(letter_from(first, smallest, Selected).psi)))
+    return p.weights.vector(p.packing.unpack(zeta.decrypt_all(message_from(first, smallest, Selected).psi)))
 
 
 # The same in the form in which a claim is tried. Sizes that differ say who is smallest without anybody's coins.
@@ -86,25 +86,25 @@ def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[st
     return eta, p.weights.subtract_vectors(released(p, published), eta)
 
 
-NOT_CLAIMED = (
-    Unclaimed(
+LIMITATIONS = (
+    Limitation(
         "One party that breaks the rules removes all noise: it enters no rows, or few, and no noise, and the release "
         "is the exact sum of all weights, for everybody; with noise that it chose itself, for itself alone."
     ),
-    Unclaimed(
+    Limitation(
         "Charlie removes all noise too if he breaks the rules: he selects none. He or a party can also spoil the "
         "result."
     ),
-    Unclaimed(
+    Limitation(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
         BY_SMALLEST,
     ),
-    Unclaimed(
+    Limitation(
         "All parties but one, the smallest among them, together obtain the weights of the last one exactly; of two "
         "parties, the smaller one obtains the other's.",
         BY_ALL_BUT_ONE,
     ),
-    Unclaimed(
+    Limitation(
         "Charlie together with any party learns every size and who is smallest, for all parties hold the key of xi.",
         Attack(
             _with_charlie,
@@ -112,7 +112,7 @@ NOT_CLAIMED = (
             lambda p, inputs, names: _sizes(p, inputs),
         ),
     ),
-    Unclaimed(
+    Limitation(
         "Charlie together with P_1 learns the noise eta, and so the exact sum of all weights.",
         Attack(
             lambda p: _with_charlie(p)[:1],
@@ -121,11 +121,11 @@ NOT_CLAIMED = (
         ),
     ),
     SCALE_OF_THE_NOISE,
-    Unclaimed(
+    Limitation(
         "Where all pairs are compared, a P_1 that answers one comparison against the rules sees by whether Charlie "
         "refuses something of how the two sizes stand to the others; whose they are, it does not see."
     ),
-    Unclaimed(
+    Limitation(
         "Whose state is read before its own part is over counts among those who work together: it has its weights, the "
         "size and the noise that are not used yet, and the keys of its links."
     ),

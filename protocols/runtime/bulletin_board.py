@@ -11,7 +11,7 @@ from protocols.runtime.message import PUBLIC
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 
-class Board:
+class BulletinBoard:
     """Public mail of one session.
 
     `greetings` holds each participant's first envelope as it was posted: whoever uses one checks its signature.

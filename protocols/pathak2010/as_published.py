@@ -40,7 +40,7 @@ from protocols.pathak2010.parameters import SIGMA, Parameters
 from protocols.pathak2010.values import RECORDS, Announced, CuratorKeys, Halves, PartyKeys
 from protocols.runtime.claims import Hygiene, Inputs, Mask, Model, Unknown
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.message import CURATOR, PARTY, Message, Times, message, public, shared, under
+from protocols.runtime.message import CURATOR, PARTY, Message, Times, encrypted, message, public, shared
 from protocols.runtime.session import Program
 
 
@@ -53,14 +53,14 @@ class PrintedInput:
     eta: Vector
 
 
-@message("1.2", PARTY >> PARTY, as_printed=True)
+@message("1.2", PARTY >> PARTY, as_published=True)
 class PrintedShare(Message):
     """a_j, straight to P_pi1(j): whoever sees the addressee sees pi_1(j)."""
 
     a: Annotated[int, shared("sizes")]
 
 
-@message("1.2", PARTY >> CURATOR, as_printed=True)
+@message("1.2", PARTY >> CURATOR, as_published=True)
 class PrintedCuratorShare(Message):
     """b_j "with the index changed according to the permutation": sender and index together are pi_1."""
 
@@ -68,32 +68,32 @@ class PrintedCuratorShare(Message):
     b: Annotated[int, shared("sizes")]
 
 
-@message("1.3", PARTY >> CURATOR, as_printed=True)
+@message("1.3", PARTY >> CURATOR, as_published=True)
 class PrintedSlot(Message):
     """xi(pi_1(a)_i)."""
 
-    a: Annotated[Ciphertext, under(XI)]
+    a: Annotated[Ciphertext, encrypted(XI)]
 
 
-@message("1.4", CURATOR >> PARTY, as_printed=True)
+@message("1.4", CURATOR >> PARTY, as_published=True)
 class PlainlyBlinded(Message):
     """xi(pi_2(pi_1(a) + r)_i) with r multiplied in as the plaintext 1 + r n: the randomiser is the one that came."""
 
-    a: Annotated[Ciphertext, under(XI)]
+    a: Annotated[Ciphertext, encrypted(XI)]
 
 
-@message("2.4", PARTY >> PARTY, as_printed=True)
+@message("2.4", PARTY >> PARTY, as_published=True)
 class PrintedSelected(Message):
     """psi_j, one ciphertext a coordinate, deterministic in zeta(v_j) and eta_j: a reader finds eta_j by trying."""
 
-    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("dimension")]
+    psi: Annotated[tuple[Ciphertext, ...], encrypted(ZETA), Times("dimension")]
 
 
-@message("3.1", PARTY >> CURATOR, as_printed=True)
+@message("3.1", PARTY >> CURATOR, as_published=True)
 class PrintedMasked(Message):
     """psi(i) zeta(s(i))."""
 
-    psi: Annotated[tuple[Ciphertext, ...], under(ZETA), Times("dimension")]
+    psi: Annotated[tuple[Ciphertext, ...], encrypted(ZETA), Times("dimension")]
 
 
 async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
@@ -296,7 +296,7 @@ def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare
 
 
 MODEL = Model(
-    ideal.toy,
+    ideal.dry_run_parameters,
     inputs,
     ideal.MODEL.permutations,
     ideal.MODEL.compared,
@@ -323,7 +323,7 @@ PROGRAM = Program(
     ),
     Parameters,
     participants=parties_and_curator,
-    kept=stage3.broken_word,
+    broken_commitment=stage3.broken_commitment,
 )
 
 PLAIN_BLINDING = replace(

@@ -18,10 +18,10 @@ from support.votes import NAMES, Opinion, Outcome, Ruling, Signed, Veto, Vote, W
 from protocols.crypto.identity import SIGNATURE_BYTES, Identity
 from protocols.errors import LocalError, PeerError
 from protocols.runtime import actor as actors
+from protocols.runtime import attestation, view
 from protocols.runtime import message as messages
-from protocols.runtime import statement, view
 from protocols.runtime.actor import Actor
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import START, Envelope, is_signed
 from protocols.runtime.message import Message
@@ -56,7 +56,7 @@ def test_a_signature_is_that_of_the_statement() -> None:
         (value,) = setup.inputs[name][1:]
         assert (stage, kind, payload) == ("stating", "Vote", messages.encode(Vote(value), {"number": 4}, {}))
         signed_by_hand(setup.session, name, kind, payload, signature)
-        assert statement.is_attested(setup.session, name, Vote(value), {}, signature)
+        assert attestation.is_attested(setup.session, name, Vote(value), {}, signature)
 
 
 def test_the_same_bytes_have_the_same_signature_and_other_bytes_none() -> None:
@@ -130,7 +130,7 @@ ENVELOPES = st.builds(
 @given(PLACES, ENVELOPES)
 def test_the_bytes_of_a_statement_are_those_of_no_envelope(place: tuple[bytes, str, str, bytes], e: Envelope) -> None:
     """An array of five begins with another byte than one of eight, whatever is in it."""
-    assert (statement.statement(*place)[0], e.header[0]) == (0x85, 0x88)
+    assert (attestation.signing_input(*place)[0], e.header[0]) == (0x85, 0x88)
 
 
 def borrowed(setup: Setup) -> tuple[Session, bytes, bytes]:
@@ -143,7 +143,7 @@ def posted_as_an_envelope() -> tuple[bool, str]:
     """Whether the signature of a statement holds for an envelope with the same content, and whom the board blames."""
     session, payload, signature = borrowed(made())
     forged = Envelope(session.id, "P1", PUBLIC_NAME, "Vote", "", 1, 1, START, payload + signature)
-    board = Board(session)
+    board = BulletinBoard(session)
     board.received["P1"] = 1  # it has greeted
     with pytest.raises(PeerError) as caught:
         board.post(forged)
@@ -152,8 +152,8 @@ def posted_as_an_envelope() -> tuple[bool, str]:
 
 def test_a_statement_is_not_taken_for_an_envelope(monkeypatch: pytest.MonkeyPatch) -> None:
     assert posted_as_an_envelope() == (False, "somebody on the way from P1")
-    for module in (actors, statement):
-        monkeypatch.setattr(module, "statement", twins.statement_like_an_envelope)
+    for module in (actors, attestation):
+        monkeypatch.setattr(module, "signing_input", twins.statement_like_an_envelope)
     assert posted_as_an_envelope() == (True, "P1")
 
 
@@ -164,19 +164,19 @@ def test_an_envelope_is_not_taken_for_a_statement(monkeypatch: pytest.MonkeyPatc
     assert len(public_mail) == 4
     for e in public_mail:
         for value in (1, 6):
-            assert not statement.is_attested(setup.session, "P1", Vote(value), {}, e.body[-SIGNATURE_BYTES:])
+            assert not attestation.is_attested(setup.session, "P1", Vote(value), {}, e.body[-SIGNATURE_BYTES:])
     payload = messages.encode(Vote(1), {"number": 4}, {})
     blank = Envelope(setup.session.id, "P1", PUBLIC_NAME, "Vote", "", 1, 1, START, b"")
     signature = setup.identities["P1"].sign(blank.header + payload)
-    assert not statement.is_attested(setup.session, "P1", Vote(1), {}, signature)
-    monkeypatch.setattr(statement, "statement", twins.statement_like_an_envelope)
-    assert statement.is_attested(setup.session, "P1", Vote(1), {}, signature)
+    assert not attestation.is_attested(setup.session, "P1", Vote(1), {}, signature)
+    monkeypatch.setattr(attestation, "signing_input", twins.statement_like_an_envelope)
+    assert attestation.is_attested(setup.session, "P1", Vote(1), {}, signature)
 
 
 def mistaken(setup: Setup) -> set[str]:
     """For what the signature of P1's vote of 1 is taken as well."""
     session, payload, signature = borrowed(setup)
-    assert statement.is_attested(session, "P1", Vote(1), {}, signature)
+    assert attestation.is_attested(session, "P1", Vote(1), {}, signature)
     assert payload == messages.encode(Veto(1), {"number": 4}, {})  # it is the kind alone that tells them apart
     other = replace(session, nonce=bytes(32))
     tried = {
@@ -187,7 +187,7 @@ def mistaken(setup: Setup) -> set[str]:
         "another signature": (session, "P1", Vote(1), signature[:-1] + bytes([signature[-1] ^ 1])),
         "no signature": (session, "P1", Vote(1), b""),
     }
-    return {what for what, (s, name, said, sig) in tried.items() if statement.is_attested(s, name, said, {}, sig)}
+    return {what for what, (s, name, said, sig) in tried.items() if attestation.is_attested(s, name, said, {}, sig)}
 
 
 def test_a_statement_is_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,8 +196,8 @@ def test_a_statement_is_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
         (twins.statement_without_its_kind, "another kind"),
         (twins.statement_without_its_session, "another session"),
     ):
-        for module in (actors, statement):
-            monkeypatch.setattr(module, "statement", twin)
+        for module in (actors, attestation):
+            monkeypatch.setattr(module, "signing_input", twin)
         assert mistaken(made()) == {what}
 
 
@@ -283,5 +283,5 @@ def test_a_view_made_afterwards_has_the_same_statements() -> None:
     record = dict(enumerate(run.transcript.envelopes, start=1))
     for name in NAMES:
         signer, seed = setup.identities[name], setup.seeds[name]
-        later = view.made_afterwards(setup.session, name, signer, seed, setup.inputs[name], record)
+        later = view.reconstruct_view(setup.session, name, signer, seed, setup.inputs[name], record)
         assert later.statements == run.recorded[name].statements

@@ -28,7 +28,7 @@ class Absent:
 
 
 @dataclass(frozen=True)
-class Mail:
+class InboxEntry:
     """An opened envelope that waits for its role: by its number on the link from its sender, and nothing else."""
 
     sender: str
@@ -52,8 +52,8 @@ class Note:
     rule: Fault
 
 
-class EarlyMail:
-    """Mail that cannot be opened yet, each envelope once, with the senders and the bytes of all of it."""
+class HeldEnvelopes:
+    """Envelopes that cannot be opened yet, each once, with the senders and the bytes of all of it."""
 
     def __init__(self) -> None:
         self.senders: set[str] = set()
@@ -73,12 +73,12 @@ class EarlyMail:
             self.bytes += envelope.size
 
 
-class Mailbox:
+class Inbox:
     """`log` holds the mail of the open stage in the order of arrival, `away` who is absent in which ended stage."""
 
     def __init__(self) -> None:
         self.marks: set[Absent] = set()
-        self.log: list[Mail] = []
+        self.log: list[InboxEntry] = []
         self.away: set[_Place] = set()
         self.ended: set[str] = set()  # stages that are over
         self.latest: str | None = None  # the last of them, which another checkpoint may go on with
@@ -87,14 +87,14 @@ class Mailbox:
         self.before = 0  # messages that were read in checkpoints that are over
         self._away_now: set[str] = set()
         self._read: Counter[_Place] = Counter()
-        self._waiting: dict[str, deque[Mail]] = {}
+        self._waiting: dict[str, deque[InboxEntry]] = {}
 
     @property
     def consumed(self) -> int:
         """Number of messages that the role has read, each once, however often a stage is run again."""
         return self.before + self._read.total()
 
-    def put(self, mail: Mail) -> None:
+    def put(self, mail: InboxEntry) -> None:
         """Keep a letter for the role."""
         self._waiting.setdefault(mail.sender, deque()).append(mail)
         self.log.append(mail)
@@ -104,7 +104,7 @@ class Mailbox:
         before = self.read[sender, kind] if stage == self.latest else 0
         return Absent(sender, kind, stage, before + self._read[sender, kind])
 
-    def look(self, sender: str, kind: str, stage: str) -> Mail | Absent | None:
+    def look(self, sender: str, kind: str, stage: str) -> InboxEntry | Absent | None:
         """What there is for a role that waits for this: the next letter of the sender, a mark, or nothing yet."""
         mark = self.due(sender, kind, stage)
         if mark in self.marks or sender in self._away_now or (sender, stage) in self.away:
@@ -114,7 +114,7 @@ class Mailbox:
             self._drop(waiting.popleft())
         return waiting[0] if waiting else None
 
-    def take(self, mail: Mail) -> None:
+    def take(self, mail: InboxEntry) -> None:
         """The role reads the letter that `look` found."""
         self._waiting[mail.sender].popleft()
         self._read[mail.sender, mail.kind] += 1
@@ -134,7 +134,7 @@ class Mailbox:
         self.log = [mail for waiting in self._waiting.values() for mail in waiting]
         self._away_now, self._read = set(), Counter()
 
-    def unread(self) -> list[Mail]:
+    def unread(self) -> list[InboxEntry]:
         """What nobody will read, late mail apart, which is dropped."""
         left = []
         for waiting in self._waiting.values():
@@ -147,7 +147,7 @@ class Mailbox:
         self.log = []
         return left
 
-    def _is_late(self, mail: Mail, stage: str | None) -> bool:
+    def _is_late(self, mail: InboxEntry, stage: str | None) -> bool:
         """Whether nobody reads it in `stage` (None: at the end) because its sender was given up.
 
         Whoever was given up once may not know it, and go on with stages in which nobody asks for its letters.
@@ -161,6 +161,6 @@ class Mailbox:
         """Write down what was left out of account, once, however often the role is run again."""
         self.notes[note.sender, note.number, str(note.rule)] = note
 
-    def _drop(self, mail: Mail) -> None:
+    def _drop(self, mail: InboxEntry) -> None:
         late = Fault("mail.too_late", {"kind": shown(mail.kind), "stage": shown(mail.stage)})
         self.note(Note(mail.sender, mail.number, late))

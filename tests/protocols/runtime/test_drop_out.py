@@ -73,7 +73,7 @@ def test_a_process_that_keeps_its_result_is_noticed(monkeypatch: pytest.MonkeyPa
         except DroppedOutError:
             actor.end = "gone"
 
-    monkeypatch.setattr(Actor, "until_gone", keeping)
+    monkeypatch.setattr(Actor, "until_dropped_out", keeping)
     assert made(of_two(telling, paying)).simulate(vanish={"P1": BEFORE_THE_LAST}).results["P1"] is not None
 
 

@@ -20,7 +20,7 @@ from protocols.runtime.session import Session
 
 
 @dataclass(frozen=True, repr=False)
-class Letter:
+class DecryptedEnvelope:
     """A sealed envelope of the record as one of its two ends sees it.
 
     `payload` is None when the seal breaks, `message` when there is none or it cannot be decoded; `fault` says why, and
@@ -34,7 +34,7 @@ class Letter:
     fault: str | None = None
 
 
-class Links:
+class LinkDecryption:
     """The sealed links of one participant. `secret` is its X25519 secret, `greetings` the recorded keys of its peers.
 
     Greetings are taken as they stand in the record: whether their senders signed them is for others to check.
@@ -63,28 +63,28 @@ class Links:
             self._links[peer] = sealing.link_keys(self._secret, theirs, self._session.id, self.name, peer)
         return self._links[peer].outgoing if sender == self.name else self._links[peer].incoming
 
-    def open(self, line: int, keys: Keys) -> Letter:
+    def open(self, line: int, keys: Keys) -> DecryptedEnvelope:
         """One line; `keys` are those under which its ciphertexts are."""
         envelope = self._record[line]
         try:
             key = self.key(envelope.sender, envelope.to)
             payload = sealing.unseal(key, envelope.number, envelope.header, envelope.body)
         except (DecodeError, OverflowError):  # a number that no nonce holds
-            return Letter(line, envelope, None, None, "the seal is broken")
+            return DecryptedEnvelope(line, envelope, None, None, "the seal is broken")
         kind = self._session.kinds.get(envelope.kind)
         if kind is None:
-            return Letter(line, envelope, payload, None, f"not a message of {self._session.program.name}")
+            return DecryptedEnvelope(line, envelope, payload, None, f"not a message of {self._session.program.name}")
         try:
-            return Letter(
+            return DecryptedEnvelope(
                 line, envelope, payload, messages.decode(kind, payload, self._session.layout_in(envelope.stage), keys)
             )
         except DecodeError as error:
-            return Letter(line, envelope, payload, None, str(error))
+            return DecryptedEnvelope(line, envelope, payload, None, str(error))
         except LocalError:
-            return Letter(line, envelope, payload, None)
+            return DecryptedEnvelope(line, envelope, payload, None)
 
-    def open_all(self, keys: Keys, read: Mapping[int, tuple[bytes, Message]]) -> tuple[Letter, ...]:
+    def open_all(self, keys: Keys, read: Mapping[int, tuple[bytes, Message]]) -> tuple[DecryptedEnvelope, ...]:
         """Every sealed line from or to this participant, in the order of the record; `read` holds those read before."""
         mine = {n: e for n, e in self._record.items() if self.name in (e.sender, e.to) and e.sender != e.to}
         sealed = {n: e for n, e in mine.items() if not e.is_public}
-        return tuple(Letter(n, e, *read[n]) if n in read else self.open(n, keys) for n, e in sealed.items())
+        return tuple(DecryptedEnvelope(n, e, *read[n]) if n in read else self.open(n, keys) for n, e in sealed.items())

@@ -15,7 +15,7 @@ from protocols.runtime.session import Session
 _LABEL = b"smc-dp statement"
 
 
-class SignedStatement(NamedTuple):
+class Attestation(NamedTuple):
     """A statement as its signer signed it: who, of which kind, its canonical bytes, the signature."""
 
     name: str
@@ -24,12 +24,12 @@ class SignedStatement(NamedTuple):
     signature: bytes
 
 
-def statement(session_id: bytes, name: str, kind: str, payload: bytes) -> bytes:
+def signing_input(session_id: bytes, name: str, kind: str, payload: bytes) -> bytes:
     """The bytes that are signed: an array of five, where the header of an envelope is one of eight."""
     return cbor2.dumps([_LABEL, session_id, name, kind, payload], canonical=True)
 
 
-def encoded(session: Session, name: str, message: Message, keys: Keys) -> bytes:
+def encode_statement(session: Session, name: str, message: Message, keys: Keys) -> bytes:
     """The canonical bytes of what a participant states; raises `LocalError` for what it may not state."""
     kind = type(message)
     if kind not in session.program.statements or not kind.route.allows(session.kind(name), PUBLIC):
@@ -39,5 +39,5 @@ def encoded(session: Session, name: str, message: Message, keys: Keys) -> bytes:
 
 def is_attested(session: Session, name: str, message: Message, keys: Keys, signature: bytes) -> bool:
     """Whether this participant's pinned identity signed the statement."""
-    signed = statement(session.id, name, type(message).__name__, encoded(session, name, message, keys))
+    signed = signing_input(session.id, name, type(message).__name__, encode_statement(session, name, message, keys))
     return identity.verify(session.identities[name], signed, signature)

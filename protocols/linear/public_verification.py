@@ -8,26 +8,28 @@ from typing import Any
 from protocols.errors import Fault
 from protocols.linear.parameters import Parameters
 from protocols.linear.publication import unlike_go
-from protocols.runtime.claims import Checkable, Told, Wrong
+from protocols.runtime.claims import DisclosedMessage, PublicVerification, Violation
 from protocols.runtime.message import Message
 
 Attested = Callable[[str, Message, bytes], bool]
 
 
-def published(
+def verify_publication(
     p: Parameters, session: bytes, greetings: Mapping[str, Any], said: Mapping[str, Any], attested: Attested
-) -> Wrong | None:
+) -> Violation | None:
     """What is wrong with the shares together; that of nobody alone shows that it deviated."""
     if len(said) <= p.K:
-        return Wrong(Fault("shares.not_of_everybody"))
+        return Violation(Fault("shares.not_of_everybody"))
     if fault := unlike_go(session, tuple(said), said):
-        return Wrong(fault)
+        return Violation(fault)
     return None
 
 
-def told(p: Parameters, greetings: Mapping[str, Any], letters: Sequence[Told]) -> Wrong | None:
+def verify_messages(
+    p: Parameters, greetings: Mapping[str, Any], letters: Sequence[DisclosedMessage]
+) -> Violation | None:
     """Nothing: greetings say no more than keys."""
     return None
 
 
-CHECKABLE = Checkable(lambda p: True, published, told)
+PUBLIC_VERIFICATION = PublicVerification(lambda p: True, verify_publication, verify_messages)

@@ -16,7 +16,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 @dataclass(frozen=True)
-class Quoted:
+class Citation:
     """A quotation that belongs to a step, and where it stands: in a paper, or in the NOTES.md of `room`.
 
     `notes`: the labels, such as "N1", of those notes of the same file that say where the step departs from it and why.
@@ -33,9 +33,9 @@ class Quoted:
         return tuple(self.text.split(CUT))
 
 
-def quoted_notes(room: str, where: str, text: str, *notes: str) -> Quoted:
+def cite_notes(room: str, where: str, text: str, *notes: str) -> Citation:
     """A quotation from the NOTES.md of a room; `where` is its heading there."""
-    return Quoted(text, f"{NOTES} of {room.replace('.', '/')}, {where}", room, notes)
+    return Citation(text, f"{NOTES} of {room.replace('.', '/')}, {where}", room, notes)
 
 
 def note(room: str, label: str) -> str:
