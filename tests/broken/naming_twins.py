@@ -21,7 +21,7 @@ def from_unsigned_views(patch: pytest.MonkeyPatch) -> None:
 def from_lines_alone(patch: pytest.MonkeyPatch) -> None:
     """Whoever signed a line answers for what it says, whatever others had told it."""
     for module in (replay, ciphertexts, keys, secrecy):
-        patch.setattr(module, "deviates", blame.chain_signer)
+        patch.setattr(module, "malicious_sender", blame.chain_signer)
 
 
 def whatever_was_read(patch: pytest.MonkeyPatch) -> None:
