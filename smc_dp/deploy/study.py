@@ -29,7 +29,7 @@ from smc_dp.core.documents import (
 )
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
-from smc_dp.data.bounds import Bounds, bounds_of
+from smc_dp.data.bounds import Bounds, bounds_from_file
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
 from smc_dp.deploy.approval import Approval, nonce
@@ -90,7 +90,7 @@ class Deadlines(Document):
 
 
 def _bounds(said: BoundsFile) -> BoundsFile:
-    if bounds_of(said).label is None:
+    if bounds_from_file(said).label is None:
         raise InputError("bounds.no_label")
     return said
 
@@ -166,7 +166,7 @@ class JointStudy(RunSettings):
     @cached_property
     def bounds(self) -> Bounds:
         """The public bounds of the columns."""
-        return bounds_of(self.bounds_stated)
+        return bounds_from_file(self.bounds_stated)
 
     @property
     def remaining(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -75,7 +75,7 @@ def charged(
     with Ledger.open(_file(path)) as ledger:
         guarantee = Guarantee.of(stated, _exact(stated, target))
         run = Stream.from_system().bytes(_RUN_BYTES).hex()
-        name = ledger.dataset(partial(as_read, held=data.pooled()))
+        name = ledger.dataset(partial(fingerprint_data, held=data.pooled()))
         charge = Charge(ledger, guarantee, ledger.reserve(name, mechanism, guarantee, run))
         try:
             yield charge

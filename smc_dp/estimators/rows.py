@@ -14,7 +14,7 @@ import scipy.sparse
 from smc_dp.core.arrays import Array, IntArray, count_longer, in_columns, into_ball, with_bias
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import deal, even
+from smc_dp.data.partition import even_shares, split_rows
 from smc_dp.estimators.checked import LabelArray, array, check_dense, check_finite, described, few, labels_of
 
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
@@ -115,7 +115,7 @@ class Parts:
         """n rows dealt evenly by a public seed; InputError if there are fewer rows than parties."""
         if not 1 <= parties <= n:
             raise InputError("n_parties.out_of_range", most=n, got=parties)
-        return cls(tuple(str(j + 1) for j in range(parties)), tuple(deal(n, even(parties), _DEALING_SEED)))
+        return cls(tuple(str(j + 1) for j in range(parties)), tuple(split_rows(n, even_shares(parties), _DEALING_SEED)))
 
     @classmethod
     def labelled(cls, n: int, labels: npt.ArrayLike) -> Parts:

@@ -1,4 +1,4 @@
-"""How much privacy is wanted, and what zero-concentrated privacy comes to as epsilon and delta."""
+"""Privacy target of a release, and the epsilon and delta of zero-concentrated privacy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAST_DELTA = Fraction(1, 10**100)
 
 @dataclass(frozen=True)
 class Target:
-    """What a release should guarantee, or under `paper` the printed figure that sets the noise.
+    """Guarantee that a release should have, or under `paper` the published figure that sets the noise.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ class Target:
 
 
 def figure(value: Fraction) -> str:
-    """A number as it may stand in a message: a few digits."""
+    """Return a number as it may stand in a message: a few digits."""
     return f"{Context(prec=6).divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
 
 
 def exact(name: str, value: object) -> Fraction:
-    """A number as a fraction; of a float the smaller of its decimal and its binary reading, to exceed neither.
+    """Return a number as a fraction; of a float the smaller of its decimal and its binary reading, to exceed neither.
 
     Raises InputError, in the name of the parameter, for anything else, NaN and infinity.
     """
@@ -119,7 +119,7 @@ def exact(name: str, value: object) -> Fraction:
 
 
 def epsilon_for(rho: Fraction, delta: Fraction) -> Fraction:
-    """rho + 2 sqrt(rho ln(1/delta)), rounded up: rho-zCDP implies (epsilon, delta)-DP (Bun and Steinke 2016)."""
+    """Return rho + 2 sqrt(rho ln(1/delta)), rounded up: rho-zCDP implies (epsilon, delta)-DP (Bun and Steinke 2016)."""
     return rho + 2 * Fraction(_root(_upwards().multiply(_decimal(rho), _log(1 / delta))))
 
 

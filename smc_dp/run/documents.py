@@ -38,7 +38,15 @@ from smc_dp.core.kinds import (
     limit_keys,
 )
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import Aliases, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, day_in
+from smc_dp.data.columns import (
+    Aliases,
+    BinnedColumn,
+    CategoricalColumn,
+    Column,
+    DateColumn,
+    NumericColumn,
+    parse_iso_date,
+)
 from smc_dp.data.partition import check_names
 from smc_dp.methods.functionality import Vector, added
 from smc_dp.methods.model import Weights
@@ -141,7 +149,7 @@ def _empty_cell(value: object) -> Any:
 
 def _day(value: str) -> str:
     try:
-        day_in(value)
+        parse_iso_date(value)
     except ValueError:
         raise InputError("date.not_a_date", got=shown(value)) from None
     return value
@@ -232,7 +240,7 @@ class ReleaseFile(Document):
         if name in self.categories:
             return CategoricalColumn(name, tuple(self.categories[name]), missing, self._aliases(name))
         if name in self.dates:
-            first, last = map(day_in, self.dates[name])
+            first, last = map(parse_iso_date, self.dates[name])
             return DateColumn(name, first, last, missing)
         if name in self.bins:
             return BinnedColumn(name, tuple(self.bins[name]), missing)

@@ -22,7 +22,7 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.core.writing import sync_folder, write_file
 from smc_dp.data.federation import Rows
-from smc_dp.data.fingerprint import as_read, formerly
+from smc_dp.data.fingerprint import fingerprint_data, former_fingerprint
 from smc_dp.data.table import Table
 from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -71,12 +71,12 @@ def refuse_duplicates(folder: Path, key: bytes, own: Mapping[str, Path], parties
     """
     charged = dict(_charged(folder))
     for party, held in parties.items():
-        name = as_read(key, held)
+        name = fingerprint_data(key, held)
         for path, data_sets in charged.items():
             if path.name == own[party].name or not data_sets:
                 continue
             other = unquote(path.name.removesuffix(ENDING))
-            if not data_sets.isdisjoint({name, formerly(key, held, other)}):
+            if not data_sets.isdisjoint({name, former_fingerprint(key, held, other)}):
                 raise InputError("ledger.same_rows", party=plain_name(party), path=str(path), other=plain_name(other))
 
 

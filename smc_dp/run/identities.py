@@ -21,7 +21,7 @@ from protocols.curator import CURATOR_NAME
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, plain_name, shown
 from smc_dp.core.writing import write_file
-from smc_dp.data.partition import check_letters, check_names
+from smc_dp.data.partition import check_name, check_names
 
 PUBLIC_FILE = "identities.json"
 _ENDING, _PUBLIC_ENDING = ".key", ".pub"
@@ -56,7 +56,7 @@ def create_identity(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, b
 
     Raises InputError for a name that no run could have, and where one of the files exists; none is ever written over.
     """
-    check_letters(name)
+    check_name(name)
     identity = Identity.generate(rng)
     key, public = folder / f"{name}{_ENDING}", folder / f"{name}{_PUBLIC_ENDING}"
     for path in (key, public):
@@ -99,7 +99,7 @@ def read_public_key(path: Path) -> tuple[str, bytes]:
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
     if not space:
         raise InputError("identities.no_public_key", path=str(path))
-    check_letters(name)
+    check_name(name)
     return name, reading.require_hex(f"{path}: {name}", key, PUBLIC_BYTES)
 
 
@@ -108,7 +108,7 @@ def parse_pinned(text: str, where: str = "party") -> tuple[str, bytes]:
     name, equals, key = text.partition("=")
     if not equals:
         return read_public_key(Path(text))
-    check_letters(name)
+    check_name(name)
     return name, reading.require_hex(f"{where}: {name}", key, PUBLIC_BYTES)
 
 

@@ -34,7 +34,7 @@ from pathlib import Path
 from protocols.errors import ProtocolError
 from smc_dp.core import reading
 from smc_dp.core.errors import Fault, InputError, InputFault, plain_name
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -95,7 +95,7 @@ class Ledgers:
                 with self._opened(party) as ledger:
                     _refuse_known(ledger, run)
                     key = duplicate_data.make_rows_key(self.folder)
-                    number = ledger.reserve(as_read(key, held), mechanism, guarantee, run)
+                    number = ledger.reserve(fingerprint_data(key, held), mechanism, guarantee, run)
                     reserved.places[party] = _Place(ledger.path, number)
             self._refuse_elsewhere(
                 duplicate_data.make_rows_key(self.folder), parties

@@ -4,8 +4,6 @@ classify rows (the testing phase).
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -17,12 +15,12 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import escape_formula, is_formula
+from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.preprocess import Encoded, class_numbers, examine
+from smc_dp.data.preprocess import EncodedTable, encode_classes, examine_table
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import UnfitTableError
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.run_files import RunPlace
@@ -55,27 +53,21 @@ class Predictions:
         """A new CSV file with a line for each row: what it is `called`, its class, a score (of three or more classes
         one for each).
 
-        An id that a spreadsheet would take for a formula has an apostrophe in front, and so has one that begins with an
-        apostrophe: whoever takes away one leading apostrophe has the id. InputError for classes that are formulas, and
+        A text that a spreadsheet would take for a formula, or that begins with an apostrophe, has an apostrophe in
+        front: whoever takes away one leading apostrophe has the text. InputError for classes that hold formulas, and
         where the file is there already, or cannot be written.
         """
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
         if called in ("prediction", *heading):
             raise InputError("prediction.column_twice", called=shown(called))
-        if formulas := [name for name in self.classes if is_formula(name)]:
+        if formulas := [name for name in self.classes if holds_formula(name)]:
             raise InputError("prediction.class_is_formula", name=shown(formulas[0]))
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        if any(set("\r\t;") & set(cell) for cell in (called, *self.ids)):  # at these others end a line or a cell
-            lines = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        lines.writerow((escape_formula(called), "prediction", *heading))
         none = ("",) * len(heading)
         each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
-        rows = zip(map(escape_formula, self.ids), self.labels, each, strict=True)
-        lines.writerows((name, label, *score) for name, label, score in rows)
+        rows = [(name, label, *score) for name, label, score in zip(self.ids, self.labels, each, strict=True)]
         try:
-            write_file(Path(out), text.getvalue().encode(), 0o644)
+            write_file(Path(out), format_csv([(called, "prediction", *heading), *rows]).encode(), 0o644)
         except FileExistsError:
             raise InputError("prediction.file_exists", out=str(out)) from None
         except OSError as error:
@@ -91,7 +83,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):
-        found_rows, ids = Encoded(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
+        found_rows, ids = EncodedTable(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
         if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
             raise InputError("prediction.other_width", dimension=bounds.dimension, shape=str(rows.shape))
     else:
@@ -110,19 +102,19 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right))
 
 
-def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:
+def _encoded(table: Table, bounds: Bounds) -> tuple[EncodedTable, NDArray[np.int64] | None]:
     """The rows that are not left out, and their classes where the table has them, -1 for a row without one."""
     try:
-        found = examine(table, bounds).checked(table.source)
+        found = examine_table(table, bounds).checked(table.source)
         if bounds.label is None or bounds.label not in table.columns:
             return found, None
         kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
-        return found, class_numbers(kept, bounds, bounds.label, some=True)
+        return found, encode_classes(kept, bounds, bounds.label, some=True)
     except UnfitTableError as error:
         raise InputError(error.table_fault.placed(table.source, released=True)) from None
 
 
-def _placed(made: Sequence[Any], found: Encoded, rows: int, left_out: Any) -> tuple[Any, ...]:
+def _placed(made: Sequence[Any], found: EncodedTable, rows: int, left_out: Any) -> tuple[Any, ...]:
     """What was made of the rows that are there, each in its row's place among all."""
     every = [left_out] * rows
     for i, one in zip(found.kept.tolist(), made, strict=True):

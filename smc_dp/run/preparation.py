@@ -9,8 +9,8 @@ from smc_dp.core.documents import FaultCollector, refuse_all
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.sources import DEFAULT_PARTIES, Prepared
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import only_two
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
 from smc_dp.run.settings import DataRoles, RunRequest
@@ -18,7 +18,7 @@ from smc_dp.run.settings import DataRoles, RunRequest
 USUAL_DATASET = "breast_cancer"
 
 
-def prepare_run(asked: RunRequest) -> tuple[Prepared, Agreement]:
+def prepare_run(asked: RunRequest) -> tuple[PreparedData, Agreement]:
     """Return everybody's rows, and what the parties agree on.
 
     Raises an InputError with all faults of the settings before any file of rows is read.
@@ -27,7 +27,7 @@ def prepare_run(asked: RunRequest) -> tuple[Prepared, Agreement]:
     agreed = _settled(asked, announced, _classes(data))
     if data.party:
         public = None if data.auxiliary is None else Path(data.auxiliary)
-        found = sources.own_files(
+        found = sources.read_own_files(
             data.party, data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
             auxiliary=public, strict=data.strict_bounds,
         )  # fmt: skip
@@ -103,7 +103,7 @@ def _classes(data: DataRoles) -> int:
     """Return how many classes there are by the bounds, or by what is known of a data set; no row has been read yet."""
     if data.party:
         return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
-    known = FACTS.get(data.dataset or USUAL_DATASET)
+    known = DATASET_INFO.get(data.dataset or USUAL_DATASET)
     return 2 if known is None else known.classes  # what is missing or unknown, others refuse
 
 

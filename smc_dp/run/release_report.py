@@ -18,7 +18,7 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.network import LINKS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
-from smc_dp.data.report import columns
+from smc_dp.data.report import column_table
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
 from smc_dp.pages.shortening import cut, first, some
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
@@ -189,7 +189,7 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
         "The bounds are public, and were agreed on before the first message. No file shows where they come from: if "
         "somebody measured them on rows, they reveal something about these. Values beyond them are clipped."
     )
-    yield from columns(bounds)
+    yield from column_table(bounds)
     constant = f"; a constant of {bounds.bias:g} is added to each" if bounds.bias else ""
     yield Prose(f"Rows are clipped to the norm {bounds.clip:g}{constant}.")
 

@@ -20,7 +20,7 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import Method
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import is_as_published
@@ -165,7 +165,7 @@ def _prepared(
     label: str | None,
     test: AnyPath | Rows | None,
     auxiliary: AnyPath | Array | None,
-) -> Prepared:
+) -> PreparedData:
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
             raise InputError("bounds.file_for_rows")
@@ -189,10 +189,10 @@ def _prepared(
     named = [(name, Path(path)) for name, path in files]
     public = None if auxiliary is None else Path(auxiliary)
     held_out = None if test is None else Path(test)
-    return sources.own_files(named, bounds, label=label, test=held_out, auxiliary=public)
+    return sources.read_own_files(named, bounds, label=label, test=held_out, auxiliary=public)
 
 
-def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> Prepared:
+def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> PreparedData:
     """Rows that are in the ball already: columns x1 ... xd of numbers in [-1, 1], classes 0, 1 ..., or as announced."""
     columns = tuple(NumericColumn(f"x{i + 1}", -1.0, 1.0) for i in range(data.dimension))
     classes = tuple(map(str, range(data.classes)))
@@ -208,4 +208,4 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     check_names(list(names))
     if test is not None and not isinstance(test, Rows):
         raise InputError("test.no_rows", got=type(test).__name__)
-    return Prepared(replace(data, names=names), test, announced)
+    return PreparedData(replace(data, names=names), test, announced)

@@ -27,9 +27,9 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.simulate import ChargeListener, SealedCount, Setting
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
-from smc_dp.data.federation import Federation, Rows, check_rows
+from smc_dp.data.federation import Federation, Rows, check_labelled_rows
 from smc_dp.data.partition import check_names
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import Foreseeable
 from smc_dp.methods.model import ReleasedModel, Weights, classify
@@ -53,7 +53,7 @@ HearProgress: TypeAlias = Callable[[str, int, int], None]
 
 
 def simulate_run(
-    data: Prepared,
+    data: PreparedData,
     agreement: Agreement,
     rng: Stream,
     folder: Path,
@@ -104,7 +104,7 @@ def simulate_run(
 class _Run:
     """One session after another, until one ends; `left_out`: who vanished before anybody was charged."""
 
-    data: Prepared
+    data: PreparedData
     agreement: Agreement
     rng: Stream
     simulated: Mapping[str, str]
@@ -271,7 +271,7 @@ def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: Inpu
     return error
 
 
-def local_parties(data: Prepared, agreement: Agreement, rng: Stream) -> list[LocalParty]:
+def local_parties(data: PreparedData, agreement: Agreement, rng: Stream) -> list[LocalParty]:
     """What each party does."""
     return [
         LocalParty(name, rows, agreement, rng.fork(f"party {name}"), data.tables.get(name))
@@ -296,7 +296,7 @@ def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
             raise InputError("vanish.no_number", name=name, got=shown(number))
 
 
-def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
+def _check(data: PreparedData, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
     """Raises InputError unless it is this data that was agreed on, with these coins, for folders that lie apart."""
     federation = data.federation
     classes = len(agreement.bounds.classes)
@@ -306,7 +306,7 @@ def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path
         wanted = agreement.bounds.dimension
         raise InputError("rows.other_features", wanted=wanted, got=federation.dimension)
     if data.test is not None:
-        check_rows(data.test, federation.classes, (federation.dimension,), "the rows to test on")
+        check_labelled_rows(data.test, federation.classes, (federation.dimension,), "the rows to test on")
     if rng.insecure != (SEEDED in agreement.marks):
         came = "a seed" if rng.insecure else "the system"
         raise InputError("randomness.wrong_mark", mark=SEEDED, source=came)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.history import History, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
@@ -53,7 +53,7 @@ class SiteLedger:
             ended = known and history.outcome(known.number)
             if known and ended and ended.state == "void":
                 raise self._refused("ledger.session_given_up", number=known.number)
-            name = ledger.dataset(partial(as_read, held=held))
+            name = ledger.dataset(partial(fingerprint_data, held=held))
             digest = None if approval is None else hashlib.sha256(approval).hexdigest()
             return ledger.reserve(name, agreement.mechanism, charge_of_run(agreement), key, digest)
 

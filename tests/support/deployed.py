@@ -21,7 +21,7 @@ from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.core.documents import canonical_line, canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.record import OwnLog, owed, read, record_of
 from smc_dp.deploy.release import own_view
@@ -163,7 +163,7 @@ class Deployed:
 
 
 def deployed(
-    data: Prepared,
+    data: PreparedData,
     agreed: Agreement,
     *,
     study: Change = nothing,

@@ -38,7 +38,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import run_checks
 from smc_dp.audit.run.time_budget import Allowance
 from smc_dp.core.errors import InputError
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.record import check_record
 from smc_dp.deploy.release import MadeRelease, released_from
 from smc_dp.run.release_consistency import find_contradictions
@@ -67,7 +67,7 @@ def honest(parties: int) -> Deployed:
     return session(hospitals(SIZES[parties], 1))
 
 
-def session(data: Prepared) -> Deployed:
+def session(data: PreparedData) -> Deployed:
     """A sum in which one party may vanish."""
     return deployed(data, sum_agreement(data, seeded=False, colluders=0, dropouts=1))
 

@@ -23,7 +23,7 @@ import smc_dp
 from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
 from smc_dp.cli import completion
 from smc_dp.cli.main import app, main
-from smc_dp.data import datasets
+from smc_dp.data import tabular_datasets
 from smc_dp.leakage.matrix import MOST_PARTIES
 
 ROOT = Path(smc_dp.__file__).parents[1]
@@ -99,7 +99,7 @@ def test_help_costs_little() -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("run", "|".join(datasets.NAMES)),
+        ("run", "|".join(tabular_datasets.TABULAR_NAMES)),
         ("lab epsilon", "|".join(MUTANT_FAULTS)),
         ("lab matrix", f"2 to {MOST_PARTIES} parties, 3 by default"),
     ],

@@ -59,8 +59,8 @@ def attacked(*names: str) -> Report:
 
 def grid(folder: Path) -> Report:
     study, found = study_and_grid()
-    page = of_grids.page(study, found, (), 1.0)
-    return page, (*page.notices, *of_grids.sections(study, found))
+    page = of_grids.grid_page(study, found, (), 1.0)
+    return page, (*page.notices, *of_grids.report_sections(study, found))
 
 
 def matrix_unsaid(page: Page, text: str) -> set[str]:

@@ -221,13 +221,13 @@ def test_own_files_and_data_sets_bring_public_rows(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(["x,y,sick", *lines]))
     bounds = Bounds((NumericColumn("x", -1.0, 1.0), NumericColumn("y", -1.0, 1.0)), ("no", "yes"), "sick")
     parties = [("north", tmp_path / "north.csv"), ("south", tmp_path / "south.csv")]
-    found = sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+    found = sources.read_own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
     assert found.federation.unlabelled is not None
-    as_party = sources.own_files([*parties, ("open", tmp_path / "open.csv")], bounds)
+    as_party = sources.read_own_files([*parties, ("open", tmp_path / "open.csv")], bounds)
     assert (found.federation.unlabelled == as_party.federation.parties[2].X).all()
     (tmp_path / "open.csv").write_text("x\n0.5\n")  # twin
     with pytest.raises(InputError, match=r"open.csv: column 'y' is missing"):
-        sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+        sources.read_own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
 
     dealt, without = (sources.dataset("breast_cancer", auxiliary=n) for n in (100, None))
     assert dealt.federation.unlabelled is not None
