@@ -58,7 +58,7 @@ class PartyBusiness:
             self.ledger.reserve(session.id, self.member.agreement, as_read, self.member.approval.encode())
         return SiteInputs(
             lambda coins: self._own(coins).inputs(session),
-            lambda coins, inputs: self._own(coins).at_home(session, inputs),
+            lambda coins, inputs: self._own(coins).answers(session, inputs),
             self._own(Forks({}, insecure=False)).draws,
         )
 
@@ -85,7 +85,7 @@ class PartyBusiness:
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
         """What has not left costs nothing; what has, stays charged."""
         if session_id and not charge.standing:
-            self.ledger.void(session_id, GivenUp(charge))
+            self.ledger.refund(session_id, GivenUp(charge))
 
     def _own(self, coins: Stream | Forks) -> LocalParty:
         return LocalParty(self.member.name, self.rows, self.member.agreement, coins, self.table)

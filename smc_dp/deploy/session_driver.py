@@ -32,7 +32,8 @@ participant is over one deadline after the last message that its role consumed, 
 consumes messages, and three more, whatever others send. Time for which the relay cannot be reached does not count.
 
 The deadline is the study's for greetings in the first two states, and its one for messages in the others: the curator
-waits once as long, a party twice, for it may wait for the curator, who waits for others. Nobody is waited for again who
+waits once as long, a party twice, for it may wait for the curator, who waits for others; a program can declare another
+number for a message. Nobody is waited for again who
 owes a message that the role went on without. A deadline passes with the first look at the relay after it of which the
 role consumes nothing. A program that was away first reads what the relay has: until a look brings nothing, or four in a
 row bring no message that was next on its link.
@@ -67,7 +68,7 @@ from smc_dp.run.site_process import SiteInputs, SiteRandomness
 from smc_dp.run.status_message import Notice
 
 _LOG = logging.getLogger(__name__)
-PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself
+PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself; a program can declare others
 _LOOKS = 5.0  # seconds for one question to the relay, at most
 _LEAST_LOOK = 1.0  # also for who has been away for long: its mail may be there
 _RETRIES = (0.2, 1.0, 5.0, 15.0)  # seconds until the next attempt to reach it
@@ -94,16 +95,16 @@ class Member:
         return frozenset(self.study.names)
 
 
-def message_deadline(study: JointStudy, name: str) -> float:
-    """Return the seconds that this participant waits for the next message of its role."""
-    return study.deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
+def message_deadline(study: JointStudy, name: str, deadlines: int | None) -> float:
+    """Return the seconds that this participant waits for a message; `deadlines`: as many as its program declares."""
+    return study.deadlines.letters * (deadlines or (1 if name == CURATOR_NAME else PARTY_PATIENCE))
 
 
 def patience(study: JointStudy, facts: Mapping[str, Any]) -> float:
     """Seconds from the last progress that a site with these facts waits."""
     if facts.get("stage") in (None, "", "approvals"):
         return study.deadlines.greetings
-    return message_deadline(study, str(facts.get("participant")))
+    return message_deadline(study, str(facts.get("participant")), facts.get("deadlines"))
 
 
 def is_over_for(study: JointStudy, facts: Mapping[str, Any], now: float) -> bool:
@@ -422,7 +423,7 @@ class Participation:
             return self.member.study.deadlines.greetings
         if site.waits_in_vain:  # one who vanished costs one deadline, and not one for each sum that follows
             return 0.0
-        return message_deadline(self.member.study, self.member.name)
+        return message_deadline(self.member.study, self.member.name, site.actor.deadlines)
 
     def _has_heard_all(self, parcels: Sequence[Parcel]) -> bool:
         """Whether the relay has nothing more, or too much of which nothing follows to wait for the rest."""

@@ -76,7 +76,7 @@ class Site:
         kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_in(facts))
         self._own = SiteActor(
             session, name, signer, brings, self.board.greetings,
-            coins=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
+            randomness=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
         )  # fmt: skip
         self.actor = self._own.actor
         self._restore()
@@ -326,6 +326,7 @@ class Site:
             **self._charged(),
             "stage": self.actor.stage or "",
             "waiting": list(self.awaited),
+            "deadlines": self.actor.deadlines,
             "end": self.end,
             "done": self.actor.done,
         }

@@ -82,7 +82,7 @@ def check_word(evidence: Evidence) -> CheckOutcome:
         return not_applicable("word.nothing_published")
     if wrong := promise_fault(recorded):
         return refuted_outcome(evidence, wrong)
-    return passed("word.holds", told=len(recorded.told), statements=len(recorded.statements))
+    return passed("word.holds", told=len(recorded.results), statements=len(recorded.statements))
 
 
 def check_commitments(evidence: Evidence) -> CheckOutcome:
