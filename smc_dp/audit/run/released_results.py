@@ -78,7 +78,7 @@ def cite_result(protocol: Protocol, p: Any, check: str, known: ReleasedResults |
     result = known.by_key.get((program.name, program.version, _text(p.as_dict()), check))
     if result is None:
         return not_possible("role_code.no_result", version=known.version)
-    if result.code != role_code.digest(protocol):
+    if result.code != role_code.code_digest(protocol):
         return not_possible("role_code.differs", version=known.version, name=program.name)
     cited = make_fault("role_code.cited", version=known.version, found=result.detail)
     return CheckOutcome(result.status, cited, inapplicable=result.status == "not possible")
