@@ -67,7 +67,9 @@ def matrix(
         from smc_dp.audit import matrix_picture
         from smc_dp.pages.html import write_page
 
-        drawn = matrix_picture.matrix_page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
+        drawn = matrix_picture.matrix_page(
+            tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed)
+        )
         write_page(report, drawn, f"--report: {report}")
     print(
         json.dumps(computed.as_dict()) if as_json else matrix_text.matrix_as_text(computed, screen.prose_width()),
