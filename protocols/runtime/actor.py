@@ -191,10 +191,11 @@ class Actor(RoleStepper):
 
         What comes before its sender's greeting waits, and what follows it on the same link waits behind it.
         """
-        if self.forgotten:
+        sender = envelope.sender
+        closed = sender not in self.channel.peers and self.inbox.has_given_up(sender)
+        if self.forgotten or closed:
             self._turn_away(envelope)
             return
-        sender = envelope.sender
         unmet = sender in self.channel.peers and sender not in self.board
         if unmet or sender in self.held.senders:
             self.hold(envelope)

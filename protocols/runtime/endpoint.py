@@ -25,7 +25,9 @@ T = TypeVar("T")
 class Want:
     """What a waiting role waits for: one message of this kind of each sender, or of each who is not absent.
 
-    `of`: of these alone it wants to read the greetings that it waits for; None for all.
+    `of`: of these alone it wants to read the greetings that it waits for; None for all. `doubts`: a message that is
+    none of this kind is left out with a note, as if it were absent. `deadlines`: how many a driver waits; None for its
+    usual number.
     """
 
     senders: tuple[str, ...]
@@ -33,6 +35,8 @@ class Want:
     all: bool = True
     greetings: bool = False
     of: tuple[str, ...] | None = None
+    doubts: bool = False
+    deadlines: int | None = None
 
     def wants(self, sender: str) -> bool:
         """Whether it reads what this sender says, and does not just wait for it."""
@@ -178,18 +182,26 @@ class Endpoint:
     def _wait(self, want: Want) -> Generator[Want, Any, Any]:
         return (yield want)
 
-    async def receive(self, sender: str, kind: type[M]) -> M:
+    async def receive(self, sender: str, kind: type[M], *, deadlines: int | None = None) -> M:
         """The next message of this sender, which must be of this kind; `StoppedError` when the sender is absent."""
-        return (await self.gather((sender,), kind))[0]
+        return (await self.gather((sender,), kind, deadlines=deadlines))[0]
 
-    async def gather(self, senders: Iterable[str], kind: type[M]) -> list[M]:
-        """One message of each sender, in their order; `StoppedError` when one of them is absent."""
-        got: dict[str, M] = await self._wait(Want(tuple(senders), kind))
+    async def gather(self, senders: Iterable[str], kind: type[M], *, deadlines: int | None = None) -> list[M]:
+        """One message of each sender, in their order; `StoppedError` when one of them is absent.
+
+        `deadlines`: how many a driver waits, where the senders may wait for others; None for its usual number.
+        """
+        got: dict[str, M] = await self._wait(Want(tuple(senders), kind, deadlines=deadlines))
         return list(got.values())
 
     async def collect(self, senders: Iterable[str], kind: type[M]) -> dict[str, M]:
         """One message of each sender who is not absent, by name, in their order."""
         got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False))
+        return got
+
+    async def collect_usable(self, senders: Iterable[str], kind: type[M], *, deadlines: int) -> dict[str, M]:
+        """One message of each sender who is not absent, by name; what cannot be read as this kind is left out."""
+        got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False, doubts=True, deadlines=deadlines))
         return got
 
     async def greetings(self, kind: type[M], of: Iterable[str] | None = None) -> Mapping[str, Greeted[M]]:

@@ -123,6 +123,10 @@ class Inbox:
         """The role goes on without the sender: the rest of what that one sends in this stage is late."""
         self._away_now.add(sender)
 
+    def has_given_up(self, sender: str) -> bool:
+        """Whether the role went on without the sender in a stage that is over."""
+        return any(sender == name for name, _ in self.away)
+
     def end_stage(self, stage: str) -> None:
         """Forget the mail that was read; who was absent stays known, and how much it was."""
         if stage != self.latest:
@@ -155,7 +159,7 @@ class Inbox:
         if mail.stage == stage:
             return mail.sender in self._away_now or (mail.sender, stage) in self.away
         over = stage is None or mail.stage in self.ended
-        return over and any(sender == mail.sender for sender, _ in self.away)
+        return over and self.has_given_up(mail.sender)
 
     def note(self, note: Note) -> None:
         """Write down what was left out of account, once, however often the role is run again."""

@@ -112,5 +112,5 @@ def expected_accuracy(
     if target.epsilon is None or target.calibration != "proven" or target.noise == "self":
         return None
     lam = getattr(method, "lam", SIGNAL_LAMBDA)
-    run = PublicNumbers(tuple(sizes), dimension, classes, target, terms.threat(len(sizes)), lam)
+    run = PublicNumbers(tuple(sizes), dimension, classes, target, terms.threat_model(len(sizes)), lam)
     return ExpectedAccuracy(method_signal(method.name, run), accuracy_interval(method.name, run))

@@ -28,13 +28,13 @@ class PublicNumbers:
     dimension: int
     classes: int
     target: Target
-    threat: ThreatModel
+    threat_model: ThreatModel
     lam: float = SIGNAL_LAMBDA
 
     def __post_init__(self) -> None:
         if not self.sizes or min(self.sizes) < 1:
             raise InputError("sizes.party_without_rows")
-        self.threat.require_honest()
+        self.threat_model.require_honest()
 
     @property
     def rows(self) -> int:
@@ -49,7 +49,7 @@ class PublicNumbers:
     @property
     def counted(self) -> float:
         """Factor sqrt(H/K): the cost of the shares of parties that are not counted as honest."""
-        return sqrt(self.threat.honest / self.threat.parties)
+        return sqrt(self.threat_model.honest / self.threat_model.parties)
 
 
 def method_signal(method: str, run: PublicNumbers) -> float:
@@ -65,7 +65,7 @@ def method_signal(method: str, run: PublicNumbers) -> float:
 
 
 def _of_sums(run: PublicNumbers) -> float:
-    K, H = run.threat.parties, run.threat.honest
+    K, H = run.threat_model.parties, run.threat_model.honest
     return distributed.sums_signal(run.rows, run.mu, run.dimension, run.classes, H, K)
 
 
@@ -77,13 +77,13 @@ def _of_models(run: PublicNumbers, moved: float) -> float:
 def _of_prr_mean(run: PublicNumbers) -> float:
     """Compare the longest model with K-norm noise of the smallest party, which is d scales long."""
     found = logistic_constants(2 * run.lam)
-    scale = float(found.G) / (2 * run.lam * run.threat.parties * min(run.sizes) * float(run.target.wanted))
+    scale = float(found.G) / (2 * run.lam * run.threat_model.parties * min(run.sizes) * float(run.target.wanted))
     return 8 * float(found.W) / (scale * run.dimension)
 
 
 def _of_parties(run: PublicNumbers) -> float:
     """Return the signal of sums, with a party in place of a record."""
-    K = run.threat.parties
+    K = run.threat_model.parties
     return K * run.mu / sqrt(run.dimension * (run.classes - 1)) * run.counted
 
 
@@ -98,7 +98,7 @@ _OF: MappingProxyType[str, Callable[[PublicNumbers], float]] = MappingProxyType(
         "wsum_ar": lambda run: _of_models(run, float(add_remove(2 * run.lam, 0.0, run.classes)) / run.rows),
         "prr_mean": _of_prr_mean,
         # each party's own noise, as long as d of its scales, on the gradient of its own rows
-        "ofpa": lambda run: run.rows * float(run.target.wanted) / (run.dimension * sqrt(run.threat.parties)),
+        "ofpa": lambda run: run.rows * float(run.target.wanted) / (run.dimension * sqrt(run.threat_model.parties)),
         "avg_clip": _of_parties,
         "soft_ss": _of_parties,
     }

@@ -73,7 +73,7 @@ class GridEntry:
         """Return the entry with a secure sum that tolerates as many as that of these parties."""
         return dataclasses.replace(self, trust="secure", colluders=threat.colluders, dropouts=threat.dropouts)
 
-    def threat(self, parties: int) -> ThreatModel:
+    def threat_model(self, parties: int) -> ThreatModel:
         """Return the limits of collusion and drop-outs among so many parties of a secure sum."""
         return ThreatModel(parties, self.colluders, self.dropouts)
 
@@ -118,7 +118,7 @@ class GridEntry:
         if self.calibration is None:
             raise InputError("comparison.secure_without_noise", entry=self.label)
         require_secure_sum(self.make(), self.target(None))
-        self.threat(setting.deal.parties).check()
+        self.threat_model(setting.deal.parties).check()
 
 
 @dataclass(frozen=True)

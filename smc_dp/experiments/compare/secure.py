@@ -33,7 +33,7 @@ UNLIKE = (
 def local_model(entry: GridEntry, federation: Federation) -> SimulatedSum:
     """Return the parties' local models, with the limits of collusion and drop-outs of the entry."""
     cap = rounded_up(int(federation.sizes.max()))
-    return SimulatedSum.of(entry.make(), federation, entry.threat(len(federation.parties)), cap)
+    return SimulatedSum.of(entry.make(), federation, entry.threat_model(len(federation.parties)), cap)
 
 
 def rounded_up(n: int) -> int:
@@ -48,7 +48,7 @@ def secure_sum_notes(plan: GridPlan) -> Iterator[str]:
     for setting in plan.settings:
         for entry in plan.entries:
             if entry.shown_trust == "secure" and entry.runs_on(setting):
-                names = crowds.setdefault(entry.threat(setting.deal.parties), [])
+                names = crowds.setdefault(entry.threat_model(setting.deal.parties), [])
                 names += [] if setting.name in names else [setting.name]
     if not crowds:
         return

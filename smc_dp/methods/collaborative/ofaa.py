@@ -114,12 +114,14 @@ class Ofaa(Summed):
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
         return single_record_pair(cls())
 
-    def shared(self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows) -> SharedPolynomial:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedPolynomial:
         """Return the form with one noise on the sum; InputError for `trust` local, or to release numbers of rows."""
         if self.trust != "central":
             raise InputError("trust.not_central", method=self.name, got=self.trust)
         require_hidden_sizes(self, announced, "has no use for the number of rows")
-        return SharedPolynomial(self, public, target, threat, announced)
+        return SharedPolynomial(self, public, target, threat_model, announced)
 
     @override
     def prepare(self, rows: Rows, public: Public) -> Vector:

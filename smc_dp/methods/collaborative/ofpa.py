@@ -131,14 +131,14 @@ class Ofpa(Method):
         return unregularised_pair(cls()) if calibration == "paper" else own_noise_pair(cls(lam=STRONG))
 
     def shared(
-        self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedPerturbedModels:
         """Return the average by a secure sum; InputError for noise as published, and for more than one round."""
         if target.calibration != "proven":
             raise InputError("calibration.not_in_secure_sum", method=self.name, got=target.calibration)
         if self.rounds != 1:
             raise InputError("rounds.not_in_secure_sum", method=self.name, got=self.rounds)
-        return SharedPerturbedModels(self, public, target, threat, announced)
+        return SharedPerturbedModels(self, public, target, threat_model, announced)
 
     def perturbation(self, target: Target, n: int, dimension: int) -> ObjectivePerturbation:
         """Return the proven perturbation of one round for n rows (x, 1)/sqrt 2 of this width, d + 1."""
@@ -227,7 +227,7 @@ class SharedPerturbedModels:
     method: Method
     public: Public
     target: Target
-    threat: ThreatModel
+    threat_model: ThreatModel
     announced: AnnouncedRows
     smallest_sets_noise: ClassVar[bool] = False
     noise: ClassVar[None] = None
@@ -240,7 +240,7 @@ class SharedPerturbedModels:
     @property
     def grid(self) -> Grid:
         """Grid of all releases, in a ring for the largest sum."""
-        largest = self.threat.parties * self.announced.most_rows * _LARGEST_WEIGHT << GRID.fraction_bits
+        largest = self.threat_model.parties * self.announced.most_rows * _LARGEST_WEIGHT << GRID.fraction_bits
         return Grid(GRID.fraction_bits, ring_bits(largest))
 
     @property
@@ -266,8 +266,8 @@ class SharedPerturbedModels:
         if stated.kind == "none":
             return stated
         in_shares = (COMPUTATIONAL, UNLEAKED)  # here each party's own noise is there before
-        of_all = (caveat for caveat in self.threat.caveats() if caveat not in in_shares)
-        return replace(stated, adversary=self.threat.everybody_else, caveats=(*of_all, *self._of_sizes()))
+        of_all = (caveat for caveat in self.threat_model.caveats() if caveat not in in_shares)
+        return replace(stated, adversary=self.threat_model.everybody_else, caveats=(*of_all, *self._of_sizes()))
 
     def check(self, n: int) -> None:
         """Raise InputError for more rows than were announced."""
@@ -289,19 +289,20 @@ class SharedPerturbedModels:
         """Return the average over the rows of those who took part, or the sum over a public constant."""
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
         released = self.announced.sizes == "released"
-        divisor = max(1, value[-1]) if released else self.threat.parties * self.announced.most_rows
+        divisor = max(1, value[-1]) if released else self.threat_model.parties * self.announced.most_rows
         return BiasedModel(np.array(self.grid.decode(value[: self.public.dimension + 1], divisor)))
 
     def _of_sizes(self) -> Iterator[str]:
-        K, t = self.threat.parties, self.threat.colluders
+        K, t = self.threat_model.parties, self.threat_model.colluders
+        curator = "Charlie and " if self.threat_model.by_curator else ""
         yield (
-            f"What the sum hides from {'Charlie and ' if self.threat.by_curator else ''}{t} of {K} parties besides, "
+            f"What the sum hides from {curator}{t} of {K} parties besides, "
             "single models and numbers of rows, no epsilon speaks of, and it is hidden computationally."
         )
         yield SIZES_CAVEAT
         yield row_cap_caveat(self.announced)
         if self.announced.sizes == "hidden":
-            yield unreleased_rows_caveat(self.threat, self.announced)
+            yield unreleased_rows_caveat(self.threat_model, self.announced)
             return
         yield "The number of rows of all who took part together is released exactly."
         if t == K - 1:

@@ -49,7 +49,7 @@ class GradientDescent(GradientMethod):
         known = self.rows is not None or self.adjacency != "replace"
         return self if known else replace(self, rows=sum(sizes))
 
-    def number(self, public: Public, threat: ThreatModel, announced: AnnouncedRows) -> int:
+    def number(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
         """Return n: as set; else the sum of known sizes, where neighbours share them; else the largest there may be.
 
         InputError where no cap was announced either.
@@ -60,30 +60,32 @@ class GradientDescent(GradientMethod):
             return sum(public.sizes)
         if announced.most_rows == LARGEST_N:  # with a step for so many rows nothing would be learnt
             raise InputError("rows.not_public", method=self.name)
-        return threat.parties * announced.most_rows
+        return threat_model.parties * announced.most_rows
 
     @override
-    def counted(self, n: int, public: Public, threat: ThreatModel, announced: AnnouncedRows) -> int:
-        return self.number(public, threat, announced)
+    def counted(self, n: int, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
+        return self.number(public, threat_model, announced)
 
     @override
     def round_bounds(
-        self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> tuple[RoundBound, ...]:
         k, d = public.classes, public.dimension
         length = d if k == 2 else k * d
-        n = self.number(public, threat, announced)
-        found = sums_signal(n, target.mu, d, k, threat.honest, threat.parties)
+        n = self.number(public, threat_model, announced)
+        found = sums_signal(n, target.mu, d, k, threat_model.honest, threat_model.parties)
         sums = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * found))))
         return (RoundBound(self.adjacency, length, RowBounds(k).gradient),) * sums
 
     @override
-    def steps(self, public: Public, noise: SharedRounds, threat: ThreatModel, announced: AnnouncedRows) -> PlainSteps:
-        n = self.number(public, threat, announced)
+    def steps(
+        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> PlainSteps:
+        n = self.number(public, threat_model, announced)
         # One over the largest curvature of n rows in the unit ball.
         return PlainSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n)
 
     @override
-    def caveats(self, public: Public, threat: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
-        n = self.number(public, threat, announced)
+    def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
+        n = self.number(public, threat_model, announced)
         return (f"The number of rows of all parties together is taken to be {n}, a public figure that is not covered.",)

@@ -40,7 +40,7 @@ class GradientSums:
     method: GradientMethod
     public: Public
     target: Target
-    threat: ThreatModel
+    threat_model: ThreatModel
     announced: AnnouncedRows
     smallest_sets_noise: ClassVar[bool] = False
 
@@ -48,9 +48,13 @@ class GradientSums:
     def noise(self) -> SharedRounds:
         """Distributions of a party's shares, and the ring."""
         target = self._noisy
-        asked = self.method.round_bounds(self.public, target, self.threat, self.announced)
+        asked = self.method.round_bounds(self.public, target, self.threat_model, self.announced)
         return SharedRounds.calibrated(
-            target, asked, parties=self.threat.parties, honest=self.threat.honest, most_rows=self.announced.most_rows
+            target,
+            asked,
+            parties=self.threat_model.parties,
+            honest=self.threat_model.honest,
+            most_rows=self.announced.most_rows,
         )
 
     @property
@@ -61,7 +65,7 @@ class GradientSums:
     @cached_property
     def steps(self) -> Steps:
         """Steps of the descent."""
-        return self.method.steps(self.public, self.noise, self.threat, self.announced)
+        return self.method.steps(self.public, self.noise, self.threat_model, self.announced)
 
     @property
     def grid(self) -> Grid:
@@ -91,17 +95,19 @@ class GradientSums:
         """Statement with the noise of the honest parties, whatever the others enter and wherever sums are queried."""
         if self.target.epsilon is None:
             return no_guarantee("record", self.method.adjacency, NO_NOISE)
-        promised = rounds_statement(self.noise, self.target, self.threat.adversary, tuple(self._caveats()))
-        return self.threat.with_graph_failure(promised, len(self.sums))
+        promised = rounds_statement(self.noise, self.target, self.threat_model.adversary, tuple(self._caveats()))
+        return self.threat_model.with_graph_failure(promised, len(self.sums))
 
     def counted(self, n: int) -> int:
         """Return n, or the number of rows that `gd` takes to be public; see `HasSignal`."""
-        return self.method.counted(n, self.public, self.threat, self.announced)
+        return self.method.counted(n, self.public, self.threat_model, self.announced)
 
     def signal(self, n: int) -> float:
         """Return the signal with the noise of all parties; see `HasSignal`."""
         mu, k = self._noisy.mu, self.public.classes
-        return sums_signal(self.counted(n), mu, self.public.dimension, k, self.threat.honest, self.threat.parties)
+        return sums_signal(
+            self.counted(n), mu, self.public.dimension, k, self.threat_model.honest, self.threat_model.parties
+        )
 
     def check(self, n: int) -> None:
         """Raise InputError for more rows than were announced."""
@@ -131,9 +137,9 @@ class GradientSums:
         return LinearModel.from_coordinates(W, 2) if self.public.classes == 2 else LinearModel(W)
 
     def _caveats(self) -> Iterator[str]:
-        yield from self.threat.caveats()
+        yield from self.threat_model.caveats()
         yield row_cap_caveat(self.announced)
-        yield from self.method.caveats(self.public, self.threat, self.announced)
+        yield from self.method.caveats(self.public, self.threat_model, self.announced)
 
 
 @dataclass(frozen=True)
@@ -169,13 +175,15 @@ class GradientMethod(Method):
         if self.adjacency not in ("replace", "addremove"):
             raise InputError("adjacency.unknown", got=shown(self.adjacency))
 
-    def shared(self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows) -> GradientSums:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> GradientSums:
         """Return the form for a secure sum; InputError where numbers of rows are to be released, which are not used."""
         if announced.sizes == "released":
             raise InputError("sizes.of_no_use", method=self.name)
         if target.epsilon is not None and target.noise not in self.secure_noises:
             raise InputError("noise.not_of_gradients", method=self.name, known=self.secure_noises, got=target.noise)
-        return GradientSums(self, public, target, threat, announced)
+        return GradientSums(self, public, target, threat_model, announced)
 
     @classmethod
     @override
@@ -184,19 +192,19 @@ class GradientMethod(Method):
 
     @abstractmethod
     def round_bounds(
-        self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> tuple[RoundBound, ...]:
         """Return the bound on one record's contribution to each sum."""
 
     @abstractmethod
-    def steps(self, public: Public, noise: SharedRounds, threat: ThreatModel, announced: AnnouncedRows) -> Steps:
+    def steps(self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows) -> Steps:
         """Return the steps of the descent."""
 
-    def caveats(self, public: Public, threat: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
+    def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
         """Return the caveats of this method alone."""
         return ()
 
-    def counted(self, n: int, public: Public, threat: ThreatModel, announced: AnnouncedRows) -> int:
+    def counted(self, n: int, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
         """Return the number of rows that the method assumes where there are n in all."""
         return n
 
@@ -207,7 +215,7 @@ class GradientMethod(Method):
         if target.epsilon is None:
             return no_guarantee(self.protects, self.adjacency, NO_NOISE)
         form = self.form(public, target)
-        return rounds_statement(form.noise, target, TRUSTED, self.caveats(public, form.threat, form.announced))
+        return rounds_statement(form.noise, target, TRUSTED, self.caveats(public, form.threat_model, form.announced))
 
     @override
     def functionality(self, public: Public, target: Target) -> Rounds:

@@ -45,7 +45,7 @@ class Newton(GradientMethod):
 
     @override
     def round_bounds(
-        self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> tuple[RoundBound, ...]:
         bounds, d = RowBounds(public.classes), public.dimension
         if d > MOST_NEWTON_COLUMNS:
@@ -55,7 +55,9 @@ class Newton(GradientMethod):
         return (first, *(RoundBound(self.adjacency, length, bounds.gradient) for _ in range(SUMS - 1)))
 
     @override
-    def steps(self, public: Public, noise: SharedRounds, threat: ThreatModel, announced: AnnouncedRows) -> NewtonSteps:
+    def steps(
+        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> NewtonSteps:
         # The noise of all parties in an entry of the diagonal sets the floor.
-        deviation = sqrt(threat.parties * noise.distributions[0][1].variance) / Units(public.classes).curvature
+        deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / Units(public.classes).curvature
         return NewtonSteps(public.classes, public.dimension, FLOOR * deviation * sqrt(2 * public.dimension))

@@ -64,11 +64,11 @@ class ClippedAverage(MeanOfModels, Summed):
         return 2 * Fraction(self.clip)
 
     def shared(
-        self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedClippedModels:
         """Return the form for a secure sum; InputError for a number of rows that is to be released."""
         require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
-        return SharedClippedModels(self, public, target, threat, announced)
+        return SharedClippedModels(self, public, target, threat_model, announced)
 
     @override
     def noise(self, public: Public) -> WeightNoise:

@@ -72,7 +72,7 @@ class NoisySum(ABC, Generic[_M]):
     method: _M
     public: Public
     target: Target
-    threat: ThreatModel
+    threat_model: ThreatModel
     announced: AnnouncedRows
     smallest_sets_noise: ClassVar[bool] = False
 
@@ -115,8 +115,8 @@ class NoisySum(ABC, Generic[_M]):
         """Noise in shares, on a grid as fine and in a ring as long as it needs."""
         reach, target = self.reach, self.target if self.noisy else replace(self.target, epsilon=HIGHEST, noise="ddg")
         return calibrate_shares(
-            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.threat.parties,
-            honest=self.threat.honest, multiples=reach.bits,
+            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.threat_model.parties,
+            honest=self.threat_model.honest, multiples=reach.bits,
         )  # fmt: skip
 
     @property
@@ -146,9 +146,9 @@ class NoisySum(ABC, Generic[_M]):
         unit, adjacency = self.method.protects, self.method.adjacency
         if not self.noisy:
             return no_guarantee(unit, adjacency, NO_NOISE)
-        caveats = (*self.threat.caveats(), row_cap_caveat(self.announced), *self.caveats())
-        promised = shared_statement(self.noise, self.target, unit, adjacency, self.threat.adversary, caveats)
-        return self.threat.with_graph_failure(promised, len(self.sums))
+        caveats = (*self.threat_model.caveats(), row_cap_caveat(self.announced), *self.caveats())
+        promised = shared_statement(self.noise, self.target, unit, adjacency, self.threat_model.adversary, caveats)
+        return self.threat_model.with_graph_failure(promised, len(self.sums))
 
     def check(self, n: int) -> None:
         """Raise InputError for more rows than were announced."""
@@ -181,7 +181,7 @@ class NoisySum(ABC, Generic[_M]):
 
         A party that deviates may make it anything, and a model is made of whatever comes.
         """
-        return min(max(1, value[-1]), self.threat.parties)
+        return min(max(1, value[-1]), self.threat_model.parties)
 
 
 def require_hidden_sizes(method: Method, announced: AnnouncedRows, why: str) -> None:
@@ -202,9 +202,9 @@ def row_cap_caveat(announced: AnnouncedRows) -> str:
     return f"That each party has from 1 to {most} rows, which is looked at before a run, is not covered."
 
 
-def unreleased_rows_caveat(threat: ThreatModel, announced: AnnouncedRows) -> str:
+def unreleased_rows_caveat(threat_model: ThreatModel, announced: AnnouncedRows) -> str:
     """Return the caveat of an average of which the number of rows is not released."""
-    divisor = threat.parties * announced.most_rows
+    divisor = threat_model.parties * announced.most_rows
     return (
         f"Numbers of rows are not released: the weights are the sum over {divisor}, a public constant. Labels depend "
         "on their direction only, and their length says nothing about how sure the model is."

@@ -72,21 +72,21 @@ class SimulatedSum:
 
     method: Any
     federation: Federation
-    threat: ThreatModel
+    threat_model: ThreatModel
     announced: AnnouncedRows
 
     def __post_init__(self) -> None:
-        self.threat.check()
+        self.threat_model.check()
 
     @classmethod
-    def of(cls, method: Any, federation: Federation, threat: ThreatModel, most_rows: int) -> Self:
+    def of(cls, method: Any, federation: Federation, threat_model: ThreatModel, most_rows: int) -> Self:
         """Make a simulated sum with numbers of rows released or hidden, as the method prefers."""
-        return cls(method, federation, threat, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
+        return cls(method, federation, threat_model, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
 
     def form(self, target: Target) -> SumForm:
         """Return the method's form for this target; InputError where it has none, or a party cannot take part in it."""
         require_secure_sum(self.method, target)
-        form: SumForm = self.method.shared(self._public, target, self.threat, self.announced)
+        form: SumForm = self.method.shared(self._public, target, self.threat_model, self.announced)
         for j, rows in enumerate(self.federation.parties):
             try:
                 form.check(len(rows))
@@ -103,7 +103,7 @@ class SimulatedSum:
     def release(self, target: Target, rng: Stream) -> Release:
         """Compute every party's part, their secure sum in the clear, and the model."""
         form, own = self.form(target), rng.spawn()  # a fork of `rng` would be the same in every release
-        parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.threat.parties)]
+        parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.threat_model.parties)]
         model = form.model(ideal(form.functionality, parts, own.fork("sum")))
         return Release(model, self.statement(form, rng))
 
@@ -131,8 +131,8 @@ class SimulatedSum:
         learners = getattr(self.method, "learner", None)
         if not isinstance(learners, Sequence) or isinstance(learners, str):
             return self.method
-        if not 1 <= len(learners) <= self.threat.parties:
-            most = self.threat.parties
+        if not 1 <= len(learners) <= self.threat_model.parties:
+            most = self.threat_model.parties
             raise InputError("learner.wrong_number", most=most, got=len(learners))
         return replace(self.method, learner=learners[party % len(learners)])
 

@@ -76,11 +76,13 @@ class SoftStatistic(Voting, Summed):
         whitening = Whitening.of(X, self.gamma)
         return whitening, whitening.rows(X)
 
-    def shared(self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows) -> SharedStatistic:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedStatistic:
         """Return the form for a secure sum; InputError without public rows, or to release numbers of rows."""
         require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
         auxiliary_rows(public, self)
-        return SharedStatistic(self, public, target, threat, announced)
+        return SharedStatistic(self, public, target, threat_model, announced)
 
     @override
     def prepare(self, rows: Rows, public: Public) -> npt.NDArray[np.int64]:

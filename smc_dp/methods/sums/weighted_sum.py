@@ -83,10 +83,10 @@ class _BySize(Summed):
         return self.sensitivity_to(LARGEST_N)
 
     def shared(
-        self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedWeightedSum:
         """Return the form for a secure sum."""
-        return SharedWeightedSum(self, public, target, threat, announced)
+        return SharedWeightedSum(self, public, target, threat_model, announced)
 
     @override
     def prepare(self, rows: Rows, public: Public) -> OwnModel:
@@ -167,10 +167,10 @@ class WeightedSumAddRemove(_BySize):
 
     @override
     def shared(
-        self, public: Public, target: Target, threat: ThreatModel, announced: AnnouncedRows
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedWeightedSum:
         require_hidden_sizes(self, announced, "protects the number of rows")
-        return super().shared(public, target, threat, announced)
+        return super().shared(public, target, threat_model, announced)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
@@ -206,20 +206,20 @@ class SharedWeightedSum(NoisySum[_BySize]):
     @override
     def model(self, value: Vector) -> LinearModel:
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
-        divisor = max(1, value[-1]) if self.plain else self.threat.parties * self.announced.most_rows
+        divisor = max(1, value[-1]) if self.plain else self.threat_model.parties * self.announced.most_rows
         return _as_model(self.reals(value, divisor), self.public)
 
     @override
     def caveats(self) -> Iterator[str]:
-        K = self.threat.parties
+        K = self.threat_model.parties
         if not self.plain:
-            yield unreleased_rows_caveat(self.threat, self.announced)
+            yield unreleased_rows_caveat(self.threat_model, self.announced)
             return
         yield (
             "The number of rows of all who took part together is released exactly: numbers of rows are constants of "
             "the neighbourhood, and not protected."
         )
-        if self.threat.colluders == K - 1:
+        if self.threat_model.colluders == K - 1:
             yield f"With {K - 1} colluders the number of rows of the last party shows: the rest of the sum is theirs."
 
 

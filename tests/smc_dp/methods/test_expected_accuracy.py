@@ -34,7 +34,7 @@ def own(loss: NoiseLoss) -> AccuracyInterval:
 
 
 def without_colluders(loss: NoiseLoss) -> AccuracyInterval:
-    return accuracy_interval(loss.method, replace(loss.public, threat=ThreatModel(len(loss.sizes), 0, 0)))
+    return accuracy_interval(loss.method, replace(loss.public, threat_model=ThreatModel(len(loss.sizes), 0, 0)))
 
 
 def without_columns(loss: NoiseLoss) -> AccuracyInterval:

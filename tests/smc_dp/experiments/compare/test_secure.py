@@ -132,9 +132,9 @@ def test_both_are_compared_where_both_exist() -> None:
     assert chosen(["wsum"], trusts=("secure",))[0] == [summed]
     assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
     assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
-    assert chosen(["wsum"], threat=ThreatModel(1000, 2, 0)) == ([clear, summed], [])
+    assert chosen(["wsum"], threat_model=ThreatModel(1000, 2, 0)) == ([clear, summed], [])
     for among, most in ((ThreatModel(1001, 2, 0), 1000), (ThreatModel(2001, 2, 1), 2000)):
-        found, (why,) = chosen(["wsum"], threat=among)
+        found, (why,) = chosen(["wsum"], threat_model=among)
         assert (found, why.code, why.fields["most"]) == ([clear], "parties.too_many_for_sum", most)
         assert why.place == "wsum is skipped for calibration proven, trust secure: "
     assert chosen(["local"], trusts=("secure",))[1][0].code == "comparison.no_secure_sum"

@@ -57,14 +57,14 @@ class Listening:
 
 def parts(made: GradientSums, seed: str = "coins") -> list[Listening]:
     rng = Stream.insecure_from_seed(seed)
-    every = [rows(20 + j, j, made.public.classes) for j in range(made.threat.parties)]
+    every = [rows(20 + j, j, made.public.classes) for j in range(made.threat_model.parties)]
     return [Listening(made.part(one, rng.fork(f"{j}")), []) for j, one in enumerate(every)]
 
 
 def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outcome:
-    names = tuple(f"P{j}" for j in range(1, made.threat.parties + 1))
+    names = tuple(f"P{j}" for j in range(1, made.threat_model.parties + 1))
     sums = tuple(tuple(Block(*block) for block in blocks) for blocks in made.sums)
-    p = Parameters(names, made.threat.colluders, made.threat.dropouts, sums, made.grid.ring_bits)
+    p = Parameters(names, made.threat_model.colluders, made.threat_model.dropouts, sums, made.grid.ring_bits)
     rng = Stream.insecure_from_seed("session")
     taking_part = execution.open_session(secure_sum.PROGRAM, p, rng)
     setting = Setting(vanish={name: SealedCount(n) for name, n in vanish.items()})
@@ -92,7 +92,7 @@ def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(
 @pytest.mark.parametrize("letters", [5, 6, 11])
 def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(letters: int) -> None:
     """P4 is in no sum, in one, in two: from there on the answers of the others follow from sums without it."""
-    made = form(threat=FOUR)
+    made = form(threat_model=FOUR)
     given = parts(made)
     found = computed(made, given, P4=letters)
     sums = 0
@@ -139,7 +139,7 @@ def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
         assert made.noise.mu_squared <= made.target.mu**2
     assert "is taken to be 90, a public figure" in gd.statement.plain_words()
     assert "is taken to be" not in newton.statement.plain_words()
-    fewer = replace(newton, threat=ThreatModel(3, 0, 0))
+    fewer = replace(newton, threat_model=ThreatModel(3, 0, 0))
     assert newton.noise.distributions[1][0].variance > fewer.noise.distributions[1][0].variance
 
 

@@ -75,7 +75,7 @@ def test_a_hostile_number_of_rows_makes_some_model() -> None:
 @pytest.mark.parametrize(("K", "t", "D"), [(5, 1, 1), (3, 1, 0), (2, 1, 0), (50, 16, 16)])
 def test_the_noise_of_the_honest_alone_is_enough(K: int, t: int, D: int) -> None:
     """And no more than that: the twin that counts everybody's share asks for less of each."""
-    made = form(threat=ThreatModel(K, t, D))
+    made = form(threat_model=ThreatModel(K, t, D))
     H, noise, target = K - t - D, made.noise, Target(Fraction(1))
     wanted = variance_for(noise.sensitivity, target.mu)
     law: Any = noise.distribution
@@ -99,16 +99,16 @@ def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
     hidden = form(sizes="hidden").statement.plain_words()
     assert "Numbers of rows are not released: the weights are the sum over 5000" in hidden
     assert "is released exactly" not in hidden
-    shares = form(threat=ThreatModel(5, 1, 0, by_curator=False)).statement
+    shares = form(threat_model=ThreatModel(5, 1, 0, by_curator=False)).statement
     assert shares.adversary.startswith("any 1 of 5 parties, deviating")
     assert "anybody can add up" not in words
-    assert "anybody can add up" in form(threat=ThreatModel(5, 1, 1, True)).statement.plain_words()
+    assert "anybody can add up" in form(threat_model=ThreatModel(5, 1, 1, True)).statement.plain_words()
 
 
 @pytest.mark.parametrize("sizes", ["released", "hidden"])
 def test_the_last_party_is_told_that_its_size_shows(sizes: RowCounts) -> None:
     for t in (3, 4):
-        words = form(threat=ThreatModel(5, t, 0), sizes=sizes).statement.plain_words()
+        words = form(threat_model=ThreatModel(5, t, 0), sizes=sizes).statement.plain_words()
         assert ("the number of rows of the last party shows" in words) == (t == 4 and sizes == "released")
 
 
@@ -117,7 +117,7 @@ def test_each_law_states_its_own_kind() -> None:
     assert {noise: stated.kind for noise, stated in found.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
     assert 0 < found["vg"].delta <= 2.0**-64
     assert all(stated.epsilon == 1.0 for stated in found.values())
-    fine = form(noise="vg", threat=ThreatModel(40, 1, 0)).grid
+    fine = form(noise="vg", threat_model=ThreatModel(40, 1, 0)).grid
     assert fine.fraction_bits > GRID.fraction_bits  # the grid follows from the noise
     assert fine.ring_bits > 64
 

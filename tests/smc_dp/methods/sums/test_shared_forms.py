@@ -73,7 +73,7 @@ def distance(a: Sequence[int], b: Sequence[int]) -> float:
 def computed(made: Any, parts: list[Addend], vanish: dict[str, SealedCount]) -> Any:
     names = tuple(f"P{j}" for j in range(1, len(parts) + 1))
     blocks = tuple(Block(length, law) for length, law in made.sums[0])
-    threat, rng = made.threat, Stream.insecure_from_seed("protocol")
+    threat, rng = made.threat_model, Stream.insecure_from_seed("protocol")
     p = Parameters(names, threat.colluders, threat.dropouts, (blocks,), made.grid.ring_bits)
     session = execution.open_session(secure_sum.PROGRAM, p, rng)
     return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
@@ -314,7 +314,7 @@ def test_a_hostile_last_number_makes_some_model() -> None:
         for last in (0, -7, 10**30):
             assert np.isfinite(weights(made.model((*range(made.length - 1), last)))).all()
         if isinstance(made, NoisySum):  # and it cannot make a model vanish
-            assert [made.counted((0, last)) for last in (-7, 2, 10**30)] == [1, 2, made.threat.parties]
+            assert [made.counted((0, last)) for last in (-7, 2, 10**30)] == [1, 2, made.threat_model.parties]
 
 
 def test_what_the_theory_does_not_cover_is_refused() -> None:
