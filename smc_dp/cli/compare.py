@@ -154,7 +154,7 @@ def compare(
         draws=count("--draws", draws) or 1,
         lam=None if lam is None else float(positive("--lambda", lam)),
         trusts=trusts,
-        threat=ThreatModel(dealt.parties, **said.get("protocol", {})),
+        threat_model=ThreatModel(dealt.parties, **said.get("protocol", {})),
     )
     if not entries:
         raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))

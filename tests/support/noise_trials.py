@@ -77,8 +77,8 @@ def _one_sum(
 ) -> tuple[ReleasedModel, ReleasedModel]:
     trained = method.train(federation)
     if has_secure_sum(method):
-        threat = ThreatModel(len(federation.parties), setting.colluders, setting.dropouts)
-        trained = SimulatedSum.of(method, federation, threat, LARGEST_N).train()
+        threat_model = ThreatModel(len(federation.parties), setting.colluders, setting.dropouts)
+        trained = SimulatedSum.of(method, federation, threat_model, LARGEST_N).train()
     return trained.release(replace(target, epsilon=None), rng).model, trained.release(target, rng).model
 
 
@@ -89,12 +89,14 @@ def _sums(
 
     A sum of discrete Gaussians is one of the summed variance but for what `GaussianShares.closeness` counts.
     """
-    threat = ThreatModel(len(federation.parties), setting.colluders, setting.dropouts)
+    threat_model = ThreatModel(len(federation.parties), setting.colluders, setting.dropouts)
     pooled = method.prepare(federation.pooled(), federation.public)
     found = []
     for wanted in (replace(target, epsilon=None), target):
-        form: GradientSums = method.shared(federation.public, wanted, threat, AnnouncedRows(LARGEST_N))
-        own = Contributor(pooled, _of_all(form.noise, threat.parties), form.steps, rng if wanted.epsilon else None)
+        form: GradientSums = method.shared(federation.public, wanted, threat_model, AnnouncedRows(LARGEST_N))
+        own = Contributor(
+            pooled, _of_all(form.noise, threat_model.parties), form.steps, rng if wanted.epsilon else None
+        )
         found.append(form.model(ideal(form.functionality, [own], rng)))
     return found[0], found[1]
 

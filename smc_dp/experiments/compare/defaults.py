@@ -64,7 +64,7 @@ def make_entries(
     draws: int,
     lam: float | None = None,
     trusts: Sequence[Trust] = (),
-    threat: ThreatModel | None = None,
+    threat_model: ThreatModel | None = None,
 ) -> tuple[list[GridEntry], list[Fault]]:
     """Return an entry for each method, calibration and trust it has, and a fault for each that is skipped.
 
@@ -82,8 +82,8 @@ def make_entries(
         if not method.calibrations:
             found.append(GridEntry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
-            for trust in trusts or _trusts(method, calibration, threat):
-                why = _missing(method, calibration, trust, noise, threat)
+            for trust in trusts or _trusts(method, calibration, threat_model):
+                why = _missing(method, calibration, trust, noise, threat_model)
                 if why is not None:
                     by = f", trust {trust}" if trust == "secure" else ""
                     skipped.append(why.within(f"{name} is skipped for calibration {calibration}{by}"))
@@ -92,20 +92,20 @@ def make_entries(
                     default_secure_noise(method) if trust == "secure" else noise_names(method, calibration)[0]
                 )
                 entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
-                if threat is not None and trust == "secure":
-                    entry = entry.in_secure_sum(threat)
+                if threat_model is not None and trust == "secure":
+                    entry = entry.in_secure_sum(threat_model)
                 found.append(entry)
     return found, skipped
 
 
-def _trusts(method: Any, calibration: Calibration, threat: ThreatModel | None) -> tuple[Trust, ...]:
+def _trusts(method: Any, calibration: Calibration, threat_model: ThreatModel | None) -> tuple[Trust, ...]:
     """Return the kinds of trust that the method has."""
-    secure = threat is not None and calibration == "proven" and has_secure_sum(method)
+    secure = threat_model is not None and calibration == "proven" and has_secure_sum(method)
     return ("aggregator", "secure") if secure else ("aggregator",)
 
 
 def _missing(
-    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, threat: ThreatModel | None
+    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, threat_model: ThreatModel | None
 ) -> Fault | None:
     """Return why there is no such release; None if there is."""
     if trust == "secure" and not has_secure_sum(method):
@@ -117,9 +117,9 @@ def _missing(
     if noise not in (None, *known):
         its = "its noise" if calibration == "proven" else "the noise of the paper"
         return InputFault("comparison.other_noise", {"its": its, "known": " or ".join(known)})
-    if trust == "secure" and threat is not None:
+    if trust == "secure" and threat_model is not None:
         try:
-            threat.check()
+            threat_model.check()
         except InputError as error:
             return error.fault
     return None

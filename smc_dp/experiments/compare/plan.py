@@ -69,9 +69,11 @@ class GridEntry:
     colluders: int = 1
     dropouts: int = 0
 
-    def in_secure_sum(self, threat: ThreatModel) -> GridEntry:
+    def in_secure_sum(self, threat_model: ThreatModel) -> GridEntry:
         """Return the entry with a secure sum that tolerates as many as that of these parties."""
-        return dataclasses.replace(self, trust="secure", colluders=threat.colluders, dropouts=threat.dropouts)
+        return dataclasses.replace(
+            self, trust="secure", colluders=threat_model.colluders, dropouts=threat_model.dropouts
+        )
 
     def threat_model(self, parties: int) -> ThreatModel:
         """Return the limits of collusion and drop-outs among so many parties of a secure sum."""

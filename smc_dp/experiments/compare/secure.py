@@ -53,8 +53,8 @@ def secure_sum_notes(plan: GridPlan) -> Iterator[str]:
     if not crowds:
         return
     yield HOW
-    for threat, names in crowds.items():
-        yield f"Secure on {', '.join(names)}: a run holds against {threat.adversary}."
+    for threat_model, names in crowds.items():
+        yield f"Secure on {', '.join(names)}: a run holds against {threat_model.adversary}."
     yield CAP
 
 

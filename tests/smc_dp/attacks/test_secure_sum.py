@@ -35,12 +35,12 @@ def seeded(label: object) -> Stream:
 # Whoever takes its own share off.
 
 
-def left_by_the_best(shares: Array, among: ThreatModel) -> float:
+def left_by_the_best(shares: Array, threat_model: ThreatModel) -> float:
     """The noise that the best of all parties in a sum leaves when it takes its own off, as a part of that of K shares.
 
     shares: (draws, K, d), all of one law. D parties vanish: of the sum there are those of the others.
     """
-    there = shares[:, : among.parties - among.dropouts]
+    there = shares[:, : threat_model.parties - threat_model.dropouts]
     left = there.sum(axis=1, keepdims=True) - there
     best = np.square(left).sum(axis=2).min(axis=1)
     return float(best.sum() / np.square(shares.sum(axis=1)).sum())

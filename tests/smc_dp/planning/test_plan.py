@@ -113,7 +113,7 @@ def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_wou
     assert needed is not None
     assert f"{needed:,} rows in all" in told(found)["plan.expected_loss"]
     bands = [
-        Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).expected.band
+        Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).expected.interval
         for n in (needed + 9, needed * 3 // 4)
     ]
     assert [band.high <= recommendation.LITTLE for band in bands] == [True, False]

@@ -157,11 +157,11 @@ def stated_of(
     classes: int = 2,
     d: int = 3,
     target: Target = ONE,
-    among: ThreatModel = FIVE,
+    threat_model: ThreatModel = FIVE,
 ) -> DerivedParameters:
     """What a release of such a method by five parties, or others, states."""
-    public = Public(among.parties, d, classes)
-    form = method.shared(public, target, among, AnnouncedRows(MOST))
+    public = Public(threat_model.parties, d, classes)
+    form = method.shared(public, target, threat_model, AnnouncedRows(MOST))
     return DerivedParameters(method, target, public, form.grid, form, form.noise)
 
 

@@ -115,7 +115,12 @@ def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_writte
 
 def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[Fault]]:
     """Method, trust and noise of each entry, and what is skipped."""
-    settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "threat": ThreatModel(5, 2, 0)}
+    settings: dict[str, Any] = {
+        "noise": None,
+        "delta": Fraction(1, 10**5),
+        "draws": 1,
+        "threat_model": ThreatModel(5, 2, 0),
+    }
     calibrations = asked.pop("calibrations", ("proven",))
     found, skipped = defaults.make_entries(methods, calibrations, (Fraction(1),), **settings | asked)
     assert all((e.colluders, e.dropouts) == (2, 0) for e in found if e.shown_trust == "secure")
@@ -133,8 +138,8 @@ def test_both_are_compared_where_both_exist() -> None:
     assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
     assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
     assert chosen(["wsum"], threat_model=ThreatModel(1000, 2, 0)) == ([clear, summed], [])
-    for among, most in ((ThreatModel(1001, 2, 0), 1000), (ThreatModel(2001, 2, 1), 2000)):
-        found, (why,) = chosen(["wsum"], threat_model=among)
+    for threat_model, most in ((ThreatModel(1001, 2, 0), 1000), (ThreatModel(2001, 2, 1), 2000)):
+        found, (why,) = chosen(["wsum"], threat_model=threat_model)
         assert (found, why.code, why.fields["most"]) == ([clear], "parties.too_many_for_sum", most)
         assert why.place == "wsum is skipped for calibration proven, trust secure: "
     assert chosen(["local"], trusts=("secure",))[1][0].code == "comparison.no_secure_sum"

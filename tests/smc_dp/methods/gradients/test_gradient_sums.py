@@ -36,10 +36,12 @@ def rows(n: int, seed: int, classes: int = 2, d: int = 3) -> Rows:
 
 
 def form(
-    method: Any = METHODS["newton"], threat: ThreatModel = THREE, classes: int = 2, most: int = 100
+    method: Any = METHODS["newton"], threat_model: ThreatModel = THREE, classes: int = 2, most: int = 100
 ) -> GradientSums:
     target = Target(Fraction(1), noise="ddg")
-    made: GradientSums = method.shared(Public(threat.parties, 3, classes), target, threat, AnnouncedRows(most))
+    made: GradientSums = method.shared(
+        Public(threat_model.parties, 3, classes), target, threat_model, AnnouncedRows(most)
+    )
     return made
 
 
@@ -72,16 +74,16 @@ def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outco
 
 
 @pytest.mark.parametrize(
-    ("method", "threat", "classes"),
+    ("method", "threat_model", "classes"),
     [
         ("newton", THREE, 2),
         *(pytest.param(m, a, k, marks=pytest.mark.slow) for m in METHODS for a in (THREE, FOUR) for k in (2, 3)),
     ],
 )
 def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(
-    method: str, threat: ThreatModel, classes: int
+    method: str, threat_model: ThreatModel, classes: int
 ) -> None:
-    made = form(METHODS[method], threat, classes)
+    made = form(METHODS[method], threat_model, classes)
     clear, found = ideal(made.functionality, parts(made)), computed(made, parts(made))
     assert found.value == clear
     assert [len(S) for S in clear] == [sum(length for length, _ in blocks) for blocks in made.sums]
@@ -153,10 +155,10 @@ def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
     ],
 )
 def test_gd_takes_a_public_number_of_rows(settings: dict[str, Any], sizes: tuple[int, ...] | None, n: int) -> None:
-    method, threat, announced = GradientDescent(**settings), ThreatModel(2, 0, 0), AnnouncedRows(100)
+    method, threat_model, announced = GradientDescent(**settings), ThreatModel(2, 0, 0), AnnouncedRows(100)
     public, target = Public(2, 3, 2, sizes), Target(Fraction(1), noise="ddg")
-    assert method.number(public, threat, announced) == n
-    found = method.shared(public, target, threat, announced)
+    assert method.number(public, threat_model, announced) == n
+    found = method.shared(public, target, threat_model, announced)
     wanted = sums_signal(n, target.mu, 3, 2, 2, 2)
     assert len(found.sums) == min(100, max(4, int(np.ceil(np.sqrt(8 * wanted)))))
     steps: Any = found.steps

@@ -53,10 +53,10 @@ def test_the_true_number_of_rows_becomes_a_setting_under_replace_only() -> None:
 
 
 def test_what_a_statement_leaves_out_by_deviation_stands_in_it() -> None:
-    threat, public = ThreatModel(4, 1, 1), Public(4, 3, 2)
+    threat_model, public = ThreatModel(4, 1, 1), Public(4, 3, 2)
     for method in (Newton(), GradientDescent()):
-        caveats = method.shared(public, ONE, threat, AnnouncedRows(50)).statement.caveats
-        assert {*threat.caveats()} <= {*caveats}
+        caveats = method.shared(public, ONE, threat_model, AnnouncedRows(50)).statement.caveats
+        assert {*threat_model.caveats()} <= {*caveats}
 
 
 def test_the_floor_is_set_by_the_noise_of_all_parties_and_not_of_the_honest() -> None:
@@ -68,8 +68,8 @@ def test_the_floor_is_set_by_the_noise_of_all_parties_and_not_of_the_honest() ->
 
 def test_gd_asks_as_often_as_the_noise_that_is_counted_and_drawn_makes_worth_while() -> None:
     """With fewer honest parties there is more noise, and fewer sums can be told apart."""
-    threat, public = ThreatModel(4, 2, 1), Public(4, 3, 2)
-    found = GradientDescent(rows=400).shared(public, ONE, threat, AnnouncedRows(100))
+    threat_model, public = ThreatModel(4, 2, 1), Public(4, 3, 2)
+    found = GradientDescent(rows=400).shared(public, ONE, threat_model, AnnouncedRows(100))
     wanted = sums_signal(400, ONE.mu, 3, 2, 1, 4)
     assert len(found.sums) == ceil(sqrt(8 * wanted)) < ceil(sqrt(8 * sums_signal(400, ONE.mu, 3, 2, 4, 4)))
 

@@ -32,14 +32,14 @@ def rows(n: int, seed: int) -> Rows:
 def form(
     method: Any = None,
     noise: NoiseName = "ddg",
-    threat: ThreatModel = FIVE,
+    threat_model: ThreatModel = FIVE,
     sizes: RowCounts | None = None,
     epsilon: int = 1,
 ) -> SharedWeightedSum:
     made = method or WeightedSum(0.05)
     target = Target(Fraction(epsilon), noise=noise)
     shared: SharedWeightedSum = made.shared(
-        Public(threat.parties, 3, 2), target, threat, AnnouncedRows(MOST, sizes or made.sizes)
+        Public(threat_model.parties, 3, 2), target, threat_model, AnnouncedRows(MOST, sizes or made.sizes)
     )
     return shared
 

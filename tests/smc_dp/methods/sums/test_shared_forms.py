@@ -50,13 +50,13 @@ def public(parties: int, classes: int = 2, d: int = 3) -> Public:
 
 def form(
     method: Any,
-    threat: ThreatModel = THREE,
+    threat_model: ThreatModel = THREE,
     noise: NoiseName | None = None,
     epsilon: float | None = 1.0,
     classes: int = 2,
 ) -> Any:
     target = Target(epsilon, noise=noise or method.secure_noises[0])  # type: ignore[arg-type]
-    return method.shared(public(threat.parties, classes), target, threat, AnnouncedRows(MOST, method.sizes))
+    return method.shared(public(threat_model.parties, classes), target, threat_model, AnnouncedRows(MOST, method.sizes))
 
 
 def parts_of(made: Any, sizes: Sequence[int], rng: Stream, classes: int = 2) -> list[Addend]:
@@ -73,8 +73,8 @@ def distance(a: Sequence[int], b: Sequence[int]) -> float:
 def computed(made: Any, parts: list[Addend], vanish: dict[str, SealedCount]) -> Any:
     names = tuple(f"P{j}" for j in range(1, len(parts) + 1))
     blocks = tuple(Block(length, law) for length, law in made.sums[0])
-    threat, rng = made.threat_model, Stream.insecure_from_seed("protocol")
-    p = Parameters(names, threat.colluders, threat.dropouts, (blocks,), made.grid.ring_bits)
+    threat_model, rng = made.threat_model, Stream.insecure_from_seed("protocol")
+    p = Parameters(names, threat_model.colluders, threat_model.dropouts, (blocks,), made.grid.ring_bits)
     session = execution.open_session(secure_sum.PROGRAM, p, rng)
     return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
 
@@ -239,9 +239,9 @@ def test_no_record_moves_the_polynomial_further_than_is_charged() -> None:
 def test_no_sum_wraps_round() -> None:
     """All parties enter as much as they may, and the noise of all is at its tail; half the ring is too small."""
     for method in METHODS:
-        for threat in (THREE, ThreatModel(50, 16, 16)):
-            made = form(method, threat)
-            K, f, bits = threat.parties, made.grid.fraction_bits, made.grid.ring_bits
+        for threat_model in (THREE, ThreatModel(50, 16, 16)):
+            made = form(method, threat_model)
+            K, f, bits = threat_model.parties, made.grid.fraction_bits, made.grid.ring_bits
             if isinstance(made, NoisySum):
                 largest = K * math.ceil(made.reach.longest * (1 << f)) + made.noise.distribution.tail(K)
             else:
