@@ -53,8 +53,8 @@ def _against(method: type[Ofpa] | type[Ofaa], target: Target, name: str, words: 
         typical = sqrt(float(((singles - exact) ** 2).sum(axis=1).mean()))
         return bool(np.linalg.norm(found - exact) <= SHRINKS * typical)
 
-    code = _CODE[method, target.calibration]
     outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
+    code = _CODE[method, target.calibration]
     return Variant(name, method.name.upper(), words, outcome, trial, trials, code=code)
 
 

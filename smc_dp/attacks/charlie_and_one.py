@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from protocols import pathak2010
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
@@ -26,16 +27,7 @@ from protocols.secure_sum.parameters import Parameters as SumParameters
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.attacks.attack import MeasuredAttack, Variant
 from smc_dp.attacks.charlie_and_first import other_party_variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    draw_secrets,
-    draw_sizes,
-    message_from,
-    run_program,
-    stage_result,
-)
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, draw_sizes, message_from, run_program, stage_result
 from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.methods.sums.among import Among
 
@@ -83,7 +75,7 @@ def _added(view: View) -> Vector:
 
 def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
     drawn = draw_secrets(_PARTIES, 1, rng)
-    played = run_program(PRINTED_PROGRAM if printed else HARDENED_PROGRAM, drawn, key_bits, rng)
+    played = run_program(as_published.PROGRAM if printed else pathak2010.PROGRAM, drawn, key_bits, rng)
     find = read_printed_sizes if printed else sizes_of_charlie_and_party
     found = find(played.parameters, played.charlie, played.party(rng.below(_PARTIES)))
     n = tuple(secret.n for secret in drawn)

@@ -17,6 +17,7 @@ from math import log2
 
 import numpy as np
 
+from protocols import linear
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.garbled import Extension, Tables, joined
@@ -34,7 +35,7 @@ from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.charlie_and_first import true_secrets
-from smc_dp.attacks.sessions import LINEAR_PROGRAM, draw_secrets, linear_variant, run_program
+from smc_dp.attacks.sessions import draw_secrets, linear_variant, run_program
 
 PARTIES, DIMENSION = 4, 2  # as many parties as all meet in the first round of the tournament
 BITS_EACH = 7
@@ -116,7 +117,7 @@ def flipping_program(columns: Sequence[int]) -> Program:
         loot = await me.stage(evaluate, p, keys, mine, name="selection")
         return await me.stage(publication.curator, p, loot.summand, mine.masks)
 
-    return replace(LINEAR_PROGRAM, roles={**LINEAR_PROGRAM.roles, CURATOR: curator})
+    return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, CURATOR: curator})
 
 
 def search_delta(p: Parameters, loot: Loot, told: int) -> int | None:

@@ -15,18 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    LINEAR_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    run_program,
-    variant_names,
-)
+from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Public
@@ -51,7 +45,7 @@ def estimate_size(released: Sequence[int], length_for_one_row: float) -> float:
 
 
 def _attacked(program: Program) -> Variant:
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
     public = Public(1 + len(OTHERS), ADULT_DIMENSION, 2)
     copies = 1 + len(OTHERS) if printed else 1
@@ -133,9 +127,9 @@ ATTACK = MeasuredAttack(
         "The average length is a public constant over the number of rows of the smallest party: it divides.",
     ),
     variants=(
-        _attacked(PRINTED_PROGRAM),
-        _attacked(HARDENED_PROGRAM),
-        _attacked(LINEAR_PROGRAM),
+        _attacked(as_published.PROGRAM),
+        _attacked(pathak2010.PROGRAM),
+        _attacked(linear.PROGRAM),
         Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
         secure_sum_variant(
             "which does not release the number of rows",

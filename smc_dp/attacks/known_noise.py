@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from protocols import linear
 from protocols.arithmetic.rng import Stream
 from protocols.linear import party as follows
 from protocols.linear import publication, selection, setup, submission
@@ -17,14 +18,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    LINEAR_PROGRAM,
-    PartySecret,
-    draw_secrets,
-    linear_variant,
-    run_program,
-    sum_of_models,
-)
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, linear_variant, run_program, sum_of_models
 from smc_dp.attacks.strip_noise import subtract_noise
 
 PARTIES, DIMENSION = 5, 2
@@ -44,7 +38,7 @@ async def _party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
     return await me.stage(publication.party, p, summand, left.masks)
 
 
-MALICIOUS_PROGRAM = replace(LINEAR_PROGRAM, roles={**LINEAR_PROGRAM.roles, PARTY: _party})
+MALICIOUS_PROGRAM = replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, PARTY: _party})
 
 
 def make_first_largest(drawn: Sequence[PartySecret]) -> list[PartySecret]:
@@ -81,7 +75,7 @@ ATTACK = MeasuredAttack(
     ),
     variants=(
         _attacked(MALICIOUS_PROGRAM, "own rows", "P_1 locks its own row at every place"),
-        _attacked(LINEAR_PROGRAM, "as agreed", "P_1 locks the rows that it was sent"),
+        _attacked(linear.PROGRAM, "as agreed", "P_1 locks the rows that it was sent"),
     ),
     reading="The claim is about participants who follow the protocol. With noise of zero everybody would have the "
     "exact sum.",

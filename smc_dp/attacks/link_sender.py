@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published, stage1
@@ -15,15 +16,8 @@ from protocols.pathak2010.as_published import PrintedCuratorShare
 from protocols.pathak2010.values import Halves
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PRINTED_PROGRAM,
-    draw_secrets,
-    run_program,
-    stage_result,
-    variant_names,
-)
+from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.sessions import draw_secrets, run_program, stage_result, variant_names
 
 _PARTIES = 7
 
@@ -52,10 +46,9 @@ def _attacked(program: Program) -> Variant:
         named = guess_smallest(played.charlie, pi1)
         return pi1 == truth and named == min(range(_PARTIES), key=lambda j: drawn[j].n)
 
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     code: tuple[StepCode, ...] = (as_published.find_smallest,) if printed else (stage1.party, stage1.relays_and_covers)
-    outcome: AttackOutcome = "succeeds" if printed else "fails"
-    return Variant(*variant_names(program), outcome, trial, code=code)
+    return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
 
 
 ATTACK = MeasuredAttack(
@@ -73,6 +66,6 @@ ATTACK = MeasuredAttack(
         "He made pi_2 himself and learns which place holds the smallest size.",
         "He undoes both permutations and has the name of the smallest party. Without pi_1 he guesses it.",
     ),
-    variants=(_attacked(PRINTED_PROGRAM), _attacked(HARDENED_PROGRAM)),
+    variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM)),
     chance=1 / 5040,  # of naming one permutation of seven
 )

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
@@ -71,8 +71,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
     code: tuple[StepCode, ...] = (Ofpa.proven_party, PerturbedObjective.linear)
     if target.calibration == "paper":
         code = (Ofpa.printed_party, printed_noise)
-    outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
-    return Variant(name, "OFPA", words, outcome, trial, code=code)
+    return Variant(name, "OFPA", words, "succeeds" if target.calibration == "paper" else "fails", trial, code=code)
 
 
 ATTACK = MeasuredAttack(

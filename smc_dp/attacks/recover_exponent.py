@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from protocols import pathak2010
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext, PublicKey
@@ -19,16 +20,8 @@ from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    message_from,
-    run_program,
-    stage_result,
-    variant_names,
-)
+from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.sessions import PartySecret, message_from, run_program, stage_result, variant_names
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.pathak2010 import SmallestNoise
@@ -93,12 +86,11 @@ def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) ->
         played = run_program(program, secrets, key_bits, rng)
         return recover_noise(played.party(0), "P3", kind) == secrets[2].eta[0]
 
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     code: tuple[StepCode, ...] = (stage2.party, PublicKey.refresh)
     if printed:
         code = (as_published.stage2_party, as_published.scale_signed)
-    outcome: AttackOutcome = "succeeds" if printed else "fails"
-    return Variant(*variant_names(program), outcome, trial, code=code)
+    return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
 
 
 ATTACK = MeasuredAttack(
@@ -117,10 +109,7 @@ ATTACK = MeasuredAttack(
         "the table.",
         "Where the walk meets the table stands P3's noise. With new randomness in the product it never does.",
     ),
-    variants=(
-        _attacked(PRINTED_PROGRAM, PrintedSelected),
-        _attacked(HARDENED_PROGRAM, Selected),
-    ),
+    variants=(_attacked(as_published.PROGRAM, PrintedSelected), _attacked(pathak2010.PROGRAM, Selected)),
     reading="One coordinate on a grid of step 2^-22. Two bits more double the search: the grid of a real run, 2^-40, "
     "takes 512 times as long, which is a minute or so.",
 )

@@ -9,21 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    LINEAR_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    draw_secrets,
-    run_program,
-    sum_of_models,
-    variant_names,
-)
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, run_program, sum_of_models, variant_names
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.distributed.laws import GammaShares
@@ -44,7 +36,7 @@ def _attacked(program: Program) -> Variant:
         S = run_program(program, entering, key_bits, rng).lifted
         return sum_of_models(honest) == S
 
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     code = (as_published.find_smallest, as_published.stage2_party) if printed else ()
     return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
@@ -72,9 +64,9 @@ ATTACK = MeasuredAttack(
         "All follow the protocol from there on. The sum of the published shares has no noise.",
     ),
     variants=(
-        _attacked(PRINTED_PROGRAM),
-        _attacked(HARDENED_PROGRAM),
-        _attacked(LINEAR_PROGRAM),
+        _attacked(as_published.PROGRAM),
+        _attacked(pathak2010.PROGRAM),
+        _attacked(linear.PROGRAM),
         secure_sum_variant(
             "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
         ),

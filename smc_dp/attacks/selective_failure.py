@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from protocols import linear
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
@@ -25,7 +26,7 @@ from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 from smc_dp.attacks.known_noise import make_first_largest
-from smc_dp.attacks.sessions import LINEAR_PROGRAM, PartySecret, draw_secrets, linear_variant, run_program
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, linear_variant, run_program
 
 _PARTIES = 4
 _SESSIONS = (_PARTIES - 1).bit_length()
@@ -61,7 +62,7 @@ def spoil_locks(bit: int) -> Program:
         summand = await me.stage(first, p, gathered, mine.w, name="selection")
         return await me.stage(publication.party, p, summand, left.masks)
 
-    return replace(LINEAR_PROGRAM, roles={**LINEAR_PROGRAM.roles, PARTY: party})
+    return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, PARTY: party})
 
 
 def join_refusals(refusals: list[bool]) -> int:
@@ -82,7 +83,7 @@ def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         drawn = make_first_largest(draw_secrets(_PARTIES, 1, rng))
         refusals = [
-            is_refused(spoil_locks(bit) if spoils else LINEAR_PROGRAM, drawn, key_bits, rng.fork(f"session {bit}"))
+            is_refused(spoil_locks(bit) if spoils else linear.PROGRAM, drawn, key_bits, rng.fork(f"session {bit}"))
             for bit in range(_SESSIONS)
         ]
         return join_refusals(refusals) == min(range(_PARTIES), key=lambda j: drawn[j].n)

@@ -28,12 +28,7 @@ _BY_ENDING = MappingProxyType(
     }
 )
 _BY_START = MappingProxyType(
-    {
-        b"PK\x03\x04": ".xlsx",
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ".xls",
-        b"ARROW1": ".feather",
-        b"FEA1": ".feather",
-    }
+    {b"PK\x03\x04": ".xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ".xls", b"ARROW1": ".feather", b"FEA1": ".feather"}
 )
 _PACKED = MappingProxyType(
     {b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf\x27\x1c": "7z"}

@@ -110,15 +110,7 @@ def matrix_as_text(m: Matrix, width: int = UNFOLDED) -> str:
     for table in matrix_tables(m):
         said = [wrap(line, width, "  ") for line in table.sentences]
         margin = [wrap(table.margin, width), ""] if table.margin else []
-        told += [
-            wrap(table.title, width),
-            "",
-            *margin,
-            *said,
-            "",
-            *format_table(table.columns, table.rows),
-            "",
-        ]
+        told += [wrap(table.title, width), "", *margin, *said, "", *format_table(table.columns, table.rows), ""]
     return "\n".join([*told, *(wrap(paragraph, width) for paragraph in matrix_legend(m))]) + "\n"
 
 
