@@ -20,7 +20,7 @@ from protocols.pathak2010.as_published import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import draw_secrets, message_from, run_program, stage_result
 
 _PARTIES = 7
@@ -71,21 +71,8 @@ def _attacked(program: Program, name: str, how: str) -> Variant:
     return Variant(name, "curator protocol", about, outcome, trial, code=_CODE.get(program.name, ()))
 
 
-ATTACK = MeasuredAttack(
-    name="extract-randomiser",
-    paper="Pathak et al. 2010",
-    step="step 1.4",
-    flaw="If r is multiplied in as a plaintext, a ciphertext comes back with the randomiser that it had [N4].",
-    attacker="all parties together",
-    takes="their secret key, the ciphertexts that they sent in step 1.3, and those that they got in step 1.5",
-    success="the parties state pi_2 for all places",
-    when="always, whatever r is",
-    steps=(
-        "The parties hold the secret key under which they send their halves to Charlie.",
-        "From each ciphertext that they sent they extract its randomiser, and from each that comes back as well.",
-        "A plaintext factor 1 + r n changes the plaintext and not the randomiser.",
-        "Equal randomisers show who was moved where: that is pi_2. If none are equal the parties guess it.",
-    ),
+ATTACK = describe_attack(
+    "extract-randomiser",
     variants=(
         _attacked(as_published.PLAIN_BLINDING, "printed, r as a plaintext", " with r as a plaintext factor"),
         _attacked(as_published.PROGRAM, "printed, r encrypted", " with a fresh encryption of r"),

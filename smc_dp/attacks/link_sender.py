@@ -16,7 +16,7 @@ from protocols.pathak2010.as_published import PrintedCuratorShare
 from protocols.pathak2010.values import Halves
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import draw_secrets, run_program, stage_result, variant_names
 
 _PARTIES = 7
@@ -51,21 +51,8 @@ def _attacked(program: Program) -> Variant:
     return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="link-sender",
-    paper="Pathak et al. 2010",
-    step="step 1.2",
-    flaw="A message has a sender: together with the index in it, that is an edge of pi_1 [N1].",
-    attacker="Charlie",
-    takes="the messages that he receives",
-    success="Charlie states pi_1 for all parties, and who has the smallest data set",
-    when="always",
-    steps=(
-        "Charlie receives from each party its half of a size, under an index.",
-        "As printed the index is the party's place after pi_1, so sender and index together are pi_1.",
-        "He made pi_2 himself and learns which place holds the smallest size.",
-        "He undoes both permutations and has the name of the smallest party. Without pi_1 he guesses it.",
-    ),
+ATTACK = describe_attack(
+    "link-sender",
     variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM)),
     chance=1 / 5040,  # of naming one permutation of seven
 )

@@ -20,7 +20,7 @@ from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import PartySecret, message_from, run_program, stage_result, variant_names
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
@@ -93,23 +93,8 @@ def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) ->
     return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="recover-exponent",
-    paper="Pathak et al. 2010",
-    step="steps 2.3, 2.4",
-    flaw="zeta(v_j)^eta_j is a function of a known number and of one from a small range [N5].",
-    attacker="any single party",
-    takes="Charlie's indicator, pi_1, and the product that another party sent",
-    success="P1 states the noise of P3, exactly",
-    when="always; the search takes the square root of the range of the noise",
-    steps=(
-        "P1 undoes pi_1 on Charlie's indicator and has the ciphertext that P3 raised to the power of its noise.",
-        f"It tabulates its first 2^{RANGE_BITS // 2 + 1} powers, the baby steps.",
-        "It walks from P3's product in steps of that length, both for plain and for wrapped numbers, until it meets "
-        "the table.",
-        "Where the walk meets the table stands P3's noise. With new randomness in the product it never does.",
-    ),
+ATTACK = describe_attack(
+    "recover-exponent",
     variants=(_attacked(as_published.PROGRAM, PrintedSelected), _attacked(pathak2010.PROGRAM, Selected)),
-    reading="One coordinate on a grid of step 2^-22. Two bits more double the search: the grid of a real run, 2^-40, "
-    "takes 512 times as long, which is a minute or so.",
+    table_bits=RANGE_BITS // 2 + 1,
 )

@@ -13,7 +13,7 @@ from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published, stage3
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import draw_secrets, run_program, sum_of_models, variant_names
 
 PARTIES, DIMENSION = 3, 8
@@ -41,21 +41,9 @@ def _attacked(program: Program) -> Variant:
     return Variant(*variant_names(program), outcome, trial, code=_CODE.get(program.name, ()))
 
 
-ATTACK = MeasuredAttack(
-    name="residues-mod-k",
-    paper="Pathak et al. 2010",
-    step="steps 3.1, 3.2",
-    flaw="K (eta + s) is a multiple of K: mod K the noise is gone [N6].",
-    attacker="an outsider",
-    takes="the published shares",
-    success=f"the sum of all models mod K is stated right in all {DIMENSION} coordinates",
-    when="always, whatever epsilon is",
-    steps=(
-        "The outsider adds up the published shares.",
-        "It divides each coordinate by K, the number of parties, and keeps the remainder.",
-        "Noise that was multiplied by K has the remainder 0, so this is the remainder of the exact sum.",
-        "Any two sums that differ in a remainder are told apart for certain, whatever epsilon is.",
-    ),
+ATTACK = describe_attack(
+    "residues-mod-k",
     variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM), _attacked(linear.PROGRAM)),
     chance=float(PARTIES) ** -DIMENSION,
+    dimension=DIMENSION,
 )

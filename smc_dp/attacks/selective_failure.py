@@ -24,7 +24,7 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.known_noise import make_first_largest
 from smc_dp.attacks.sessions import PartySecret, draw_secrets, linear_variant, run_program
 
@@ -92,26 +92,14 @@ def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
     return linear_variant(name, about, trial, deviates=spoils, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="selective-failure",
-    paper="the linear protocol",
-    step="round 3",
-    flaw="Nobody but P_1 sees what it garbles and locks, and whether a row opens depends on all sizes.",
-    attacker="P_1, which breaks the rules",
-    takes="whether Charlie refuses, in each of a few sessions with the same sizes",
-    success="P_1 names the party with the smallest data set, which is another one",
-    when="if a session that was refused is repeated",
-    steps=(
-        "P_1 chooses half of the places and gives their locks tags that nothing leads to.",
-        "If the smallest party stands at one of them no row opens, and Charlie refuses; else all is as ever.",
-        f"With the halves that the {_SESSIONS} bits of a place make, so many sessions name the smallest of {_PARTIES}.",
-    ),
+ATTACK = describe_attack(
+    "selective-failure",
     variants=(
         _attacked("spoilt locks", "P_1 locks some rows wrongly", spoils=True),
         _attacked("honest garbling", "P_1 garbles and locks what is due", spoils=False),
     ),
     chance=1 / (_PARTIES - 1),
-    reading="Which row is locked how, and what the gates compute, is all P_1's: any predicate of all sizes can decide "
-    "whether a row opens. A refused session is to be looked into, not simply repeated.",
     uses_keys=False,
+    sessions=_SESSIONS,
+    parties=_PARTIES,
 )

@@ -19,7 +19,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import Variant, describe_attack
 from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
 from smc_dp.attacks.stripping_picture import NoisyPanel, distance, draw_panels
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
@@ -149,21 +149,8 @@ def _trained() -> Trained:
     return WeightedSum(LAM).train(Federation(rows, 2))
 
 
-ATTACK = MeasuredAttack(
-    name="strip-noise",
-    paper="Pathak et al. 2010",
-    step="step 2.3, claim (b)",
-    flaw="The noise of the release was drawn by one party, which knows it.",
-    attacker="the party with fewest rows",
-    takes="its own model and noise, and the release",
-    success="every party tests itself, only the smallest accepts, and what it computes is the exact sum of all models",
-    when="if the noise is more than twice as long as the models differ: small epsilon (here 1/2), many features",
-    steps=(
-        "Each party keeps the model and the noise that it brought to the protocol.",
-        "It adds up the published shares and takes its own noise off, as if it had been selected.",
-        "If what is left of the mean is closer to its own model than half the length of its noise, it was selected.",
-        "Then what it has computed is the sum of all models without any noise.",
-    ),
+ATTACK = describe_attack(
+    "strip-noise",
     variants=(
         _attacked(as_published.PROGRAM),
         _attacked(pathak2010.PROGRAM),
@@ -179,9 +166,5 @@ ATTACK = MeasuredAttack(
             "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
         ),
     ),
-    reading="123 made-up indicators like those of Adult, four parties, epsilon 1/2. The noise is an input of the "
-    "contributor, so no protocol that computes this function can hide it from that party. In the secure sum each party "
-    "takes off the share that it drew, and what is left is the noise of the others.",
-    noted="Not departures, but known",
     picture=_picture,
 )
