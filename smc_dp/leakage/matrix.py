@@ -1,14 +1,12 @@
-"""The coalition matrix: what each set of participants can work out of what the others keep secret.
+"""Coalition matrix: how much each set of participants can work out of what the others keep secret.
 
-Computed from the role code, which runs over symbols (`smc_dp.leakage.symbolic`), not from what anybody claims. It
-is a statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a
-comparison shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of
-sizes, weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix.
-Numbers are forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What
-is known of several secrets together, and of none by itself, is in the cell `another sum`; the difference of two
-neighbouring coordinates is a secret like the coordinates themselves. The same is computed with other numbers of
-coordinates and lengths of keys (`Model.variants`), and a cell is that of the worst. Where participants may vanish, a
-row is about a coalition and a drop-out pattern; a secret seed opens with enough of its shares, and nothing less.
+It is computed from the role code, which runs over symbols (`smc_dp.leakage.symbolic`), so it is a statement about the
+conversation with ideal building blocks, among participants who follow the protocol, without priors. Numbers are forms
+over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What is known of several
+secrets together, and of none by itself, is in the cell `another sum`; the difference of two neighbouring coordinates is
+a secret like the coordinates themselves. The same is computed with other numbers of coordinates and lengths of keys
+(`Model.variants`), and a cell is that of the worst. Where drop-outs are tolerated, a row is about a coalition and a
+drop-out pattern; a secret seed opens with enough of its shares, and nothing less.
 """
 
 from __future__ import annotations
