@@ -17,7 +17,7 @@ FieldValue: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[int]
 
 
 @cache
-def sentences(package: Path) -> Mapping[str, str]:
+def load_sentences(package: Path) -> Mapping[str, str]:
     """Return all sentences in the files `faults.toml` of a package, by their codes."""
     found: dict[str, str] = {}
     for path in sorted(package.rglob("faults.toml")):
@@ -46,7 +46,7 @@ class Fault:
     def __str__(self) -> str:
         written = {name: _written(value) for name, value in self.fields.items()}
         try:
-            said = sentences(self.PACKAGE)[self.code].format(**written)
+            said = load_sentences(self.PACKAGE)[self.code].format(**written)
         except (LookupError, TypeError, ValueError):
             said = f"{self.code} {written}" if written else self.code
         return self.place + said + self.behind

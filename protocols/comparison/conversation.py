@@ -22,10 +22,10 @@ def conversation(p: Comparisons) -> Conversation:
     stages = {name: (own, _SIGNS) for name, own in _OWN.items()}
     turns = tuple(Turn((flow,)) for flow in (key, offers, answers))
     return Conversation(
-        groups, stages, turns, operations={POWER: KEY_POWERS, **compared(p.comparisons, p.compared_bits)}
+        groups, stages, turns, operations={POWER: KEY_POWERS, **comparison_operations(p.comparisons, p.compared_bits)}
     )
 
 
-def compared(count: int, bits: int) -> Operations:
+def comparison_operations(count: int, bits: int) -> Operations:
     """Return the operations of `count` comparisons: an encryption, a difference (two) and a zero test for each bit."""
     return {BIT: 4 * count * (bits + 1)}

@@ -45,24 +45,24 @@ class Tables(Message):
 KINDS = (OtKey, Choices, Extension, Tables)
 
 
-def parts(total: int) -> int:
+def part_count(total: int) -> int:
     """In how many letters so many bytes travel: each has at most `LONGEST_PART`."""
     return max(1, -(-total // LONGEST_PART))
 
 
 def part_bytes(total: int, count: int | None = None) -> int:
     """The bytes of each of these letters, or of `count` letters; the last one is filled up with zeros."""
-    return -(-total // (parts(total) if count is None else count))
+    return -(-total // (part_count(total) if count is None else count))
 
 
-def cut(data: bytes, count: int | None = None) -> Iterator[bytes]:
+def split_parts(data: bytes, count: int | None = None) -> Iterator[bytes]:
     """The parts, all of one length; `count` of them, where that is said."""
-    count = parts(len(data)) if count is None else count
+    count = part_count(len(data)) if count is None else count
     width = part_bytes(len(data), count)
     for at in range(0, count * width, width):
         yield data[at : at + width].ljust(width, b"\0")
 
 
-def joined(found: Sequence[bytes], total: int) -> bytes:
+def join_parts(found: Sequence[bytes], total: int) -> bytes:
     """What was cut, without the zeros at its end."""
     return b"".join(found)[:total]

@@ -38,22 +38,22 @@ async def give_key(me: Endpoint, p: Comparisons) -> HolderKey:
 
 async def take_key(me: Endpoint, p: Comparisons) -> ChooserKey:
     """The chooser checks what can be seen of it."""
-    return ChooserKey(roles.admitted(me, HOLDER, await me.receive(HOLDER, ComparisonKey), p.key_bits, p.u))
+    return ChooserKey(roles.admit_key(me, HOLDER, await me.receive(HOLDER, ComparisonKey), p.key_bits, p.u))
 
 
 async def choose(me: Endpoint, p: Comparisons, key: ChooserKey, shares: Vector) -> None:
     """The chooser's side of all comparisons, one after the other; it learns nothing."""
     for share in shares:
         x, flip = steps.chooser_half(p.ring, share)
-        await roles.chooser(me, HOLDER, key.dgk, x, flip)
+        await roles.answer_offer(me, HOLDER, key.dgk, x, flip)
 
 
 async def hold(me: Endpoint, p: Comparisons, key: HolderKey, shares: Vector) -> Vector:
     """The holder's side: all offers at once, then 1 for each difference that is negative, else 0."""
     halves = [steps.holder_half(p.ring, share) for share in shares]
     for y, _ in halves:
-        roles.offer(me, CHOOSER, key.dgk, y, p.compared_bits)
-    return tuple([steps.is_negative(await roles.holder(me, CHOOSER, key.dgk), top) for _, top in halves])
+        roles.send_offer(me, CHOOSER, key.dgk, y, p.compared_bits)
+    return tuple([steps.is_negative(await roles.read_answer(me, CHOOSER, key.dgk), top) for _, top in halves])
 
 
 async def chooser(me: Endpoint, p: Comparisons, shares: Vector) -> None:

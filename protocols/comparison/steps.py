@@ -31,7 +31,7 @@ def xor(x: int, y: int) -> bool:
     return bool(x ^ y)
 
 
-def differences(
+def blinded_differences(
     key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
 ) -> tuple[FreshBit, ...]:
     """The blinded, shuffled c_i: one of them encrypts zero exactly if x <= y (for delta_a = 0) or x > y (for delta_a
@@ -53,7 +53,7 @@ def differences(
     return tuple(Permutation.random(len(blinded), rng)(blinded))
 
 
-def at_most(key: DgkPrivateKey, c: Sequence[BitCiphertext], delta: int) -> int:
+def is_at_most(key: DgkPrivateKey, c: Sequence[BitCiphertext], delta: int) -> int:
     """[x <= y] xor the chooser's flip: delta_b, which says whether some c_i is zero, xor delta = delta_a xor flip."""
     zeros = [key.is_zero(c_i) for c_i in c]  # all of them, so that the time does not tell where
     return delta ^ int(any(zeros))

@@ -32,7 +32,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.linear import masks
 from protocols.linear.limitations import LIMITATIONS
 from protocols.linear.messages import LockedRows, Submit
-from protocols.linear.parameters import SEED_BYTES, Parameters
+from protocols.linear.parameters import MASK_SEED_BYTES, Parameters
 from protocols.linear.values import OpenedRow, PartyInput, Submitted
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared, everybody, inputs, noisy_sum, outcomes
@@ -58,14 +58,14 @@ def strength(p: Parameters) -> str:
     )
 
 
-def smallest(sizes: Sequence[int], rho: Sequence[int], c: int) -> int:
+def place_of_smallest(sizes: Sequence[int], rho: Sequence[int], c: int) -> int:
     """j*: the place of the smallest size, equal sizes ordered by rho_j xor c."""
     return min(range(len(sizes)), key=lambda j: (sizes[j], rho[j] ^ c))
 
 
 def functionality(p: Parameters, inputs: Sequence[PartyInput], rho: Sequence[int], c: int) -> Vector:
     """The sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
-    return noisy_sum(p, inputs, smallest([x.n for x in inputs], rho, c))
+    return noisy_sum(p, inputs, place_of_smallest([x.n for x in inputs], rho, c))
 
 
 def heard(p: Parameters, names: Sequence[str], j: int) -> str:
@@ -123,24 +123,24 @@ class SimulatedSearch:
     """
 
     def __init__(self, p: Parameters, rng: Stream) -> None:
-        session = rng.bytes(SEED_BYTES)
+        session = rng.bytes(MASK_SEED_BYTES)
         delta = bytes([1 | rng.bits(8), *rng.bytes(LABEL_BYTES - 1)])
-        keys = tuple(rng.bytes(SEED_BYTES) for _ in range(oblivious.KEYS))
+        keys = tuple(rng.bytes(MASK_SEED_BYTES) for _ in range(oblivious.KEYS))
         self.points = tuple(oblivious.offer(rng).A for _ in range(_POINTS))
         self.b = tuple(rng.bits(SIZE_BITS) for _ in range(p.K))
         self.summand = p.weights.random_vector(p.dimension, rng)
         u = rng.bytes(p.layout()["extension"])
         rho = Permutation.random(p.K, rng).images
         garbled = garbling.garble(session, oblivious.Choice(delta, keys, ()), u, (0,) * p.K, rho, SIZE_BITS)
-        epk, kappa = encapsulation.encapsulate(encapsulation.public_key(rng.bytes(SEED_BYTES)), session, rng)
-        won = smallest(self.b, rho, rng.bits(p.index_bits))
-        row = masks.packed(p, epk, masks.row(p, self.summand, kappa))
+        epk, kappa = encapsulation.encapsulate(encapsulation.public_key(rng.bytes(MASK_SEED_BYTES)), session, rng)
+        won = place_of_smallest(self.b, rho, rng.bits(p.index_bits))
+        row = masks.pack_row(p, epk, masks.mask_row(p, self.summand, kappa))
         contents = [row if j == won else rng.bytes(len(row)) for j in range(p.K)]
         self.tables, self.locked = garbled.tables, garbling.lock(garbled, contents)
 
 
 def _seeds(count: int, rng: Stream) -> list[int]:
-    return [rng.bits(8 * SEED_BYTES) for _ in range(count)]
+    return [rng.bits(8 * MASK_SEED_BYTES) for _ in range(count)]
 
 
 # What of the garbler's letters is looked at: they are declared public, for they tell nobody anything without labels.
@@ -175,10 +175,12 @@ def besides(p: Parameters, views: tuple[View, ...]) -> Readings:
     row = next((x for x in charlie.results if isinstance(x, OpenedRow)), None) if charlie else None
     if charlie is None or row is None:
         return {}
-    points = next(m.R for _, m in charlie.mail if isinstance(m, Choices))
-    tables, locked = (b"".join(m.part for _, m in charlie.mail if isinstance(m, kind)) for kind in (Tables, LockedRows))
+    points = next(m.R for _, m in charlie.messages if isinstance(m, Choices))
+    tables, locked = (
+        b"".join(m.part for _, m in charlie.messages if isinstance(m, kind)) for kind in (Tables, LockedRows)
+    )
     known = {x.epk: view.name for view in views for x in view.results if isinstance(x, Submitted)}
-    known |= {m.epk: sender for view in views for sender, m in view.mail if isinstance(m, Submit)}
+    known |= {m.epk: sender for view in views for sender, m in view.messages if isinstance(m, Submit)}
     owner = known.get(row.epk)
     return {
         **_of_the_garbler(points, tables[: p.table_bytes], locked[: p.locked_bytes], p),
@@ -192,7 +194,7 @@ def besides(p: Parameters, views: tuple[View, ...]) -> Readings:
 
 def dry_run_parameters(p: Parameters) -> Parameters:
     """The same names and the same ring with one weight, and rows in as many letters."""
-    return replace(p, dimension=1, row_letters=p.row_parts)
+    return replace(p, dimension=1, row_messages=p.row_parts)
 
 
 def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
@@ -202,7 +204,7 @@ def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
         Mask("Submit.a", SIZE_BITS),
         Mask("Share.b", SIZE_BITS),
         Mask("Submit.row", p.ring_bits),
-        *(Mask(place, 8 * SEED_BYTES) for place in seeds),
+        *(Mask(place, 8 * MASK_SEED_BYTES) for place in seeds),
         Mask("Extension.u", 8 * p.layout()["extension"]),
     )
 
@@ -230,7 +232,7 @@ MODEL = Model(
     compared,
     sample,
     outcomes,
-    Hygiene(8 * SEED_BYTES, hygiene_masks, (), lambda p: (SIZE_BITS, 0), agrees, lambda p: p.ring_bits),
+    Hygiene(8 * MASK_SEED_BYTES, hygiene_masks, (), lambda p: (SIZE_BITS, 0), agrees, lambda p: p.ring_bits),
     variants=variants,
     profiles=profiles,
 )

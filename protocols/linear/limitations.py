@@ -28,7 +28,7 @@ from protocols.pathak2010.noisy_sum_claims import (
     exact_sum_of_smallest,
     input_of,
     own_input,
-    released,
+    published_sum,
     sum_for_smallest,
 )
 from protocols.runtime.claims import Attack, Inputs, Limitation, View, first_instance, message_from, stage_result
@@ -50,7 +50,7 @@ def everything_of_hubs(p: Parameters, charlie: View, first: View, S: Vector) -> 
     for name in p.parties[1:]:
         submit = message_from(first, name, Submit)
         sizes.append(halves.join(submit.a, message_from(charlie, name, Share).b))
-        noises.append(masks.bare(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
+        noises.append(masks.unmask_row(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
     s = p.weights.subtract_vectors(mine.w, first.results[_SELECTION])
     eta = p.weights.subtract_vectors(stage_result(charlie, OpenedRow).summand, s)
     return Everything(tuple(sizes), tuple(noises), p.weights.subtract_vectors(S, eta))
@@ -71,7 +71,7 @@ def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mappin
     edges = {j: _seed(p, here[p.parties[j]], i) for j in (*p.before(i), *p.after(i))}
     plus = (*(seed for j, seed in edges.items() if j > i), charlie)
     minus = (first, *(seed for j, seed in edges.items() if j < i))
-    return masks.share(p, published[name].y, Masks(minus, plus))
+    return masks.masked_share(p, published[name].y, Masks(minus, plus))
 
 
 def exact_sum_of_the_named(p: Parameters, charlie: View, party: View, S: Vector) -> Vector:
@@ -126,7 +126,7 @@ LIMITATIONS = (
         "Charlie together with P_1 learns every size and every noise, and so the exact sum of all weights.",
         Attack(
             lambda p: ((CURATOR_NAME, p.parties[0]),),
-            lambda p, views, published: everything_of_hubs(p, views[0], views[1], released(p, published)),
+            lambda p, views, published: everything_of_hubs(p, views[0], views[1], published_sum(p, published)),
             _everything,
         ),
     ),
@@ -150,7 +150,7 @@ LIMITATIONS = (
         "what they take off the sum is the noise.",
         Attack(
             _with_charlie,
-            lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], released(p, published)),
+            lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], published_sum(p, published)),
             sum_for_smallest,
         ),
     ),

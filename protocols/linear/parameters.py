@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from protocols.comparison.garbled import part_bytes, parts
+from protocols.comparison.garbled import part_bytes, part_count
 from protocols.crypto import commitment, encapsulation, garbling, masking, oblivious
 from protocols.errors import LocalError
 from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_parameters
 
-DIGEST_BYTES = SEED_BYTES = 32
+GO_BYTES = MASK_SEED_BYTES = 32
 _LEAST_DEGREE = 2
 
 
@@ -21,8 +21,8 @@ class Parameters(WeightParameters):
     """K parties by name, d weights in Z_M with M = 2**ring_bits, and the degree k of the ring of P_2 ... P_K.
 
     `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
-    `row_letters`: in how many letters locked rows travel, in a toy run that holds the conversation of longer rows; else
-    that follows from their length, and it is part of no record. Raises `LocalError` for what cannot be run.
+    `row_messages`: number of messages of the locked rows in a dry run with the conversation of longer rows; else it
+    follows from their length, and no transcript has it. Raises `LocalError` for unusable parameters.
     """
 
     parties: tuple[str, ...]
@@ -30,7 +30,7 @@ class Parameters(WeightParameters):
     ring_bits: int = 64
     ring_degree: int = 8
     agreed: str = ""
-    row_letters: int | None = None
+    row_messages: int | None = None
 
     def __post_init__(self) -> None:
         self.check_weights()
@@ -109,7 +109,7 @@ class Parameters(WeightParameters):
         return {
             "size": SIZE_BITS // 8,
             "key": encapsulation.KEY_BYTES,
-            "digest": DIGEST_BYTES,
+            "digest": GO_BYTES,
             "seed": masking.SECRET_BYTES,
             "weight": self.width,
             "dimension": self.dimension,
@@ -125,9 +125,9 @@ class Parameters(WeightParameters):
     @property
     def table_parts(self) -> int:
         """In how many letters the garbled gates travel."""
-        return parts(self.table_bytes)
+        return part_count(self.table_bytes)
 
     @property
     def row_parts(self) -> int:
         """In how many letters the locked rows travel."""
-        return parts(self.locked_bytes) if self.row_letters is None else self.row_letters
+        return part_count(self.locked_bytes) if self.row_messages is None else self.row_messages

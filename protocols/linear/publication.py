@@ -23,7 +23,7 @@ from protocols.runtime.endpoint import Endpoint
 
 async def party(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
     """P_j. Its summand is w_j, that of P_1 w_1 - s; publishes its share of the sum."""
-    y = masks.share(p, summand, edges)
+    y = masks.masked_share(p, summand, edges)
     # 4. nobody publishes before everybody has committed: an abort up to here reveals nothing
     committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
     me.send(me.curator, Ready(committed))
@@ -35,19 +35,19 @@ async def party(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> A
 
 async def curator(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
     """Charlie. His summand is eta + s; publishes his share of the sum."""
-    y = masks.share(p, summand, edges)
+    y = masks.masked_share(p, summand, edges)
     # 4. he commits like everybody else, before he sends Go
     committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
     commitments = [ready.commitment for ready in await me.gather(p.parties, Ready)]
     commitments.insert(me.everyone.index(me.name), committed)
-    told = digest(me.session_id, me.everyone, commitments)
+    told = go_digest(me.session_id, me.everyone, commitments)
     me.broadcast(p.parties, Go(told))
     # 5.
     me.publish(PublishedShare(y, opening, told))
     return Announced(y, told, tuple(commitments))
 
 
-def digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]) -> bytes:
+def go_digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]) -> bytes:
     """What Go says: SHA-256 of the session, and of the names of all participants in order with their commitments."""
     each = zip(map(_name, names), commitments, strict=True)
     said = b"".join(part for pair in each for part in pair)
@@ -82,7 +82,7 @@ def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, P
     """
     told = {published[name].go for name in names}
     commitments = [_committed(session_id, name, published[name]) for name in names]
-    if told == {digest(session_id, names, commitments)}:
+    if told == {go_digest(session_id, names, commitments)}:
         return None
     return Fault("shares.not_committed_to")
 

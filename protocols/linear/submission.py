@@ -11,7 +11,7 @@ from protocols.crypto import encapsulation, oblivious
 from protocols.errors import DecodeError
 from protocols.linear import masks
 from protocols.linear.messages import Neighbour, Share, Submit
-from protocols.linear.parameters import SEED_BYTES, Parameters
+from protocols.linear.parameters import MASK_SEED_BYTES, Parameters
 from protocols.linear.values import Gathered, Halves, Masks, PartyInput, PartyKeys, Submitted
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
@@ -22,10 +22,10 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1. one half to P_1 with the row, the other to Charlie; a seed for every edge, which the later end is sent
-    first, charlie = me.rng.bytes(SEED_BYTES), me.rng.bytes(SEED_BYTES)
+    first, charlie = me.rng.bytes(MASK_SEED_BYTES), me.rng.bytes(MASK_SEED_BYTES)
     me.send(me.parties[0], Submit(a, _digest(keys.box), epk, row, first))
     me.send(me.curator, Share(b, charlie))
-    sent = {i: me.rng.bytes(SEED_BYTES) for i in p.after(me.index)}
+    sent = {i: me.rng.bytes(MASK_SEED_BYTES) for i in p.after(me.index)}
     for i, seed in sent.items():
         me.send(me.parties[i], Neighbour(seed))
     before = p.before(me.index)
@@ -45,7 +45,7 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1.
-    charlie = me.rng.bytes(SEED_BYTES)
+    charlie = me.rng.bytes(MASK_SEED_BYTES)
     me.send(me.curator, Share(b, charlie))
     me.send(me.curator, Choices(choice.points))
     got = await me.gather(me.others, Submit)
@@ -76,7 +76,7 @@ def _row(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> tupl
         epk, kappa = encapsulation.encapsulate(keys.box, me.session_id, me.rng)
     except DecodeError as error:
         me.refuse(me.curator, "box_key.unusable", why=str(error))
-    return epk, masks.row(p, mine.eta, kappa)
+    return epk, masks.mask_row(p, mine.eta, kappa)
 
 
 def _digest(box: bytes) -> bytes:

@@ -143,7 +143,7 @@ async def plain_stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -
 
 async def blind_and_permute(me: Endpoint, p: Parameters, blind: Callable[[Ciphertext, int], Message]) -> Halves:
     """Steps 1.2 to 1.5 for Charlie, who multiplies r in like this."""
-    b = in_slots(me, await me.gather(me.parties, PrintedCuratorShare))
+    b = shares_in_order(me, await me.gather(me.parties, PrintedCuratorShare))
     slots = await me.gather(me.parties, PrintedSlot)
     # 4. r is an integer of either sign, as long as a size: it hides a only in part
     r = [signed_integer(SIZE_BITS, me.rng) for _ in slots]
@@ -259,7 +259,7 @@ def times(ring: Ring, factor: int, x: Vector) -> Vector:
     return ring.vector([factor * x_i for x_i in x])
 
 
-def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
+def shares_in_order(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
     """The b of P_1 ... P_K in the order of their indices; refuses an index out of range or used before."""
     places: dict[int, int] = {}
     for sender, share in zip(me.parties, shares, strict=True):
@@ -269,7 +269,7 @@ def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
     return [places[i] for i in range(len(shares))]
 
 
-def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+def inputs_as_published(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     """The same unknowns as those of the hardened protocol, in the printed protocol's records."""
     hardened = noisy_sum_claims.inputs(p, unknown)
     return {
@@ -277,7 +277,7 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def masks(p: Parameters) -> tuple[Mask, ...]:
+def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
     """What is to hide what, and how little it does: integers as long as the secrets themselves."""
     return (
         *(Mask(place, SIZE_BITS, SIZE_BITS, p.K) for place in ("PrintedShare.a", "PrintedCuratorShare.b")),
@@ -287,23 +287,28 @@ def masks(p: Parameters) -> tuple[Mask, ...]:
     )
 
 
-def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
+def agrees_as_published(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
     """Whether the shares add up to all w_j and K eta of a party with the smallest size."""
     mine = [inputs[party][1] for party in p.parties]
     w = p.weights.add_vectors(*(x.w for x in mine))
     noise = [times(p.weights, p.K, x.eta) for x in mine if x.n == min(y.n for y in mine)]
-    return noisy_sum_claims.released(p, published) in [p.weights.add_vectors(w, eta) for eta in noise]
+    return noisy_sum_claims.published_sum(p, published) in [p.weights.add_vectors(w, eta) for eta in noise]
 
 
 MODEL = Model(
     ideal.dry_run_parameters,
-    inputs,
+    inputs_as_published,
     ideal.MODEL.permutations,
     ideal.MODEL.compared,
     ideal.MODEL.sample,
     ideal.MODEL.outcomes,
     hygiene=Hygiene(
-        SIGMA, masks, ("Indicator", "PrintedSelected"), lambda p: (p.sizes.bits, 0), agrees, lambda p: p.ring_bits
+        SIGMA,
+        hygiene_masks,
+        ("Indicator", "PrintedSelected"),
+        lambda p: (p.sizes.bits, 0),
+        agrees_as_published,
+        lambda p: p.ring_bits,
     ),
     variants=ideal.variants,
 )

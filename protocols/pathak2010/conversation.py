@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from protocols.comparison.conversation import KEY_POWERS, compared
+from protocols.comparison.conversation import KEY_POWERS, comparison_operations
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.curator import CURATOR_NAME, EVERYBODY, FIRST, OTHERS, PARTIES, around_the_first
 from protocols.pathak2010 import minimum
@@ -59,7 +59,7 @@ def key_powers(K: int) -> int:
 def common_operations(p: Parameters) -> Operations:
     """Return what the steps as printed have as well: the search for the smallest size, and the shares of stage 3."""
     shares = {MASK_BYTE: (p.K + 1) ** 2 * p.dimension * p.ring_bits // 8}
-    return {**shares, **compared(minimum.comparisons(p.comparison, p.K), p.compared_bits)}
+    return {**shares, **comparison_operations(minimum.comparisons(p.comparison, p.K), p.compared_bits)}
 
 
 def _turns(p: Parameters) -> Iterator[Turn]:

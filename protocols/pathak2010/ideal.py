@@ -56,7 +56,7 @@ from protocols.pathak2010 import minimum
 from protocols.pathak2010.limitations import LIMITATIONS
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, compared, everybody, inputs, noisy_sum, outcomes
-from protocols.pathak2010.parameters import MAX_KEY_BITS, SEED_BYTES, SIGMA, Parameters
+from protocols.pathak2010.parameters import COIN_BYTES, MAX_KEY_BITS, SIGMA, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials
 
@@ -81,14 +81,14 @@ def assumed(p: Parameters) -> str:
     return ASSUMPTIONS if p.exponents == "full" else ASSUMPTIONS + SHORT
 
 
-def smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
+def place_of_smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
     """j*: the place of the smallest size, equal sizes ordered by their tie bits."""
     return min(range(len(sizes)), key=lambda j: (sizes[j], ties[j]))
 
 
 def functionality(p: Parameters, inputs: Sequence[PartyInput], ties: Sequence[int]) -> Vector:
     """The sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
-    return noisy_sum(p, inputs, smallest([x.n for x in inputs], ties))
+    return noisy_sum(p, inputs, place_of_smallest([x.n for x in inputs], ties))
 
 
 def distance(p: Parameters) -> Fraction:
@@ -136,7 +136,7 @@ def simulate_parties(
     The ciphertexts under the parties' key that Charlie returns open to numbers of `blind_bits`; see step 1.4.
     """
     xi = xi or paillier.generate(p.key_bits, rng)
-    coins = [(rng.bits(8 * SEED_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
+    coins = [(rng.bits(8 * COIN_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
     blinded = [rng.bits(p.blind_bits) for _ in range(p.K)]
     found: Readings = defaultdict(list)
     for j in members:
@@ -171,7 +171,7 @@ def dry_run_parameters(p: Parameters) -> Parameters:
     return replace(p, dimension=1, key_bits=DRY_RUN_KEY_BITS)
 
 
-def masks(p: Parameters) -> tuple[Mask, ...]:
+def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
     """Every field in which a reader finds a masked number."""
     pads = ("Relay.a", "Slot.b", "Half.a_tilde")
     return (
@@ -206,7 +206,7 @@ MODEL = Model(
     compared,
     sample,
     outcomes,
-    Hygiene(SIGMA, masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees, lambda p: p.ring_bits),
+    Hygiene(SIGMA, hygiene_masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees, lambda p: p.ring_bits),
     variants=variants,
 )
 

@@ -23,7 +23,7 @@ from protocols.pathak2010.noisy_sum_claims import (
     exact_sum,
     input_of,
     own_input,
-    released,
+    published_sum,
 )
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
@@ -83,7 +83,7 @@ def _noise(p: Parameters, inputs: Inputs) -> Vector:
 
 def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[str, Any]) -> tuple[Vector, Vector]:
     eta = noise_of_charlie_and_first(p, *views)
-    return eta, p.weights.subtract_vectors(released(p, published), eta)
+    return eta, p.weights.subtract_vectors(published_sum(p, published), eta)
 
 
 LIMITATIONS = (

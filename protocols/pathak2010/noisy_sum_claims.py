@@ -18,7 +18,7 @@ from protocols.runtime.claims import Attack, Inputs, Limitation, Unknown, View, 
 Coalitions = tuple[tuple[str, ...], ...]
 
 
-def released(p: WeightParameters, published: Mapping[str, Any]) -> Vector:
+def published_sum(p: WeightParameters, published: Mapping[str, Any]) -> Vector:
     """Return S, the sum of all published shares."""
     return p.weights.add_vectors(*(share.y for share in published.values()))
 
@@ -68,7 +68,7 @@ def agrees(p: WeightParameters, inputs: Inputs, published: Mapping[str, Any]) ->
     ties.
     """
     noises = [input_of(inputs, p.parties[j]).eta for j in all_smallest(p, inputs)]
-    return released(p, published) in [p.weights.add_vectors(exact_sum(p, inputs), eta) for eta in noises]
+    return published_sum(p, published) in [p.weights.add_vectors(exact_sum(p, inputs), eta) for eta in noises]
 
 
 # What is there to be found.
@@ -137,12 +137,12 @@ def weights_of_the_last(p: WeightParameters, views: Sequence[View], S: Vector) -
 
 BY_SMALLEST = Attack(
     lambda p: tuple((party,) for party in p.parties),
-    lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
+    lambda p, views, published: exact_sum_of_smallest(p, views[0], published_sum(p, published)),
     sum_for_smallest,
 )
 BY_ALL_BUT_ONE = Attack(
     lambda p: tuple(tuple(party for party in p.parties if party != left) for left in p.parties),
-    lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
+    lambda p, views, published: weights_of_the_last(p, views, published_sum(p, published)),
     _weights_for_the_others,
 )
 SCALE_OF_THE_NOISE = Limitation(

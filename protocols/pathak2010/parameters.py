@@ -17,7 +17,7 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_pa
 
 SIGMA = 64  # statistical security of every mask, in bits
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
-SEED_BYTES = 32
+COIN_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
 MAX_KEY_BITS = 16384
 REMOVED_COMPARISON = "garbled"  # earlier versions had it
@@ -122,7 +122,7 @@ class Parameters(WeightParameters):
             "bit": 1,
             "commitment": commitment.COMMITMENT_BYTES,
             "opening": commitment.OPENING_BYTES,
-            "seed": SEED_BYTES,
+            "seed": COIN_BYTES,
             "K": self.K,
             "dimension": self.dimension,
             "packs": self.packing.packs,

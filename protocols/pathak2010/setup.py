@@ -12,7 +12,7 @@ from protocols.comparison import roles as comparison
 from protocols.comparison.messages import DGK, ComparisonKey
 from protocols.crypto import admission, commitment, dgk, paillier
 from protocols.pathak2010.messages import XI, ZETA, Commitment, Opening, PaillierKey, SharedKey
-from protocols.pathak2010.parameters import SEED_BYTES, Parameters
+from protocols.pathak2010.parameters import COIN_BYTES, Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
 from protocols.runtime.endpoint import Endpoint
 
@@ -30,7 +30,7 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
     if me.name == first:
         me.broadcast(me.others, SharedKey(xi.p, xi.q))
         got = await me.receive(me.curator, ComparisonKey)
-        compare = comparison.admitted(me, me.curator, got, p.key_bits, p.u)
+        compare = comparison.admit_key(me, me.curator, got, p.key_bits, p.u)
     else:
         xi = _assembled(me, first, await me.receive(first, SharedKey), p)
     me.admit(XI, xi.public)
@@ -58,7 +58,7 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
 
 async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paillier.PublicKey) -> Permutation:
     # The commitments are to the keys as well, so parties who were shown different keys do not get any further.
-    seed = me.rng.bytes(SEED_BYTES)
+    seed = me.rng.bytes(COIN_BYTES)
     committed, opening = commitment.commit(_context(me, me.name, xi, zeta), seed, me.rng)
     me.broadcast(me.others, Commitment(committed))
     commitments = await me.gather(me.others, Commitment)

@@ -61,9 +61,9 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
         for i, j in search.pairs:
             y, top = steps.holder_half(p.sizes, p.sizes.subtract(b[i], b[j]))
             me.send(first, Match(i, j))
-            comparison.offer(me, first, keys.dgk, y, p.compared_bits)
+            comparison.send_offer(me, first, keys.dgk, y, p.compared_bits)
             tops.append(top)
-        answers = [await comparison.holder(me, first, keys.dgk) for _ in tops]
+        answers = [await comparison.read_answer(me, first, keys.dgk) for _ in tops]
         search = search.after([steps.is_negative(answer, top) for answer, top in zip(answers, tops, strict=True)])
     try:
         return search.winner
@@ -80,7 +80,7 @@ async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) ->
         if not minimum.is_match(match.left, match.right, p.K):
             me.refuse(me.curator, "comparison.of_no_places")
         x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[match.left], a[match.right]))
-        await comparison.chooser(me, me.curator, keys.dgk, x, flip)
+        await comparison.answer_offer(me, me.curator, keys.dgk, x, flip)
 
 
 async def relays_and_covers(me: Endpoint, p: Parameters, pi1: Permutation, a: int, b: Fresh) -> tuple[int, Ciphertext]:

@@ -129,7 +129,7 @@ class Actor(RoleStepper):
     """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`.
 
     `charge` is the driver's ledger, which has what it is told on the disk before it returns, see `Endpoint.spend`;
-    `voided` hears which charge has turned out to cost nothing, see `Endpoint.void`. `home` answers what the role asks
+    `refund` hears which charge has turned out to cost nothing, see `Endpoint.refund`. `home` answers what the role asks
     (`Endpoint.ask`); each answer is added to `inputs`, so that whoever runs the role again needs nobody at home.
 
     A role that is run again, after a crash or by an auditor, asks for all of it again. What was sent is not sent twice:
@@ -147,8 +147,8 @@ class Actor(RoleStepper):
         *,
         observer: Observer | None = None,
         charge: Callable[[str], None] | None = None,
-        voided: Callable[[str], None] | None = None,
-        home: LocalProgram | None = None,
+        refund: Callable[[str], None] | None = None,
+        local_program: LocalProgram | None = None,
     ) -> None:
         super().__init__(session, name, seed, inputs, board, observer)
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
@@ -160,7 +160,7 @@ class Actor(RoleStepper):
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
         self.doubted: set[Absent] = set()  # letters that this role read and left out of account
         self.heard: dict[Attestation, None] = {}  # the statements of others that this role has seen to be signed
-        self._signer, self._charge, self._voided, self._home = signer, charge, voided, home
+        self._signer, self._charge, self._refund, self._local_program = signer, charge, refund, local_program
         self._posted = 0  # greetings on the board when it looked there last
         self._resent = 0
 
@@ -292,15 +292,15 @@ class Actor(RoleStepper):
             self._charge(label)
         super().spend(label)
 
-    def void(self, label: str) -> None:
+    def refund(self, label: str) -> None:
         """Tell the driver's ledger that the charge under this label costs nothing; asked again like `spend`."""
-        super().void(label)
-        if self._voided:
-            self._voided(label)
+        super().refund(label)
+        if self._refund:
+            self._refund(label)
 
     def ask(self, said: tuple[Any, ...]) -> Any:
         """Ask the participant's own program, and keep the answer among the role's inputs."""
-        answer = self._home(*said) if self._home is not None else super().ask(said)
+        answer = self._local_program(*said) if self._local_program is not None else super().ask(said)
         self.inputs = (*self.inputs, answer)
         return answer
 
@@ -462,11 +462,11 @@ def actors(
     board: Greetings,
     observer: Observer | None = None,
     charge: Callable[[str, str], None] | None = None,
-    voided: Callable[[str, str], None] | None = None,
-    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
+    refund: Callable[[str, str], None] | None = None,
+    local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
     names: Iterable[str] | None = None,
 ) -> dict[str, Actor]:
-    """Make one actor for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing.
+    """Make one actor for each participant; `charge(name, label)` is told what each spends, `refund` what cost nothing.
 
     `home`: who answers what the role of a participant asks, by name. `names`: whose actors to make, if not all.
     """
@@ -480,8 +480,8 @@ def actors(
             board,
             observer=observer,
             charge=partial(charge, name) if charge else None,
-            voided=partial(voided, name) if voided else None,
-            home=home.get(name),
+            refund=partial(refund, name) if refund else None,
+            local_program=local_programs.get(name),
         )
         for name in (session.names if names is None else names)
     }

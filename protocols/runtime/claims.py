@@ -31,7 +31,7 @@ class View:
     name: str
     inputs: tuple[Any, ...] = field(repr=False)
     results: tuple[Any, ...] = field(repr=False)
-    mail: tuple[tuple[str, Message], ...] = field(repr=False)
+    messages: tuple[tuple[str, Message], ...] = field(repr=False)
     session: bytes = b""
 
 
@@ -319,7 +319,7 @@ def stage_result(view: View, kind: type[V]) -> V:
 
 def message_from(view: View, sender: str, kind: type[V]) -> V:
     """The first message of this kind that this role had from the sender; ValueError where there is none."""
-    return first_instance([message for name, message in view.mail if name == sender], kind, view.name)
+    return first_instance([message for name, message in view.messages if name == sender], kind, view.name)
 
 
 def first_instance(values: Sequence[Any], kind: type[V], whose: str) -> V:
@@ -359,7 +359,7 @@ def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
     keys = {n: key for view in views for n, key in secret_keys_of(view).items()}
     found: Readings = {}
     for view in views:
-        for _, message in view.mail:
+        for _, message in view.messages:
             for slot in message.slots:
                 if (slot.protection.how == "public") == public:
                     value = getattr(message, slot.name)

@@ -157,17 +157,17 @@ class Message:
     slots: ClassVar[tuple[FieldSpec, ...]]
 
 
-M = TypeVar("M", bound=Message)
+MessageT = TypeVar("MessageT", bound=Message)
 
 
 @dataclass_transform(frozen_default=True)
-def message(step: str, route: Route, *, as_published: bool = False) -> Callable[[type[M]], type[M]]:
+def message(step: str, route: Route, *, as_published: bool = False) -> Callable[[type[MessageT]], type[MessageT]]:
     """Make a message of a class; refuses a field that does not say how it is protected.
 
     `as_published` marks a message of the paper's unmodified protocol, the only kind that may carry a stale ciphertext.
     """
 
-    def make(cls: type[M]) -> type[M]:
+    def make(cls: type[MessageT]) -> type[MessageT]:
         made = dataclass(frozen=True, repr=False)(cls)
         made.step, made.route, made.as_published = step, route, as_published
         made.slots = tuple(_slot(made, f.name) for f in fields(made))  # type: ignore[arg-type]
@@ -201,16 +201,16 @@ def _slot(cls: type, name: str) -> FieldSpec:
 
 def size(kind: type[Message], layout: Layout) -> int:
     """The length in bytes of every message of this kind under this layout."""
-    total = len(bulk.array(len(kind.slots)))
+    total = len(bulk.array_head(len(kind.slots)))
     for slot in kind.slots:
         item = bulk.item_bytes(layout[slot.protection.width])
-        total += item if slot.count is None else len(bulk.array(layout[slot.count])) + layout[slot.count] * item
+        total += item if slot.count is None else len(bulk.array_head(layout[slot.count])) + layout[slot.count] * item
     return total
 
 
 def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
     """The canonical bytes; raises `LocalError` for a value of the wrong width, a stale ciphertext, or a wrong key."""
-    parts = [bulk.array(len(message.slots))]
+    parts = [bulk.array_head(len(message.slots))]
     for slot in message.slots:
         value = getattr(message, slot.name)
         try:
@@ -219,26 +219,26 @@ def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
             else:
                 if len(value) != layout[slot.count]:
                     raise LocalError("message.another_number_of_values", wanted=layout[slot.count], got=len(value))
-                parts += bulk.array(len(value)), _pack_all(value, slot, layout, keys, message.as_published)
+                parts += bulk.array_head(len(value)), _pack_all(value, slot, layout, keys, message.as_published)
         except LocalError as error:
             raise error.within(f"{type(message).__name__}.{slot.name}") from None
     return b"".join(parts)
 
 
-def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
+def decode(kind: type[MessageT], data: bytes, layout: Layout, keys: Keys) -> MessageT:
     """The message; raises `DecodeError` unless `data` is exactly the canonical encoding of one."""
     wanted = size(kind, layout)
     if len(data) != wanted:
         raise DecodeError("message.another_size", wanted=wanted, got=len(data))
     values: dict[str, Any] = {}
     # Strings of one width have one encoding: it is canonical when every head is the one that is due in its place.
-    head = bulk.array(len(kind.slots))
+    head = bulk.array_head(len(kind.slots))
     at, exact = len(head), data.startswith(head)
     for slot in kind.slots:
         width, count = layout[slot.protection.width], 1
         if slot.count is not None:
             count = layout[slot.count]
-            head = bulk.array(count)
+            head = bulk.array_head(count)
             exact, at = exact and data.startswith(head, at), at + len(head)
         end = at + count * bulk.item_bytes(width)
         exact = exact and bulk.are_strings(data, at, end, width)

@@ -46,7 +46,7 @@ class Link:
 
 # Round figures, stated rather than measured: a switched office network, and hospitals on business lines across a
 # country. The overhead is that of TCP/IP and TLS records for a message of one packet.
-LINKS = {
+LINK_MODELS = {
     "none": Link(0.0, 0.0, 0),
     "lan": Link(0.0002, 125e6, 100),
     "wan": Link(0.020, 12.5e6, 100),

@@ -66,7 +66,7 @@ def save(actor: Actor, *, whole: bool = False) -> bytes:
         "read": (inbox.latest, inbox.read, inbox.before),
         "notes": [(note.sender, note.number, *vars(note.rule).values()) for note in inbox.notes.values()],
     }
-    state = states.dump(kept, (*session.program.records, type(session.parameters)))
+    state = states.dump_state(kept, (*session.program.records, type(session.parameters)))
     actor.counter += 1
     return state
 
@@ -80,8 +80,8 @@ def resume(
     *,
     observer: Observer | None = None,
     charge: Callable[[str], None] | None = None,
-    voided: Callable[[str], None] | None = None,
-    home: LocalProgram | None = None,
+    refund: Callable[[str], None] | None = None,
+    local_program: LocalProgram | None = None,
 ) -> Actor:
     """Return the actor whose state this is.
 
@@ -90,13 +90,13 @@ def resume(
     identity than the session pins.
     """
     program = session.program
-    kept = states.load(state, (*program.records, type(session.parameters)))
+    kept = states.load_state(state, (*program.records, type(session.parameters)))
     if not isinstance(kept, dict) or kept.get("program") != (FORMAT, program.name, program.version, session.id):
         raise ReplayError("state.of_another_session")
     if kept.get("counter") != counter:
         raise ReplayError("state.not_the_newest", number=kept.get("counter"), wanted=counter)
     try:
-        return _restored(session, kept, signer, {} if board is None else board, observer, charge, voided, home)
+        return _restored(session, kept, signer, {} if board is None else board, observer, charge, refund, local_program)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError("state.not_restorable", error=type(error).__name__) from None
 
@@ -108,14 +108,23 @@ def _restored(
     board: Greetings,
     observer: Observer | None,
     charge: Callable[[str], None] | None,
-    voided: Callable[[str], None] | None,
-    home: LocalProgram | None,
+    refund: Callable[[str], None] | None,
+    local_program: LocalProgram | None,
 ) -> Actor:
     name, key, insecure, inputs, greeted = kept["role"]
     greetings = {sender: Envelope.decode(hello) for sender, hello in kept["greetings"].items()}
     seed, known = Stream(key, insecure=insecure), ChainMap(greetings, board)  # type: ignore[arg-type]
     actor = Actor(
-        session, name, signer, seed, inputs, known, observer=observer, charge=charge, voided=voided, home=home
+        session,
+        name,
+        signer,
+        seed,
+        inputs,
+        known,
+        observer=observer,
+        charge=charge,
+        refund=refund,
+        local_program=local_program,
     )
     actor.counter, actor.greeted = kept["counter"], greeted
     for envelope in kept["early"]:

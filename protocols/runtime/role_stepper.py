@@ -280,7 +280,7 @@ class RoleStepper(ABC):
         """Charge."""
         self._spent.add(label)
 
-    def void(self, label: str) -> None:
+    def refund(self, label: str) -> None:
         """Take a charge back."""
         if label not in self._spent:
             raise LocalError("charge.void_before_spent", name=self.name, label=label)

@@ -37,7 +37,7 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.events import Events
 from protocols.runtime.inbox import Absent, InboxEntry, Note
 from protocols.runtime.message import Message
-from protocols.runtime.network import LINKS, Clock, Tally, Traffic, check_topology, is_relayed
+from protocols.runtime.network import LINK_MODELS, Clock, Tally, Traffic, check_topology, is_relayed
 from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
@@ -63,12 +63,12 @@ class SealedCount:
 
 @dataclass(frozen=True)
 class Setting:
-    """How a simulation runs; but for `vanish`, none of it changes a byte that an honest role sends on any link.
+    """How a simulation runs; but for `drop_outs`, none of it changes a byte that an honest role sends on any link.
 
     `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of
-    envelope n, as pairs of addressee and envelope. `vanish` maps participants to the number of envelopes that they
+    envelope n, as pairs of addressee and envelope. `drop_outs` maps participants to the number of envelopes that they
     still send, or of `SealedCount` among them. `progress` is told each role's new stage, `released` who is about to
-    publish, `charge` (name, label) what a role spends, `voided` which of that has cost nothing. `marks` name what makes
+    publish, `charge` (name, label) what a role spends, `refund` which of that has cost nothing. `marks` name what makes
     the run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the wire
     record while the run goes on; without it, it stays in memory. `made` makes the actors, for whoever has more to do
     with them than to run them. `workers`: in how many processes roles may run, for time on the wall; the record and
@@ -79,11 +79,11 @@ class Setting:
     link: str = "none"
     schedule: Stream | None = None
     tamper: Tamper | None = None
-    vanish: Mapping[str, int | SealedCount] = field(default_factory=dict)
+    drop_outs: Mapping[str, int | SealedCount] = field(default_factory=dict)
     progress: Callable[[str, str], None] | None = None
     released: Callable[[str], None] | None = None
     charge: Callable[[str, str], None] | None = None
-    voided: Callable[[str, str], None] | None = None
+    refund: Callable[[str, str], None] | None = None
     marks: tuple[str, ...] = ()
     views: bool = False
     record: IO[bytes] | None = None
@@ -95,7 +95,7 @@ class Setting:
         """Whether roles may run in several processes: not where envelopes are counted, shuffled or changed on the way,
         for there it matters what is sent first.
         """
-        return self.workers > 1 and not (self.vanish or self.schedule or self.tamper)
+        return self.workers > 1 and not (self.drop_outs or self.schedule or self.tamper)
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,16 +126,16 @@ def simulate(
     seeds: Mapping[str, Stream],
     inputs: Mapping[str, tuple[Any, ...]],
     setting: Setting | None = None,
-    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
+    local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
     """Run every participant as an actor over the simulated channel to its end, and publish unless one was stopped.
 
-    `home` answers what roles ask, by name.
+    `local_programs` answers what roles ask, by name.
 
     Raises what any role raises, `StallError` when all wait for each other, and `PeerError` when somebody publishes
     something else than it had told the others.
     """
-    everybody = _Everybody(session, identities, seeds, inputs, setting or Setting(), home)
+    everybody = _Everybody(session, identities, seeds, inputs, setting or Setting(), local_programs)
     if everybody.setting.can_be_shared_out and can_fork():
         try:
             return everybody.run_by_workers()
@@ -153,7 +153,7 @@ class _Everybody:
     seeds: Mapping[str, Stream]
     inputs: Mapping[str, tuple[Any, ...]]
     setting: Setting
-    home: Mapping[str, LocalProgram]
+    local_programs: Mapping[str, LocalProgram]
     start: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -163,8 +163,8 @@ class _Everybody:
     def run_here(self) -> Run:
         """Run all actors in this process."""
         wire, setting = _Wire(self.session, self.setting), self.setting
-        roles = self._made(wire.board.greetings, wire, setting.charge, setting.voided, self.session.names)
-        for name, n in setting.vanish.items():
+        roles = self._made(wire.board.greetings, wire, setting.charge, setting.refund, self.session.names)
+        for name, n in setting.drop_outs.items():
             left, by_letters = (n.number, True) if isinstance(n, SealedCount) else (n, False)
             roles[name].drop_out(left, counts_sealed=by_letters)
         try:
@@ -179,7 +179,7 @@ class _Everybody:
         """Run the actors in worker processes; raise `WorkersFailedError` or `StallError` if one does not end."""
         setting = self.setting
         views = self._views if setting.views else None
-        hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.voided)
+        hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.refund)
         with hired(hiring) as workers:
             wire = _Wire(self.session, setting, workers.seconds.read)
             roles = workers.roles(wire.board.greetings, wire)
@@ -193,12 +193,12 @@ class _Everybody:
             self.setting.record.truncate()
 
     def _made(
-        self, board: Greetings, observer: Observer, charge: ChargeListener, voided: ChargeListener, names: Iterable[str]
+        self, board: Greetings, observer: Observer, charge: ChargeListener, refund: ChargeListener, names: Iterable[str]
     ) -> Mapping[str, Actor]:
         if self.setting.make_actors is not None:
-            return self.setting.make_actors(board, observer, charge, voided, names)
+            return self.setting.make_actors(board, observer, charge, refund, names)
         session, identities, seeds, inputs = self.session, self.identities, self.seeds, self.inputs
-        return actors(session, identities, seeds, inputs, board, observer, charge, voided, self.home, names)
+        return actors(session, identities, seeds, inputs, board, observer, charge, refund, self.local_programs, names)
 
     def _views(self, role: Actor, read: list[tuple[str, Message]], mail: list[InboxEntry]) -> tuple[View, RecordedView]:
         seen = View(role.name, role.inputs, tuple(role.progress.results), tuple(read), role.session.id)
@@ -263,8 +263,8 @@ class _Wire:
     def __init__(self, session: Session, setting: Setting, seconds: Callable[[], float] | None = None) -> None:
         check_topology(setting.topology, session)
         self.session, self.setting = session, setting
-        self.clock = Clock(session, LINKS[setting.link], setting.topology, seconds)
-        self.tally = Tally(session, LINKS[setting.link], setting.topology)
+        self.clock = Clock(session, LINK_MODELS[setting.link], setting.topology, seconds)
+        self.tally = Tally(session, LINK_MODELS[setting.link], setting.topology)
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = BulletinBoard(session)
         self.events = Events(session)

@@ -27,7 +27,7 @@ _UNREADABLE = (
 )
 
 
-def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
+def dump_state(value: Any, records: Sequence[type[Any]]) -> bytes:
     """The value as bytes; raises `ReplayError` for a class that is not among `records`."""
     data = cbor2.dumps(_plain(value, {record.__name__: record for record in records}), canonical=True)
     if len(data) > MAX_STATE_BYTES:  # nobody could load it
@@ -35,7 +35,7 @@ def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
     return data
 
 
-def load(data: bytes, records: Sequence[type[Any]]) -> Any:
+def load_state(data: bytes, records: Sequence[type[Any]]) -> Any:
     """The value that was dumped; raises `ReplayError` when these are not exactly its bytes."""
     if len(data) > MAX_STATE_BYTES:
         raise ReplayError("state.too_large", most=MAX_STATE_BYTES, got=len(data))
@@ -45,7 +45,7 @@ def load(data: bytes, records: Sequence[type[Any]]) -> Any:
         plain = cbor2.loads(data, allow_indefinite=False, allow_duplicate_keys=False)
         value = _value(plain, {record.__name__: record for record in records})
         # Tags, trailing bytes and second spellings of a value all end here: only what `dump` writes is read.
-        same = dump(value, records) == data
+        same = dump_state(value, records) == data
     except _UNREADABLE as error:
         raise ReplayError("state.not_restorable", error=type(error).__name__) from None
     if not same:

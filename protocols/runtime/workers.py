@@ -54,14 +54,14 @@ class ReportedTime:
 
 
 class Workers:
-    """Worker processes and the lines to them. `charge` and `voided` are told at once what a role spends."""
+    """Worker processes and the lines to them. `charge` and `refund` are told at once what a role spends."""
 
     def __init__(
         self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: ReportCharge | None,
-        voided: ReportCharge | None,
+        refund: ReportCharge | None,
     ) -> None:  # fmt: skip
         self.seconds = ReportedTime()
-        self._session, self._charge, self._voided = session, charge, voided
+        self._session, self._charge, self._refund = session, charge, refund
         self._of = {name: i for i, names in enumerate(_shared_out(session, count)) for name in names}
         self._events: dict[str, deque[tuple[EventKind, float, Any]]] = {name: deque() for name in session.names}
         self._views: list[Mapping[str, tuple[View, RecordedView]]] = []
@@ -133,7 +133,7 @@ class Workers:
             elif what == "views":
                 self._views.append(content)
             elif what in ("charge", "void"):
-                told = self._charge if what == "charge" else self._voided
+                told = self._charge if what == "charge" else self._refund
                 if told:
                     told(*content)
                 line.send(("written", None))

@@ -45,7 +45,7 @@ async def run(
     nobody has sent; the others are cancelled, and nothing is published.
     """
     everybody = _Actors(session)
-    everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, home=home)
+    everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, local_programs=home)
     for name, left in (vanish or {}).items():
         everybody.roles[name].drop_out(left)
     for name, absent in (marks or {}).items():

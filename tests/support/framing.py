@@ -110,9 +110,9 @@ def _private(rng: Stream, view: RecordedView) -> RecordedView:
 
 
 def _mail(rng: Stream, view: RecordedView, change: Callable[[list[Any], int], Any]) -> RecordedView:
-    mail = list(view.mail)
+    mail = list(view.messages)
     change(mail, rng.below(len(mail) - 1))
-    return replace(view, mail=tuple(mail))
+    return replace(view, messages=tuple(mail))
 
 
 def _flip_payload(mail: list[Any], i: int) -> None:

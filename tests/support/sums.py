@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 def simulated(setup: Setup, ledger: Ledger, vanish: Mapping[str, int | SealedCount] | None = None, **more: Any) -> Run:
-    return setup.simulate(vanish=vanish or {}, charge=ledger.spend, voided=ledger.voided, **more)
+    return setup.simulate(drop_outs=vanish or {}, charge=ledger.spend, refund=ledger.voided, **more)
 
 
 def outcome(run: Run) -> Outcome:
@@ -157,7 +157,7 @@ class Loose:
     ) -> None:
         self.setup, self.coins, self.patience, self.all_readers = setup, coins, patience, all_readers
         self.ledger, self.board, self.held = Ledger(), BulletinBoard(setup.session), held
-        self.roles = actors(*setup, self.board.greetings, charge=self.ledger.spend, voided=self.ledger.voided)
+        self.roles = actors(*setup, self.board.greetings, charge=self.ledger.spend, refund=self.ledger.voided)
         self.links: dict[tuple[str, str], deque[Envelope]] = {}
         self.late: set[tuple[str, str]] = set()
         self.sent: list[Envelope] = []

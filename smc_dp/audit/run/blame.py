@@ -148,8 +148,8 @@ def is_borne_out(evidence: Evidence, role: str, *, whole: bool) -> bool:
     if marks_apart(evidence, role) or greetings_apart(evidence, role):
         return False
     if whole:
-        return view.mail == again.opened and again.cause in (None, "itself")
-    return view.mail[: len(again.opened)] == again.opened
+        return view.messages == again.messages_read and again.cause in (None, "itself")
+    return view.messages[: len(again.messages_read)] == again.messages_read
 
 
 def greetings_apart(evidence: Evidence, role: str) -> list[str]:

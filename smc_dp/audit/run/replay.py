@@ -64,7 +64,7 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
         if apart := marks_apart(evidence, name):
             absent = InputFault("view.other_absences", owner_of)
             return _differ(evidence, name, absent, apart[0])
-        for read, kept in zip(again.opened, view.mail, strict=False):
+        for read, kept in zip(again.messages_read, view.messages, strict=False):
             if read != kept:
                 other = InputFault("view.other_mail", owner_of)
                 return _differ(evidence, name, other, _line(evidence, name, read))
@@ -72,15 +72,15 @@ def view_agrees(evidence: Evidence) -> CheckOutcome:
         if others := [n for n in greetings_apart(evidence, name) if n in had or name not in gone(evidence)]:
             fields = {"sender": shown(others[0]), **owner_of}
             return _differ(evidence, name, InputFault("view.other_greeting", fields))
-        if len(view.mail) < len(again.opened) and name not in gone(evidence):
-            missing = _line(evidence, name, again.opened[len(view.mail)])
+        if len(view.messages) < len(again.messages_read) and name not in gone(evidence):
+            missing = _line(evidence, name, again.messages_read[len(view.messages)])
             lacking = InputFault("view.lacks_mail", owner_of)
             return _differ(evidence, name, lacking, missing)
-        if len(view.mail) > len(again.opened):
-            extra = _line(evidence, name, view.mail[len(again.opened)])
+        if len(view.messages) > len(again.messages_read):
+            extra = _line(evidence, name, view.messages[len(again.messages_read)])
             more = InputFault("view.more_mail", owner_of)
             return _differ(evidence, name, more, extra)
-    opened = sum(len(view.mail) for view in evidence.views.values())
+    opened = sum(len(view.messages) for view in evidence.views.values())
     signed = sum(owner(evidence, name) is not None for name in evidence.views)
     by_owners = f"{signed} of {len(evidence.views)} signed by their owners"
     return passed("view_agrees.holds", opened=opened, evidence=whose(evidence), by_owners=by_owners)

@@ -21,7 +21,7 @@ def most_legible(views: Iterable[Recomputed]) -> tuple[DecryptedEnvelope, ...]:
     """The same of these views."""
     best: dict[int, DecryptedEnvelope] = {}
     for again in views:
-        for letter in again.letters:
+        for letter in again.decrypted:
             had = best.get(letter.line)
             if had is None or _legible(letter) > _legible(had):
                 best[letter.line] = letter

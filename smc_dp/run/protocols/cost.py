@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from protocols.runtime.network import LINKS, Traffic, traffic
+from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.session import Session
 from protocols.runtime.simulate import Run, Setting
 from protocols.runtime.transcript import Transcript
@@ -53,7 +53,7 @@ class Cost:
     @classmethod
     def counted(cls, session: Session, record: Transcript) -> Cost:
         """What the record shows, of a session at separate sites: nobody's seconds."""
-        sent = traffic(record.read(), session, LINKS["none"], "mesh")
+        sent = traffic(record.read(), session, LINK_MODELS["none"], "mesh")
         stages = tuple(StageCost(name, t.messages, t.bytes, t.rounds, {}) for name, t in sent.items())
         messages, size, rounds = (sum(getattr(s, name) for s in stages) for name in ("messages", "bytes", "rounds"))
         return cls(0.0, messages, size, rounds, stages)

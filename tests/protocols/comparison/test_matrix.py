@@ -195,7 +195,7 @@ TELLING: dict[str, tuple[Any, Any, str, str]] = {
         *(twins.chooser_that_tells(lambda mask, flip: mask), twins.holder_that_hears),
         *("charlie", "another sum"),
     ),
-    "no mask": (twins.chooser_without_mask, roles.holder, "charlie", "another sum"),
+    "no mask": (twins.chooser_without_mask, roles.read_answer, "charlie", "another sum"),
     "the answer": (twins.chooser_that_hears, twins.holder_that_tells, "P1", "n_2"),
 }
 

@@ -121,9 +121,9 @@ def test_worlds_have_equal_sums_and_different_smallest_parties() -> None:
 def test_equal_sizes_are_ordered_by_both_orders_together() -> None:
     """For each fixed rho the coins c alone move the winner, and for each fixed c the ranks alone."""
     ranks = [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
-    assert all(len({ideal.smallest((5, 5, 5), rho, c) for c in range(4)}) > 1 for rho in ranks)
-    assert all(len({ideal.smallest((5, 5, 5), rho, c) for rho in ranks}) > 1 for c in range(4))
-    assert ideal.smallest((5, 4, 9), (0, 2, 1), 3) == 1
+    assert all(len({ideal.place_of_smallest((5, 5, 5), rho, c) for c in range(4)}) > 1 for rho in ranks)
+    assert all(len({ideal.place_of_smallest((5, 5, 5), rho, c) for rho in ranks}) > 1 for c in range(4))
+    assert ideal.place_of_smallest((5, 4, 9), (0, 2, 1), 3) == 1
 
 
 def test_nobody_is_claimed_who_has_both_hubs() -> None:
@@ -259,7 +259,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch, program: Program = PROGRAM) -> list[s
 
 
 async def _publishes_first(me: Endpoint, p: Parameters, summand: Any, left: Any) -> Any:
-    y = publication.masks.share(p, summand, left)
+    y = publication.masks.masked_share(p, summand, left)
     context = publication._context(me.session_id, me.name)
     committed, opening = publication.commitment.commit(context, publication.words.canonical(y), me.rng)
     me.send(me.curator, publication.Ready(committed))
@@ -308,11 +308,13 @@ def test_26_without_that_charlie_names_the_smallest(monkeypatch: pytest.MonkeyPa
         run = given.simulate(views=True)
         charlie, p = run.views[CURATOR_NAME], given.session.parameters
         row = next(x for x in charlie.results if isinstance(x, OpenedRow))
-        masked = mutants.masks.row(p, row.summand, encapsulation.opened(BOXES[0], row.epk, given.session.id))
+        masked = mutants.masks.mask_row(p, row.summand, encapsulation.opened(BOXES[0], row.epk, given.session.id))
         first = run.views["P1"]
         s = p.weights.subtract_vectors(first.inputs[1].w, first.results[2])
         etas = {j: p.weights.add_vectors(given.inputs[name][1].eta, s) for j, name in enumerate(p.parties)}
-        found = [mutants.masks.bare(p, masked, encapsulation.opened(box, row.epk, given.session.id)) for box in BOXES]
+        found = [
+            mutants.masks.unmask_row(p, masked, encapsulation.opened(box, row.epk, given.session.id)) for box in BOXES
+        ]
         assert [j for j, x in enumerate(found) if x == etas[j]] == [least]
 
 
@@ -328,7 +330,7 @@ def test_28_go_binds_the_share_of_charlie_too(monkeypatch: pytest.MonkeyPatch) -
         return publication.unlike_go(given.session.id, given.session.names, shares) is not None
 
     assert changed_and_noticed()
-    whole = publication.digest
+    whole = publication.go_digest
 
     def of_parties(session_id: bytes, everybody: Sequence[str], commitments: Sequence[bytes]) -> bytes:
         return whole(session_id, everybody[:-1], commitments[:-1])

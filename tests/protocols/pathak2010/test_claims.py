@@ -326,7 +326,7 @@ def repeated(views: dict[str, View]) -> set[tuple[str, str]]:
     held: dict[tuple[int, int], set[str]] = defaultdict(set)
     times: Counter[tuple[int, int]] = Counter()
     for view in views.values():
-        for _, message in view.mail:
+        for _, message in view.messages:
             for slot in message.slots:
                 value = getattr(message, slot.name)
                 for c in value if slot.count else (value,):
@@ -395,13 +395,13 @@ async def take_key(me: Endpoint, key: DgkPrivateKey) -> None:
 
 async def hold(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case], length: int) -> list[int]:
     for _, y, _ in cases:
-        roles.offer(me, "P1", key, y, length)
-    return [await roles.holder(me, "P1", key) for _ in cases]
+        roles.send_offer(me, "P1", key, y, length)
+    return [await roles.read_answer(me, "P1", key) for _ in cases]
 
 
 async def choose(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case]) -> None:
     for x, _, flip in cases:
-        await roles.chooser(me, CURATOR_NAME, key.public, x, flip)
+        await roles.answer_offer(me, CURATOR_NAME, key.public, x, flip)
 
 
 async def holder(me: Endpoint, desk: Desk, key: DgkPrivateKey, cases: Sequence[Case]) -> list[int]:

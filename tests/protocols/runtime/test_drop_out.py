@@ -47,7 +47,7 @@ def test_who_vanishes_refuses_nothing_and_leaves_nothing(order: int | None) -> N
     toy = made(of_two(telling, paying))
     with refused("message.not_wanted", error=PeerError, kind="Word", name="P1"):
         toy.simulate(schedule=ordered(order))
-    run = toy.simulate(schedule=ordered(order), vanish={"P1": BEFORE_THE_LAST})
+    run = toy.simulate(schedule=ordered(order), drop_outs={"P1": BEFORE_THE_LAST})
     assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"}
     assert run.results == {"P1": None, "P2": 2, "P3": 3}
     assert act(toy, vanish={"P1": BEFORE_THE_LAST}).ends == run.ends
@@ -59,7 +59,7 @@ def test_who_vanishes_pays_nothing_after_it(order: int | None) -> None:
     toy, paid = made(of_two(telling, paying)), list[str]()
     for left, count in ((BEFORE_THE_LAST, 3), (BEFORE_THE_LAST - 1, 2)):
         paid.clear()
-        toy.simulate(schedule=ordered(order), vanish={"P1": left}, charge=lambda name, label: paid.append(name))
+        toy.simulate(schedule=ordered(order), drop_outs={"P1": left}, charge=lambda name, label: paid.append(name))
         assert (len(paid), paid.count("P1")) == (count, count - 2)
 
 
@@ -74,13 +74,13 @@ def test_a_process_that_keeps_its_result_is_noticed(monkeypatch: pytest.MonkeyPa
             actor.end = "gone"
 
     monkeypatch.setattr(Actor, "until_dropped_out", keeping)
-    assert made(of_two(telling, paying)).simulate(vanish={"P1": BEFORE_THE_LAST}).results["P1"] is not None
+    assert made(of_two(telling, paying)).simulate(drop_outs={"P1": BEFORE_THE_LAST}).results["P1"] is not None
 
 
 def test_who_vanishes_before_its_share_leaves_is_gone() -> None:
     toy = made()
     sent = sum(e.sender == "P1" for e in toy.simulate().transcript.envelopes)
-    run = toy.simulate(vanish={"P1": sent - 1})
+    run = toy.simulate(drop_outs={"P1": sent - 1})
     assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"} == act(toy, vanish={"P1": sent - 1}).ends
     assert (list(run.published), run.results["P1"]) == (["P2", "P3"], None)
-    assert toy.simulate(vanish={"P1": sent}).published.keys() == set(NAMES)
+    assert toy.simulate(drop_outs={"P1": sent}).published.keys() == set(NAMES)

@@ -108,7 +108,7 @@ def test_nobody_waits_for_the_greeting_of_one_with_whom_nothing_is_shared() -> N
     setup = made()
     assert setup.session.peers("P1") == ("charlie",)
     assert setup.session.peers("charlie") == names(3)
-    run = setup.simulate(vanish={"P2": 0})
+    run = setup.simulate(drop_outs={"P2": 0})
     assert run.ends == {"P1": "stopped", "P2": "gone", "P3": "stopped", "charlie": "stopped"}
     assert run.absent["P1"] == run.absent["charlie"] == {Absent("P2", HELLO, "setup")}
     assert "Hello of P2 will not come" in run.why["P1"]

@@ -187,7 +187,7 @@ def test_a_charge_is_voided_after_a_crash_as_well(twin: bool) -> None:
     state = replay.save(p1)
     forgetting = lambda *args: restored(*args[:-2], None, None)  # noqa: E731
     with patch.object(replay, "_restored", forgetting if twin else restored):
-        again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], voided=voided.append)
+        again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], refund=voided.append)
     every = c.signatures(agreed, 0)
     certificate = c.code.messages.Certificate(tuple(every.get(name, bytes(64)) for name in ALL))
     c.honest["P1"] = again

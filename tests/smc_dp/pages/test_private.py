@@ -32,7 +32,7 @@ def secret(made: Folders) -> dict[str, str]:
         private |= {
             f"an input of {name}": [one for one in view.inputs if one is not evidence.session.parameters],
             f"coins of {name}": view.seed,
-            f"mail of {name}": view.mail,
+            f"mail of {name}": view.messages,
             f"what {name} held": [held.view.results, held.keys, held.letters],
         }
     for what, value in private.items():

@@ -147,7 +147,7 @@ def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> 
     sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").leaving
     assert sums.claim is not None
     assert leaving is not None
-    own = replace(trials("secure_sum"), leaving=replace(leaving, who=lambda p: {}))
+    own = replace(trials("secure_sum"), drop_out_trials=replace(leaving, who=lambda p: {}))
     assert role_code.digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.digest(sums)
 
 

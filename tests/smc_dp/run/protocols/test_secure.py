@@ -82,7 +82,7 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
     agreed = sum_agreement(data, method, Target(Fraction(1), noise=noise), **settings)
     rng = Stream.insecure_from_seed("sums")
     parts = {who: LocalParty(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
-    setting = Setting(vanish=vanish)
+    setting = Setting(drop_outs=vanish)
     functionality, session = agreed.functionality, agreed.session(rng)
     secure = execution.run_session(functionality, list(parts.values()), session, rng=rng, setting=setting)
     assert secure.execution is not None
@@ -104,7 +104,7 @@ def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_noth
     found: list[tuple[str, ...]] = []
     for sent in range(9):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         try:
             secure = execution.run_session(
                 agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
@@ -129,7 +129,7 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     parts = [LocalParty(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         with pytest.raises(NoResultError) as stopped:
             execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
         assert stopped.value.vanished == ("north-1",)
