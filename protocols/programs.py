@@ -1,4 +1,4 @@
-"""Every protocol of this package by the name that stands in its transcripts: an audit looks a transcript up here."""
+"""Registry of protocols by the name in their transcripts, for audits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two roles of one comparison. Nobody sees both inputs; only the holder learns the result."""
+"""Roles of one comparison. Nobody sees both inputs; only the holder learns the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 def admit_key(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: int) -> DgkPublicKey:
-    """The holder's key, as far as the chooser can see that it is one."""
+    """Return the holder's key, checked as far as the chooser can see."""
     try:
         key = dgk.DgkPublicKey(got.n, got.g, got.h, u, dgk.order_bits(key_bits))
     except ValueError as error:
@@ -22,7 +22,7 @@ def admit_key(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: i
 
 
 def send_offer(me: Endpoint, chooser: str, key: DgkPrivateKey, y: int, length: int) -> None:
-    """The holder's first move: the bits of y. Several comparisons may be under way at once."""
+    """Send the bits of y, the holder's first move. Several comparisons may be under way at once."""
     me.send(chooser, Bits(tuple(key.encrypt_all(steps.bits(y, length), me.rng))))
 
 
@@ -34,6 +34,6 @@ async def answer_offer(me: Endpoint, holder: str, key: DgkPublicKey, x: int, fli
 
 
 async def read_answer(me: Endpoint, chooser: str, key: DgkPrivateKey) -> int:
-    """[x <= y] xor the chooser's flip, for the y offered; the holder learns nothing else."""
+    """Return [x <= y] xor the chooser's flip, for the y offered; the holder learns nothing else."""
     answer = await me.receive(chooser, Differences)
     return steps.is_at_most(key, answer.c, answer.delta)

@@ -1,4 +1,4 @@
-"""The public parameters of a run, checked once; and the graph on which masks are shared."""
+"""Public parameters of a run, checked once; and the graph on which masks are shared."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Parameters(WeightParameters):
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
-        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
         types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
         made = cls(**parse_parameters(stated, types))
         if made.as_dict() != stated:
@@ -47,7 +47,7 @@ class Parameters(WeightParameters):
         return made
 
     def as_dict(self) -> dict[str, Any]:
-        """The parameters as plain values: they enter the session id and the head of the transcript."""
+        """Return the parameters as plain values: they enter the session id and line 0 of the transcript."""
         return {
             "parties": list(self.parties),
             "dimension": self.dimension,
@@ -64,26 +64,26 @@ class Parameters(WeightParameters):
 
     @property
     def index_bits(self) -> int:
-        """l: bits of a party's place, and of the rank by which equal sizes are ordered."""
+        """Bits l of a party's place, and of the rank by which equal sizes are ordered."""
         return garbling.index_bits(self.K)
 
     @property
     def table_bytes(self) -> int:
-        """Of all garbled gates."""
+        """Bytes of all garbled gates."""
         return garbling.table_bytes(self.K, SIZE_BITS)
 
     @property
     def locked_bytes(self) -> int:
-        """Of all locked rows: in each epk and d numbers."""
+        """Bytes of all locked rows: each has an epk and d numbers."""
         return self.K * garbling.row_bytes(encapsulation.KEY_BYTES + self.dimension * self.width)
 
     @property
     def has_ring(self) -> bool:
-        """Whether some of P_2 ... P_K share no mask with each other."""
+        """True when some of P_2 ... P_K share no mask with each other."""
         return self.ring_degree < self.K - 2
 
     def after(self, j: int) -> tuple[int, ...]:
-        """The places to which party j sends the seed of a ring edge; the hubs, P_1 and Charlie, have theirs apart."""
+        """Return the places to which party j sends the seed of a ring edge; P_1 and Charlie, the hubs, are apart."""
         ring = self.K - 1
         if not j:
             return ()
@@ -92,7 +92,7 @@ class Parameters(WeightParameters):
         return tuple((j - 1 + h) % ring + 1 for h in range(1, self.ring_degree // 2 + 1))
 
     def before(self, j: int) -> tuple[int, ...]:
-        """The places from which party j gets one."""
+        """Return the places from which party j gets one."""
         ring = self.K - 1
         if not j:
             return ()
@@ -101,7 +101,7 @@ class Parameters(WeightParameters):
         return tuple((j - 1 - h) % ring + 1 for h in range(1, self.ring_degree // 2 + 1))
 
     def layout(self) -> Mapping[str, int]:
-        """Bytes of every field width and the length of every vector: the size of a message depends on this alone."""
+        """Return the bytes of every field and the length of every vector: message sizes depend on this alone."""
         return self._layout
 
     @cached_property
@@ -124,10 +124,10 @@ class Parameters(WeightParameters):
 
     @property
     def table_parts(self) -> int:
-        """In how many letters the garbled gates travel."""
+        """Number of messages of the garbled gates."""
         return part_count(self.table_bytes)
 
     @property
     def row_parts(self) -> int:
-        """In how many letters the locked rows travel."""
+        """Number of messages of the locked rows."""
         return part_count(self.locked_bytes) if self.row_messages is None else self.row_messages

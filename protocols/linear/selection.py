@@ -20,7 +20,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def first(me: Endpoint, p: Parameters, all_rows: Gathered, w: Vector) -> Vector:
-    """P_1, who garbles. Returns w_1 - s, its summand; learns nothing."""
+    """Play P_1, who garbles. Returns w_1 - s, its summand; learns nothing."""
     s = p.weights.random_vector(p.dimension, me.rng)
     # rho orders equal sizes, together with Charlie's c: neither of them alone says who wins
     rho = Permutation.random(p.K, me.rng)
@@ -37,8 +37,9 @@ async def first(me: Endpoint, p: Parameters, all_rows: Gathered, w: Vector) -> V
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) -> OpenedRow:
-    """Charlie, who evaluates. Returns eta + s of the smallest, his summand; learns nothing: it is uniform, and in its
-    row stands a key that he has not seen.
+    """Play Charlie, who evaluates. Returns eta + s of the smallest, his summand; learns nothing.
+
+    The summand is uniform, and the key in its row is one that he has not seen.
     """
     garbler = p.parties[0]
     # 2. his halves as choices; and his own bits c, by which equal sizes are ordered as well

@@ -1,4 +1,4 @@
-"""Stage 1. Everybody's size in halves, its noise as a row that P_1 has and Charlie could open, and seeds for masks."""
+"""Stage 1. Sizes in halves, noises as rows that P_1 has and Charlie could open, and seeds for masks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> Submitted:
-    """P_j, j > 1, with n_j records and noise eta_j. Learns nothing."""
+    """Play P_j, j > 1, with n_j records and noise eta_j. Learns nothing."""
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1. one half to P_1 with the row, the other to Charlie; a seed for every edge, which the later end is sent
@@ -37,7 +37,7 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
 
 
 async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> tuple[Submitted, Gathered]:
-    """P_1, the hub of the parties: everybody's row and half, its own too. Learns nothing: all of it is uniform."""
+    """Play P_1, the hub of the parties: it gets all rows and halves, its own too. Learns nothing: all is uniform."""
     try:
         choice = oblivious.choose(me.session_id, keys.A or b"", me.rng)
     except DecodeError as error:
@@ -65,7 +65,7 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
 
 
 async def curator(me: Endpoint, p: Parameters) -> Halves:
-    """Charlie: everybody's other half. Learns nothing: they are uniform."""
+    """Play Charlie: take the other half of each size. Learns nothing: halves are uniform."""
     shares = await me.gather(p.parties, Share)
     points = (await me.receive(p.parties[0], Choices)).R
     return Halves(tuple(share.b for share in shares), points, Masks((), tuple(share.seed for share in shares)))

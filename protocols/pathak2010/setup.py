@@ -1,6 +1,4 @@
-"""Stage 0: the keys xi and zeta, the comparison key, and pi_1. The paper assumes them; sealed links are there
-already.
-"""
+"""Stage 0: the keys xi and zeta, the comparison key, and pi_1. The paper assumes them."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters) -> PartyKeys:
-    """P_j's keys and pi_1. P_1 makes xi for all parties; Charlie makes zeta."""
+    """Play P_j: its keys and pi_1. P_1 makes xi for all parties; Charlie makes zeta."""
     first = me.parties[0]
     # 1. Charlie's key zeta, and from P_1 the public part of xi to Charlie, each with its proof.
     if me.name == first:
@@ -41,7 +39,7 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
 
 
 async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
-    """Charlie's keys."""
+    """Play Charlie: his keys."""
     first = me.parties[0]
     zeta = me.once("zeta", lambda rng: paillier.generate(p.key_bits, rng, p.exponents))
     # 1.
@@ -73,7 +71,7 @@ async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paill
 
 
 def permutation(seeds: list[bytes], size: int) -> Permutation:
-    """pi_1 from the coins of P_1 ... P_K."""
+    """Return pi_1 from the coins of P_1 ... P_K."""
     key = hashlib.sha256(b"smc-dp pi_1" + b"".join(seeds)).digest()
     return Permutation.random(size, Stream(key, insecure=False))
 

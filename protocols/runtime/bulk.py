@@ -18,7 +18,7 @@ _WORDS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # widths of integers that `struct` kn
 
 
 def array_head(count: int) -> bytes:
-    """The head of an array of so many items."""
+    """Return the head of an array of `count` items."""
     return _head(_ARRAY, count)
 
 

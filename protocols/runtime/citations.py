@@ -39,7 +39,7 @@ def cite_notes(room: str, where: str, text: str, *notes: str) -> Citation:
 
 
 def read_note(room: str, label: str) -> str:
-    """The note with this label in the NOTES.md of a room, as plain text; LookupError where there is none."""
+    """Return the note with this label in a room's NOTES.md as plain text; raise LookupError for an unknown label."""
     for paragraph in read_notes(room).split("\n\n"):
         for part in re.split(r"\n(?=\*\*\[)", paragraph.strip()):
             if part.startswith(f"**[{label}]"):
@@ -53,5 +53,5 @@ def read_notes(room: str) -> str:
 
 
 def strip_markup(text: str) -> str:
-    """A piece of such a file without the signs of its title and of code, without the targets of links, on one line."""
+    """Return Markdown text on one line without the signs of titles, emphasis and code, and without link targets."""
     return " ".join(_SLANTED.sub(r"\1", _LINK.sub(r"\1", _TITLE.sub(r"\1", text))).replace("`", "").split())

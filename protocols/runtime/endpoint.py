@@ -95,7 +95,7 @@ class Engine(Protocol):
         ...
 
     def refund(self, label: str) -> None:
-        """Take a charge back."""
+        """Refund a charge."""
         ...
 
     def ask(self, said: tuple[Any, ...]) -> Any:
@@ -253,9 +253,9 @@ class Endpoint:
         self._engine.spend(label)
 
     def refund(self, label: str) -> None:
-        """Say that what was spent under this label has cost nothing: a proof of that has been seen.
+        """Refund the charge under this label: the role has proof that nothing was released.
 
-        Raises `LocalError` for what was not spent. That time has passed is no proof.
+        Raise `LocalError` for a label without a charge. A timeout is no proof.
         """
         self._engine.refund(label)
 

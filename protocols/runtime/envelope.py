@@ -62,7 +62,7 @@ class Envelope:
 
     @property
     def is_public(self) -> bool:
-        """Whether the envelope is for everybody, and therefore signed; any other is sealed."""
+        """True for an envelope to everybody, which is signed; any other is sealed."""
         return self.to == PUBLIC_NAME
 
     def due(self, session: bytes, to: str, number: int) -> Envelope:

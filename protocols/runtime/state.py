@@ -1,6 +1,6 @@
-"""Values as bytes and back: what `runtime.replay` keeps between two calls. Secret, and never sent to anybody.
+"""States: values as bytes and back, for `runtime.replay`. They are secret, and never sent to anybody.
 
-Plain values and the frozen records that a program names; no pickle, no class that the program does not know.
+Only plain values and the frozen records of a program have an encoding; there is no pickle, and no other class.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNREADABLE = (
 
 
 def dump_state(value: Any, records: Sequence[type[Any]]) -> bytes:
-    """The value as bytes; raises `ReplayError` for a class that is not among `records`."""
+    """Return the value as bytes; raise `ReplayError` for a class that is not among `records`."""
     data = cbor2.dumps(_plain(value, {record.__name__: record for record in records}), canonical=True)
     if len(data) > MAX_STATE_BYTES:  # nobody could load it
         raise ReplayError("state.too_large", most=MAX_STATE_BYTES, got=len(data))
@@ -36,7 +36,7 @@ def dump_state(value: Any, records: Sequence[type[Any]]) -> bytes:
 
 
 def load_state(data: bytes, records: Sequence[type[Any]]) -> Any:
-    """The value that was dumped; raises `ReplayError` when these are not exactly its bytes."""
+    """Return the encoded value; raise `ReplayError` when these are not exactly its bytes."""
     if len(data) > MAX_STATE_BYTES:
         raise ReplayError("state.too_large", most=MAX_STATE_BYTES, got=len(data))
     if not is_plain(data, _MAX_ITEMS, _MAX_DEPTH):
@@ -54,7 +54,7 @@ def load_state(data: bytes, records: Sequence[type[Any]]) -> Any:
 
 
 def _plain(value: Any, records: dict[str, type[Any]]) -> list[Any]:
-    """Every value as [kind, content], so that nothing has two readings."""
+    """Return a value as [kind, content], so that no encoding has two readings."""
     if value is None or isinstance(value, bool | str | bytes):
         return ["plain", value]
     if isinstance(value, int):

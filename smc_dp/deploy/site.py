@@ -306,7 +306,7 @@ class Site:
             sending.append(self._notice(code))
         elif self.actor.done and not self._notices:
             sending.append(self._notice("done"))
-        facts = {**self._since(), **self._facts(), "why": self.actor.why, "code": ""}
+        facts = {**self._since(), **self._facts(), "why": str(self.actor.why or ""), "code": ""}
         try:
             self.store.commit(fresh, sending, self._state, facts)
         except ReplayError as error:  # nobody could load this state

@@ -67,7 +67,7 @@ class StoredActor:
 
 
 class SiteActor:
-    """DrivenRole by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
+    """Driven by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
 
     `greetings`: those that are posted, by sender. `keeps_seed`: the role's first seed stays in what is kept, so that a
     view can be made in the end. `charge` and `voided` hear the labels under which something leaves, or is taken back.

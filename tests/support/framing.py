@@ -255,7 +255,7 @@ def retold(evidence: Evidence, view: RecordedView, signer: Identity, change: Ret
     What it sent stays at its lines, and what is new comes after it.
     """
     name, record = view.role, evidence.envelopes
-    opened = {letter.line: letter.payload for letter in evidence.recomputed[name].letters}
+    opened = {letter.line: letter.payload for letter in evidence.recomputed[name].decrypted}
     links = recompute(evidence.session, view, record).links
     greeting = links.public
     mine = [n for n, e in record.items() if e.sender == name]

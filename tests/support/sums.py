@@ -11,12 +11,12 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
 from protocols.runtime import message as messages
-from protocols.runtime.actor import Actor, actors, overdue
+from protocols.runtime.actor import Actor, actors
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, Envelope, signed_payload
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Run, SealedCount
+from protocols.runtime.simulate import Run, SealedCount, overdue
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.messages import MaskKeys, PublishedOpening, PublishedSum
 from protocols.secure_sum.parameters import CURATOR, SHARES, Block, Parameters, stage

@@ -129,7 +129,7 @@ def _realisation(session: Session) -> ProtocolBinding:
 def _why(run: Run, missing: Sequence[str]) -> str:
     """Why nothing came of those from whom something was missing, in one line."""
     whys = [run.why[name] for name in missing if name in run.why] or [*run.why.values()]
-    why = "; ".join(whys) or f"nothing came of {', '.join(missing)}"
+    why = "; ".join(map(str, whys)) or f"nothing came of {', '.join(missing)}"
     vanished = ", ".join(_vanished(run))
     return f"{vanished} vanished, and the others could not go on: {why}" if vanished else why
 

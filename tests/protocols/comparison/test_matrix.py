@@ -201,8 +201,8 @@ TELLING: dict[str, tuple[Any, Any, str, str]] = {
 
 
 def inside(monkeypatch: pytest.MonkeyPatch, chooser: Any, holder: Any, who: str) -> set[str]:
-    monkeypatch.setattr(roles, "chooser", chooser)
-    monkeypatch.setattr(roles, "holder", holder)
+    monkeypatch.setattr(roles, "answer_offer", chooser)
+    monkeypatch.setattr(roles, "read_answer", holder)
     found = linear_matrix(INSIDE, 2, chosen=((who,),))
     return {secret for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
 

@@ -188,7 +188,7 @@ def test_where_box_keys_differ_everybody_stops_and_nobody_is_named(monkeypatch: 
     monkeypatch.setattr(Endpoint, "send", _posting(lambda m: replace(m, box=bytes(32)), Submit))
     run = linear((8, 3, 4, 5)).simulate()
     assert (run.ends["P1"], run.published) == ("stopped", {})
-    assert "P2 and this party have different box keys of Charlie's: he told them so, or one says so" in run.why["P1"]
+    assert (run.why["P1"].code, run.why["P1"].fields["party"]) == ("box_key.not_alike", "P2")
 
 
 @pytest.mark.parametrize("place", [0, 15, 31])

@@ -12,7 +12,7 @@ from support.toy_sum import BYTES, PROGRAM, Sums, inputs
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.errors import LocalError, PeerError, StoppedError
+from protocols.errors import Fault, LocalError, PeerError, StoppedError
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent, Inbox
@@ -111,10 +111,10 @@ def test_those_who_need_the_absent_one_stop_and_publish_nothing() -> None:
     run = toy(patient=False).simulate(drop_outs={"P2": 1})
     assert run.ends == {"P1": "stopped", "P2": "gone", "P3": "stopped"}
     assert run.published == {}
-    assert "Part of P2 will not come" in run.why["P1"]
+    assert (run.why["P1"].code, run.why["P1"].fields["what"]) == ("message.will_not_come", "Part")
     unmet = toy().simulate(drop_outs={"P3": 0})
     assert unmet.ends == {"P1": "stopped", "P2": "stopped", "P3": "gone"}
-    assert unmet.why["P1"] == "P1: P3 has not greeted"
+    assert unmet.why["P1"] == Fault("greeting.not_there", {"name": "P1", "peer": "P3"})
 
 
 @pytest.mark.parametrize("first", ["mark", "mail"])

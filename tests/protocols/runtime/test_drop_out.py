@@ -10,7 +10,9 @@ from support.sessions import act
 from support.votes import NAMES, Outcome, Word, made, of_two
 
 from protocols.arithmetic.rng import Stream
-from protocols.errors import PeerError
+from protocols.errors import Fault, PeerError
+from protocols.runtime import replay
+from protocols.runtime import state as states
 from protocols.runtime.actor import Actor
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.role_stepper import DroppedOutError
@@ -84,3 +86,20 @@ def test_who_vanishes_before_its_share_leaves_is_gone() -> None:
     assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"} == act(toy, vanish={"P1": sent - 1}).ends
     assert (list(run.published), run.results["P1"]) == (["P2", "P3"], None)
     assert toy.simulate(drop_outs={"P1": sent}).published.keys() == set(NAMES)
+
+
+def test_an_early_end_is_a_code_that_a_state_keeps() -> None:
+    """A state of an earlier version has a text in its place, which is read as it is."""
+    session, identities, seeds, inputs = made(of_two(telling, paying))
+    why = Fault("role.dropped_out", {"name": "P1"})
+    actor = Actor(session, "P1", identities["P1"], seeds["P1"], inputs["P1"], {})
+    actor.drop_out(0)
+    actor.advance()
+    assert (actor.end, actor.why) == ("gone", why)
+    state, records = replay.save(actor), (*session.program.records, type(session.parameters))
+    assert replay.resume(session, state, identities["P1"], 1).why == why
+    kept = states.load_state(state, records)
+    assert kept["end"] == ("gone", tuple(vars(why).values()))
+    for text, found in (("P1 is gone", "P1 is gone"), ("", "None")):
+        old = states.dump_state(kept | {"end": ("gone", text)}, records)
+        assert str(replay.resume(session, old, identities["P1"], 1).why) == found

@@ -173,7 +173,7 @@ def test_what_was_changed_is_found(name: str) -> None:
 
 def test_the_first_message_that_differs_is_named() -> None:
     evidence = CHANGED["size altered"][1](honest())
-    letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].letters]
+    letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].decrypted]
     from_p2 = [letter for letter in letters if letter.envelope.sender == "P2" and isinstance(letter.message, Relay)]
     first = min(letter.line for letter in from_p2 if letter.message.b is not None)  # a cover does not depend on a size
     found = outcomes(evidence, "messages-recomputed")["messages-recomputed"]
