@@ -163,7 +163,7 @@ BROKEN = {
     "methods know a protocol": ("smc_dp.methods.x", "from protocols import pathak2010"),
     "the functionality knows privacy": ("smc_dp.methods.functionality", "from smc_dp.privacy.grid import Grid"),
     "training knows methods": ("smc_dp.methods.training.x", "from smc_dp.methods import registry"),
-    "training knows data": ("smc_dp.methods.training.x", "import smc_dp.data.datasets"),
+    "training knows data": ("smc_dp.methods.training.x", "import smc_dp.data.tabular_datasets"),
     "training knows protocols": ("smc_dp.methods.training.x", "import protocols"),
     "bindings know the run": ("smc_dp.run.protocols.x", "from smc_dp.run import agreement"),
     "a run knows the auditor": ("smc_dp.run.x", "from smc_dp.audit.run import evidence"),

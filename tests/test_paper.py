@@ -25,7 +25,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data import sources
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.data.partition import deal, parse_split
+from smc_dp.data.partition import parse_split, split_rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import TrainedParts
 from smc_dp.methods.model import LinearModel, Release, classify
@@ -84,7 +84,7 @@ def stream() -> Stream:
 
 def dealt(rows: Rows, split: str, seed: int) -> list[Rows]:
     """The rows dealt to parties at random, by a public seed, in the percentages of the split."""
-    return [rows.take(part) for part in deal(len(rows), parse_split(split), seed)]
+    return [rows.take(part) for part in split_rows(len(rows), parse_split(split), seed)]
 
 
 def train(parties: Sequence[Rows], lam: Fraction) -> TrainedParts[Release]:

@@ -109,10 +109,11 @@ class Actor(RoleStepper):
 
         An envelope that precedes its sender's greeting is held, and so are those that follow it on the same link.
         """
-        if self.forgotten:
+        sender = envelope.sender
+        closed = sender not in self.channel.peers and self.inbox.has_given_up(sender)
+        if self.forgotten or closed:
             self._turn_away(envelope)
             return
-        sender = envelope.sender
         unmet = sender in self.channel.peers and sender not in self.board
         if unmet or sender in self.held.senders:
             self.hold(envelope)

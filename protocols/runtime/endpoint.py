@@ -25,7 +25,9 @@ class Want:
     """Request of a waiting role: one message of this kind from each sender, or (`all` False) from each that is not
     absent.
 
-    `of`: the senders whose greetings it reads among those that it waits for; None for all of them.
+    `of`: the senders whose greetings it reads among those that it waits for; None for all of them. `doubts`: a message
+    that cannot be read as this kind is dropped with a note, as if it were absent. `deadlines`: number of deadlines that
+    a driver waits; None for its usual number.
     """
 
     senders: tuple[str, ...]
@@ -33,6 +35,8 @@ class Want:
     all: bool = True
     greetings: bool = False
     of: tuple[str, ...] | None = None
+    doubts: bool = False
+    deadlines: int | None = None
 
     def wants(self, sender: str) -> bool:
         """Tell whether the role reads the greeting of this sender, beyond waiting for it."""
@@ -178,18 +182,31 @@ class Endpoint:
     def _wait(self, want: Want) -> Generator[Want, Any, Any]:
         return (yield want)
 
-    async def receive(self, sender: str, kind: type[MessageT]) -> MessageT:
+    async def receive(self, sender: str, kind: type[MessageT], *, deadlines: int | None = None) -> MessageT:
         """Return the next message of this sender, of this kind; raise `StoppedError` when the sender is absent."""
-        return (await self.gather((sender,), kind))[0]
+        return (await self.gather((sender,), kind, deadlines=deadlines))[0]
 
-    async def gather(self, senders: Iterable[str], kind: type[MessageT]) -> list[MessageT]:
-        """Return one message of each sender, in their order; raise `StoppedError` when one of them is absent."""
-        got: dict[str, MessageT] = await self._wait(Want(tuple(senders), kind))
+    async def gather(
+        self, senders: Iterable[str], kind: type[MessageT], *, deadlines: int | None = None
+    ) -> list[MessageT]:
+        """Return one message of each sender, in their order; raise `StoppedError` when one of them is absent.
+
+        `deadlines`: number of deadlines that a driver waits, where the senders may wait for others.
+        """
+        got: dict[str, MessageT] = await self._wait(Want(tuple(senders), kind, deadlines=deadlines))
         return list(got.values())
 
     async def collect(self, senders: Iterable[str], kind: type[MessageT]) -> dict[str, MessageT]:
         """Return one message of each sender that is not absent, by name, in their order."""
         got: dict[str, MessageT] = await self._wait(Want(tuple(senders), kind, all=False))
+        return got
+
+    async def collect_usable(
+        self, senders: Iterable[str], kind: type[MessageT], *, deadlines: int
+    ) -> dict[str, MessageT]:
+        """Return one message of each sender that is not absent, by name; one that is not readable is dropped."""
+        want = Want(tuple(senders), kind, all=False, doubts=True, deadlines=deadlines)
+        got: dict[str, MessageT] = await self._wait(want)
         return got
 
     async def greetings(self, kind: type[MessageT], of: Iterable[str] | None = None) -> Mapping[str, Greeted[MessageT]]:

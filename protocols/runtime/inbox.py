@@ -46,7 +46,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """Opened envelope in the inbox of its role; the number on the link from its sender identifies it."""
+    """ReadEntry envelope in the inbox of its role; the number on the link from its sender identifies it."""
 
     sender: str
     number: int
@@ -142,6 +142,10 @@ class Inbox:
         """Go on without the sender: the rest of what it sends in this stage is late."""
         self._away_now.add(sender)
 
+    def has_given_up(self, sender: str) -> bool:
+        """Whether the role went on without the sender in a stage that is over."""
+        return any(sender == name for name, _ in self.away)
+
     def end_stage(self, stage: str) -> None:
         """Delete the entries that were read; keep the absences, and the numbers of messages read."""
         if stage != self.latest:
@@ -174,7 +178,7 @@ class Inbox:
         if mail.stage == stage:
             return mail.sender in self._away_now or (mail.sender, stage) in self.away
         over = stage is None or mail.stage in self.ended
-        return over and any(sender == mail.sender for sender, _ in self.away)
+        return over and self.has_given_up(mail.sender)
 
     def note(self, note: Note) -> None:
         """Add a note, once, however often the role is run again."""

@@ -3,7 +3,7 @@
 A message is declared once, with the paper's step and its route:
 
     @message("1.3", PARTY >> CURATOR)
-    class Slot(Message):
+    class FieldSpec(Message):
         a: Annotated[Ciphertext, encrypted(PARTIES)]
         b: Annotated[Ciphertext, encrypted(CURATOR)]
 

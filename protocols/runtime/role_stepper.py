@@ -156,6 +156,11 @@ class RoleStepper(ABC):
         return self._missing(self._want) if self._want else ()
 
     @property
+    def deadlines(self) -> int | None:
+        """How many deadlines the role waits for what it stands at; None for the usual number."""
+        return self._want.deadlines if self._want else None
+
+    @property
     def waiting(self) -> str | None:
         """Description of what the role waits for; None at its end."""
         if self.end is not None:
@@ -413,12 +418,21 @@ class RoleStepper(ABC):
         for sender in absent:
             self.inbox.miss(sender)
         got = {
-            sender: self._taken(want, answer) if isinstance(answer, InboxEntry) else self.greeting(want, sender)
+            sender: self._read(want, answer) if isinstance(answer, InboxEntry) else self.greeting(want, sender)
             for sender, answer in found.items()
             if sender not in absent and want.wants(sender)
         }
-        following: Want = role.send(got)
+        following: Want = role.send({sender: read for sender, read in got.items() if read is not None})
         return following
+
+    def _read(self, want: Want, mail: InboxEntry) -> Message | None:
+        try:
+            return self._taken(want, mail)
+        except PeerError as error:
+            if not want.doubts:
+                raise
+            self.doubt(mail.sender, error.broken)
+            return None
 
     def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: Iterable[str]) -> NoReturn:
         """Raise `StoppedError` in the role, and end it whatever it does then: that could depend on what has arrived."""

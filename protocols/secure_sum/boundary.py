@@ -123,7 +123,7 @@ LIMITATIONS = (
     Limitation(
         "A dealer whose shares open nothing can stop a sum after all have paid, and is named. Whether a dealer kept "
         "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Who "
-        "complains falsely counts among the members of every coalition with Charlie."
+        "complains falsely, or of a share that came too late, counts among the members of every coalition with Charlie."
     ),
     Limitation(
         "Who is corrupted, or whose state is read, later than a sum but before its secrets are erased counts among the "

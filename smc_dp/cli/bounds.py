@@ -14,7 +14,7 @@ from smc_dp.cli.options import AsJson, deferred
 from smc_dp.core.errors import one_line
 
 if TYPE_CHECKING:
-    from smc_dp.data.file_form import FileForm
+    from smc_dp.data.file_format import FileFormat
 
 bounds = typer.Typer(rich_markup_mode=None)
 
@@ -49,10 +49,10 @@ def draft(
       smc-dp bounds draft north.parquet --label outcome
     """
     from smc_dp.core.writing import write_new
-    from smc_dp.data.dictionaries.draft import drafted
-    from smc_dp.data.dictionaries.kinds import read_codebook
+    from smc_dp.data.dictionaries.draft import draft_bounds
+    from smc_dp.data.dictionaries.read_dictionary import read_data_dictionary
 
-    found = drafted(read_codebook(codebook), label)
+    found = draft_bounds(read_data_dictionary(codebook), label)
     if out is None:
         print(found.text, end="")
     else:
@@ -86,9 +86,9 @@ def check(
     """
     from smc_dp.data import report
     from smc_dp.data.bounds import read_bounds
-    from smc_dp.data.validate_file import check_file
+    from smc_dp.data.validate_file import validate_file
 
-    found = check_file(file, read_bounds(bounds), party, label, _form(terms))
+    found = validate_file(file, read_bounds(bounds), party, label, _form(terms))
     if as_json:
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:
@@ -96,7 +96,7 @@ def check(
     return 0 if found.fits else 2
 
 
-def _form(terms: Path | None) -> FileForm | None:
+def _form(terms: Path | None) -> FileFormat | None:
     """How the site says that its file is written, if it has terms."""
     if terms is None:
         return None

@@ -127,7 +127,7 @@ def compare(
       smc-dp lab compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2
       smc-dp lab compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
     """
-    from smc_dp.data.dataset import NAMES
+    from smc_dp.data.load_pool import DATASET_NAMES
     from smc_dp.experiments.compare import defaults, study
     from smc_dp.experiments.compare.plan import GridPlan, GridSetting
     from smc_dp.methods.method import Trust
@@ -140,12 +140,12 @@ def compare(
         name: count("--" + name.replace("_", "-"), text, least=0 if name in ("auxiliary", "labelled") else 1)
         for name, text in number.items()
     }
-    dealt = defaults.dealt(choice("--dataset", dataset, NAMES), split, **counts)
+    dealt = defaults.usual_deal(choice("--dataset", dataset, DATASET_NAMES), split, **counts)
     trusts = () if trust is None else tuple(choice("--trust", t, get_args(Trust)) for t in several("--trust", trust))
     if trusts == ("aggregator",):
         beside = {f"--{name}": value for name, value in said.get("protocol", {}).items()}
         refuse(beside, "is for a secure sum, wanted it with --trust secure")
-    entries, skipped = defaults.entries(
+    entries, skipped = defaults.make_entries(
         [choice("--methods", name, tuple(METHODS)) for name in several("--methods", methods)],
         [choice("--calibrations", c, get_args(Calibration)) for c in several("--calibrations", calibrations)],
         _epsilons(epsilons),
@@ -160,7 +160,7 @@ def compare(
         raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))
     setting = GridSetting(dataset, dataset, dealt)
     plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
-    shown = study.of_plan("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
+    shown = study.plan_study("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
     code = _run(shown, out, data_dir, cache, _where(backend, address, jobs))
     for why in skipped:
         print(f"note: {why}", file=sys.stderr)
@@ -193,7 +193,7 @@ def reproduce(
     """
     from smc_dp.experiments.reproduce import papers
 
-    shown = papers.study(
+    shown = papers.ready_study(
         figure, count("--repeats", repeats), count("--draws", draws), insecure_seed=_seed(insecure_seed)
     )
     return _run(shown, out, data_dir, cache, _where(backend, address, jobs))
@@ -226,7 +226,7 @@ class _Where:
             return nullcontext()
         from smc_dp.experiments.compare import cluster
 
-        return cluster.connected(self.address)
+        return cluster.connect_to_dask(self.address)
 
 
 def _where(backend: str, address: str | None, jobs: str | None) -> _Where:
@@ -248,8 +248,8 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
     with _going_on(folder), where.spread(), screen.grid() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
         grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), where.jobs, hear, made)
-    written = report.write(shown, grid, folder, time.perf_counter() - start)
-    screen.show(report.sections(shown, grid))
+    written = report.write_report(shown, grid, folder, time.perf_counter() - start)
+    screen.show(report.report_sections(shown, grid))
     print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")
     for line in report.failures(grid):
         print(f"error: {line}", file=sys.stderr)

@@ -17,7 +17,7 @@ def list_data(data_dir: DataDir = None) -> None:
     """Every data set, and whether it is at hand."""
     from smc_dp.data import catalogue, report
 
-    screen.show([report.catalogue(catalogue.listed(data_dir))])
+    screen.show([report.catalogue_table(catalogue.list_datasets(data_dir))])
 
 
 def verify_data(data_dir: DataDir = None) -> None:
@@ -29,8 +29,8 @@ def verify_data(data_dir: DataDir = None) -> None:
     if not data_dir.is_dir():
         raise InputError("options.data_dir_is_no_folder", data_dir=str(data_dir))
     wrong = []
-    for check in catalogue.verify(data_dir):
-        screen.show([report.checked(check)])
+    for check in catalogue.verify_files(data_dir):
+        screen.show([report.file_check(check)])
         wrong += [check.file] if check.fault else []
     if wrong:
         raise InputError("datasets.not_as_recorded", data_dir=str(data_dir), count=len(wrong), wrong=wrong)
@@ -54,8 +54,8 @@ def prepare_data(
     """
     from smc_dp.data import catalogue, report
 
-    pool, kept = catalogue.prepare(name, data_dir, cache, ordinal=ordinal, network=fetch)
-    screen.show(report.prepared(name, pool, kept))
+    pool, kept = catalogue.prepare_dataset(name, data_dir, cache, ordinal=ordinal, network=fetch)
+    screen.show(report.dataset_summary(name, pool, kept))
 
 
 data.command("list")(deferred(list_data))

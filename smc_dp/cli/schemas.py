@@ -16,7 +16,7 @@ from smc_dp.audit.run.documents import AuditDocument
 from smc_dp.core.documents import Document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds_file import BoundsFile
-from smc_dp.data.file_form import FormDocument
+from smc_dp.data.file_format import FileFormatDocument
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
@@ -28,7 +28,7 @@ SCHEMAS: Mapping[str, type[Document]] = MappingProxyType(
         "approval": Approval,
         "terms": OwnTerms,
         "bounds": BoundsFile,
-        "file": FormDocument,
+        "file": FileFormatDocument,
         "release": ReleaseFile,
         "shares": SharesFile,
         "audit": AuditDocument,

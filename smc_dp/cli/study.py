@@ -270,10 +270,10 @@ def _read(path: Path) -> JointStudy:
 def _stated_bounds(path: Path, label: str | None) -> tuple[Bounds, dict[str, Any]]:
     """The bounds in a file, and what stands in it, with the column of classes if that is named apart."""
     from smc_dp.core.toml import parse_toml
-    from smc_dp.data.bounds import bounds_in, read_bounds
+    from smc_dp.data.bounds import bounds_from_document, read_bounds
 
     read_bounds(path)  # which names the file in what is wrong with it
     stated = parse_toml(path.read_text(encoding="utf-8"))
     if label is not None:
         stated["label"] = {**stated["label"], "column": label}
-    return bounds_in(stated), stated
+    return bounds_from_document(stated), stated

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core import reading
-from smc_dp.core.documents import UnfitError, validate_document
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import validate_document
+from smc_dp.core.errors import InputError, UnfitError, shown
 from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
 from smc_dp.data.columns import (
@@ -24,10 +24,10 @@ from smc_dp.data.columns import (
     CategoricalColumn,
     Column,
     NumericColumn,
-    as_floats,
-    as_plain,
-    canonical,
+    canonical_text,
     check_aliases,
+    column_as_dict,
+    set_floats,
 )
 from smc_dp.data.federation import MOST_CLASSES
 
@@ -35,9 +35,9 @@ __all__ = [
     "Bounds",
     "CategoricalColumn",
     "NumericColumn",
-    "bounds_in",
-    "bounds_of",
-    "canonical",
+    "bounds_from_document",
+    "bounds_from_file",
+    "canonical_text",
     "parse_bounds",
     "read_bounds",
 ]
@@ -70,7 +70,7 @@ class Bounds:
     missing: str | None = None
 
     def __post_init__(self) -> None:
-        as_floats(self, "clip", "bias")
+        set_floats(self, "clip", "bias")
         if not isinstance(self.center, bool):
             raise InputError("bounds.center_not_bool", got=shown(self.center))
         if not 1 <= len(self.columns) <= _MAX_COLUMNS:
@@ -90,7 +90,7 @@ class Bounds:
             raise InputError("classes.not_printable", got=shown(list(self.classes)))
         if not 2 <= len(self.classes) <= MOST_CLASSES:
             raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
-        if len({canonical(name) for name in self.classes}) != len(self.classes):
+        if len({canonical_text(name) for name in self.classes}) != len(self.classes):
             raise InputError("classes.not_different", got=shown(list(self.classes)))
         if not (math.isfinite(self.clip) and self.clip > 0):
             raise InputError("bounds.clip_not_positive", got=self.clip)
@@ -103,7 +103,7 @@ class Bounds:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without empty `aliases` and `missing`."""
-        plain = {**asdict(self), "columns": [as_plain(column) for column in self.columns]}
+        plain = {**asdict(self), "columns": [column_as_dict(column) for column in self.columns]}
         return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing")}
 
     @property
@@ -143,19 +143,19 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
     other texts for a level, `f = ["F", "female"]`.
     """
     try:
-        return bounds_in(parse_toml(text), where)
+        return bounds_from_document(parse_toml(text), where)
     except UnfitError:
         raise
     except InputError as error:
         raise error.within(where) from None
 
 
-def bounds_in(document: Mapping[str, Any], where: str = "bounds") -> Bounds:
+def bounds_from_document(document: Mapping[str, Any], where: str = "bounds") -> Bounds:
     """Return the bounds in a parsed file, which errors call `where`."""
-    return bounds_of(validate_document(BoundsFile, document, where))
+    return bounds_from_file(validate_document(BoundsFile, document, where))
 
 
-def bounds_of(said: BoundsFile) -> Bounds:
+def bounds_from_file(said: BoundsFile) -> Bounds:
     """Return the bounds that a valid document describes; raise InputError where its parts do not fit together."""
     label, rows = said.label, said.rows
     classes, aliases = tuple(label.classes), said.class_aliases

@@ -13,20 +13,20 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from typing_extensions import override
 
-from smc_dp.core.documents import CHOICE, Document, PathStep, UnfitError
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.documents import CHOICE, Document, PathStep
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, shown
 from smc_dp.core.kinds import limit_keys
 from smc_dp.data.columns import (
+    EMPTY_CELL_RULES,
     LEAVE_OUT,
     NO_REGRESSION,
-    RULES,
     Aliases,
     BinnedColumn,
     CategoricalColumn,
     Column,
     DateColumn,
     NumericColumn,
-    canonical,
+    canonical_text,
 )
 
 DEFAULT_CLIP = 2.0
@@ -85,25 +85,25 @@ def _kind(value: object) -> str:
     return _DATES if len(value) == 2 and all(map(_is_date, value)) else _NUMBERS
 
 
-_RULES = ", ".join(f'"{word}"' for word in RULES)
+_RULES = ", ".join(f'"{word}"' for word in EMPTY_CELL_RULES)
 _KINDS = "two numbers [low, high], two dates without time, a list of texts or {bins = [...]}"
 _BINS, _LEVELS, _DATES, _NUMBERS = (f"{CHOICE}{kind}" for kind in ("bins", "levels", "dates", "numbers"))
 _SCALAR = {"type": ["string", "integer", "boolean"]}
 LevelText: TypeAlias = Annotated[str, BeforeValidator(_level), WithJsonSchema(_SCALAR)]
 ClassName: TypeAlias = Annotated[str, BeforeValidator(_class_name), WithJsonSchema(_SCALAR)]
-EmptyCellStated: TypeAlias = Annotated[
+EmptyCellRule: TypeAlias = Annotated[
     Any, BeforeValidator(_empty_cell), WithJsonSchema({"type": ["string", "number", "boolean"]})
 ]
-LevelsStated: TypeAlias = Annotated[list[LevelText], Field(min_length=1, fail_fast=True)]
+LevelList: TypeAlias = Annotated[list[LevelText], Field(min_length=1, fail_fast=True)]
 
 
-class BinsStated(Document):
+class BinsValue(Document):
     """Rising edges of bins: of a number only the bin counts."""
 
     bins: Annotated[list[float], Field(fail_fast=True)]
 
 
-ColumnStated: TypeAlias = Annotated[
+ColumnValue: TypeAlias = Annotated[
     Annotated[list[float], Field(min_length=2, max_length=2), Tag(_NUMBERS)]
     | Annotated[list[datetime.date], Field(min_length=2, max_length=2), Tag(_DATES)]
     | Annotated[
@@ -111,7 +111,7 @@ ColumnStated: TypeAlias = Annotated[
         Field(min_length=1, fail_fast=True),
         Tag(_LEVELS),
     ]
-    | Annotated[BinsStated, Tag(_BINS)],
+    | Annotated[BinsValue, Tag(_BINS)],
     Discriminator(_kind),
     BeforeValidator(_column),
 ]
@@ -139,11 +139,11 @@ class BoundsFile(Document):
     texts for the levels of a column, or for the classes under the column that has them.
     """
 
-    columns: Annotated[dict[str, ColumnStated], limit_keys(_MANY)]
+    columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY)]
     label: LabelSection
     rows: RowsSection = Field(default_factory=RowsSection)
-    missing: Annotated[dict[str, EmptyCellStated], limit_keys(_MANY)] = Field(default_factory=dict)
-    aliases: Annotated[dict[str, dict[str, LevelsStated]], limit_keys(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)] = Field(default_factory=dict)
 
     @classmethod
     @override
@@ -196,12 +196,12 @@ class BoundsFile(Document):
         rule = self.missing.get(name)
         if name in self.aliases and _kind(stated) != _LEVELS:
             raise InputError("aliases.not_categorical", name=name[:_SHOWN])
-        if isinstance(stated, BinsStated):
+        if isinstance(stated, BinsValue):
             return BinnedColumn(name, tuple(stated.bins), _number(name, rule))
         if _kind(stated) == _LEVELS:
-            known = {canonical(level): level for level in stated}
+            known = {canonical_text(level): level for level in stated}
             level = None if rule is None else _level_in(name, rule)
-            missing = None if level is None else known.get(canonical(level), level)
+            missing = None if level is None else known.get(canonical_text(level), level)
             return CategoricalColumn(name, tuple(stated), missing, self._aliases(name, stated))
         if _kind(stated) == _DATES:
             if rule is not None and not isinstance(rule, str):
@@ -211,9 +211,9 @@ class BoundsFile(Document):
 
     def _aliases(self, name: str, levels: list[str]) -> Aliases:
         """Return the other texts of each level; a section may write a level in any form that is compared as equal."""
-        known = {canonical(level): level for level in levels}
+        known = {canonical_text(level): level for level in levels}
         stated = self.aliases.get(name, {})
-        return tuple((known.get(canonical(key), key), tuple(texts)) for key, texts in stated.items())
+        return tuple((known.get(canonical_text(key), key), tuple(texts)) for key, texts in stated.items())
 
 
 def _number(name: str, rule: Any) -> Any:

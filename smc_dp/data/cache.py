@@ -20,9 +20,9 @@ import scipy.sparse
 from smc_dp.core import reading
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.files import SHA256
-from smc_dp.data.points import Features, Points, Pool
+from smc_dp.data.dataset import Features, Points, Pool
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.known_files import SHA256
 
 _FORMAT = 1
 
@@ -66,7 +66,7 @@ def _source(name: str, *, ordinal: bool) -> dict[str, Any]:
     """Return all that determines the rows of a pool: the files, the bounds, and the format of the cache."""
     bounds = files("smc_dp.data").joinpath(f"{name}.toml")
     digest = hashlib.sha256(bounds.read_bytes()).hexdigest() if bounds.is_file() else None
-    sums = {file: SHA256.get(file) for file in FACTS[name].files}
+    sums = {file: SHA256.get(file) for file in DATASET_INFO[name].files}
     return {"format": _FORMAT, "bounds": digest, "files": sums, "ordinal": ordinal}
 
 

@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 from smc_dp.core import reading
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.cache import write_cache
-from smc_dp.data.dataset import NAMES, load_pool
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.fetch import FETCHED, fetch
-from smc_dp.data.files import SHA256
-from smc_dp.data.points import Pool
+from smc_dp.data.dataset import Pool
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.fetch import FETCHABLE, fetch
+from smc_dp.data.known_files import SHA256
+from smc_dp.data.load_pool import DATASET_NAMES, load_pool
 
 DatasetState: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
 
@@ -42,17 +42,17 @@ class DatasetCheck:
     fault: Fault | None = None
 
 
-def listed(folder: Path | None) -> list[CatalogueEntry]:
-    """Return an entry for each data set; the presence of files is looked up, their content is not (see `verify`)."""
+def list_datasets(folder: Path | None) -> list[CatalogueEntry]:
+    """Return an entry for each data set; files are looked up, their content is not checked (see `verify_files`)."""
     return [
-        CatalogueEntry(name, f.rows, f.test_rows, f.columns, f.classes, state(name, folder), f.what, f.paper)
-        for name, f in FACTS.items()
+        CatalogueEntry(name, f.rows, f.test_rows, f.columns, f.classes, dataset_state(name, folder), f.what, f.paper)
+        for name, f in DATASET_INFO.items()
     ]
 
 
-def state(name: str, folder: Path | None) -> DatasetState:
+def dataset_state(name: str, folder: Path | None) -> DatasetState:
     """Return whether the files of a known data set are at hand."""
-    facts = FACTS[name]
+    facts = DATASET_INFO[name]
     if not facts.files:
         return "bundled"
     if folder is None or not all((folder / file).is_file() for file in facts.files):
@@ -60,7 +60,7 @@ def state(name: str, folder: Path | None) -> DatasetState:
     return "partial" if facts.partial else "complete"
 
 
-def verify(folder: Path) -> Iterator[DatasetCheck]:
+def verify_files(folder: Path) -> Iterator[DatasetCheck]:
     """Yield a check for each file with a recorded SHA-256, by name."""
     for name, wanted in SHA256.items():
         try:
@@ -73,7 +73,7 @@ def verify(folder: Path) -> Iterator[DatasetCheck]:
         yield DatasetCheck(name, None if digest == wanted else other)
 
 
-def prepare(
+def prepare_dataset(
     name: str, folder: Path | None, cache: Path | None = None, *, ordinal: bool = False, network: bool = False
 ) -> tuple[Pool, Path | None]:
     """Read and check a data set; keep it in the cache folder, if one is given, and return its path there.
@@ -81,10 +81,10 @@ def prepare(
     With `network`, scikit-learn fetches what `folder` lacks or has only in part, which needs a cache folder. Raises
     InputError when the data set cannot be had.
     """
-    if name not in NAMES:
-        raise InputError("dataset.unknown", names=NAMES, got=shown(name))
-    now = state(name, folder)
-    if network and (now == "absent" or (now == "partial" and name in FETCHED)):
+    if name not in DATASET_NAMES:
+        raise InputError("dataset.unknown", names=DATASET_NAMES, got=shown(name))
+    now = dataset_state(name, folder)
+    if network and (now == "absent" or (now == "partial" and name in FETCHABLE)):
         if cache is None:
             raise InputError("dataset.no_cache").within(f"data set {name}")
         pool = fetch(name)
@@ -96,9 +96,9 @@ def prepare(
 
 
 def _absence(name: str, folder: Path | None) -> InputError:
-    help_ = "can be fetched where there is a network" if name in FETCHED else "cannot be fetched"
+    help_ = "can be fetched where there is a network" if name in FETCHABLE else "cannot be fetched"
     if folder is None:
         return InputError("dataset.needs_folder", help=help_).within(f"data set {name}")
-    missing = next(file for file in FACTS[name].files if not (folder / file).is_file())
+    missing = next(file for file in DATASET_INFO[name].files if not (folder / file).is_file())
     fault = InputError("dataset.file_missing", file=str(folder / missing), help=help_)
     return fault.within(f"data set {name}")

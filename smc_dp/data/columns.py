@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.file_form import FileForm
+from smc_dp.data.file_format import FileFormat
 
 CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
 NO_REGRESSION = "regression is not there: wanted classes, such as bins"
-RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
+EMPTY_CELL_RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
 """What may stand for an empty cell besides a value of the column: a level of its own, a middle with a mark, no row."""
 Aliases: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Levels, each with the other texts that mean it."""
@@ -37,7 +37,7 @@ class NumericColumn:
     missing: float | str | None = None
 
     def __post_init__(self) -> None:
-        as_floats(self, "low", "high", "missing")
+        set_floats(self, "low", "high", "missing")
 
     @property
     def width(self) -> int:
@@ -75,16 +75,18 @@ class CategoricalColumn:
     @cached_property
     def forms(self) -> tuple[str, ...]:
         """Categories in the canonical form in which they are compared."""
-        return tuple(map(canonical, self.categories))
+        return tuple(map(canonical_text, self.categories))
 
     @cached_property
     def _places(self) -> dict[str, int]:
         own = {form: i for i, form in enumerate(self.forms)}
-        return own | {canonical(text): own[canonical(level)] for level, texts in self.aliases for text in texts}
+        return own | {
+            canonical_text(text): own[canonical_text(level)] for level, texts in self.aliases for text in texts
+        }
 
-    def place(self, text: str, form: FileForm) -> int | None:
+    def place(self, text: str, form: FileFormat) -> int | None:
         """Return the index of the category that a cell of a file in this format means; None where it means none."""
-        return self._places.get(canonical(text), self._places.get(canonical(form.pointed(text))))
+        return self._places.get(canonical_text(text), self._places.get(canonical_text(form.pointed(text))))
 
     def check(self) -> None:
         """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""
@@ -98,7 +100,7 @@ class CategoricalColumn:
         places = check_aliases(where, self.categories, self.aliases)
         if self.missing is None:
             return
-        if twofold := [rule for rule in RULES if rule in places]:
+        if twofold := [rule for rule in EMPTY_CELL_RULES if rule in places]:
             raise InputError("missing.rule_and_category", rule=shown(twofold[0])).within(where)
         if self.missing not in (CATEGORY, LEAVE_OUT) and self.missing not in self.categories:
             wanted = f'one of its categories, "{CATEGORY}" or "{LEAVE_OUT}"'
@@ -126,8 +128,8 @@ class DateColumn:
     def days(self) -> NumericColumn:
         """Numeric column of the days since the first date."""
         rule: float | str | None = self.missing
-        if self.missing not in (None, *RULES):
-            rule = float((day_in(self.missing) - self.first).days)
+        if self.missing not in (None, *EMPTY_CELL_RULES):
+            rule = float((parse_iso_date(self.missing) - self.first).days)
         return NumericColumn(self.name, 0.0, float((self.last - self.first).days), rule)
 
     def check(self) -> None:
@@ -139,7 +141,7 @@ class DateColumn:
             return
         wanted = f'a date from {self.first} to {self.last}, "{INDICATOR}" or "{LEAVE_OUT}"'
         try:
-            inside = self.first <= day_in(self.missing) <= self.last
+            inside = self.first <= parse_iso_date(self.missing) <= self.last
         except ValueError:
             inside = False
         if not inside:
@@ -160,7 +162,7 @@ class BinnedColumn:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", tuple(float(edge) if type(edge) is int else edge for edge in self.edges))
-        as_floats(self, "missing")
+        set_floats(self, "missing")
 
     @property
     def bins(self) -> int:
@@ -184,7 +186,7 @@ class BinnedColumn:
 Column: TypeAlias = NumericColumn | CategoricalColumn | DateColumn | BinnedColumn
 
 
-def day_in(text: str) -> datetime.date:
+def parse_iso_date(text: str) -> datetime.date:
     """Return the date in a text as yyyy-mm-dd; raise ValueError for any other text, also in ISO 8601."""
     found = datetime.date.fromisoformat(str(text))
     if found.isoformat() != text:
@@ -192,7 +194,7 @@ def day_in(text: str) -> datetime.date:
     return found
 
 
-def as_plain(column: Column) -> dict[str, Any]:
+def column_as_dict(column: Column) -> dict[str, Any]:
     """Return plain values for JSON, without an empty rule for empty cells and empty aliases."""
     plain = {
         name: value for name, value in asdict(column).items() if value is not None and (name, value) != _NO_ALIASES
@@ -202,7 +204,7 @@ def as_plain(column: Column) -> dict[str, Any]:
 
 def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[str, str]:
     """Return the level of each text that means one, by canonical form; raise InputError for a text of two levels."""
-    found = {canonical(level): level for level in levels}
+    found = {canonical_text(level): level for level in levels}
     known = tuple(found.values())
     if len({level for level, _ in aliases}) != len(aliases):
         raise InputError("aliases.same_level").within(where)
@@ -211,18 +213,18 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
             raise InputError("aliases.unknown_level", listed=listed, level=shown(level)).within(where)
         for text in texts:
-            if not canonical(text):
+            if not canonical_text(text):
                 raise InputError("aliases.empty_text", level=shown(level)).within(where)
-            if canonical(text) in found:
-                other = found[canonical(text)]
+            if canonical_text(text) in found:
+                other = found[canonical_text(text)]
                 raise InputError("aliases.two_levels", level=shown(level), text=shown(text), other=shown(other)).within(
                     where
                 )
-            found[canonical(text)] = level
+            found[canonical_text(text)] = level
     return found
 
 
-def as_floats(frozen: object, *names: str) -> None:
+def set_floats(frozen: object, *names: str) -> None:
     """Replace whole numbers by floats, so that 0 and 0.0 are one bound, in a digest too."""
     for name in names:
         value = getattr(frozen, name)
@@ -230,7 +232,7 @@ def as_floats(frozen: object, *names: str) -> None:
             object.__setattr__(frozen, name, float(value))
 
 
-def canonical(text: str) -> str:
+def canonical_text(text: str) -> str:
     """Return the form in which labels and categories are compared: stripped, plain numbers in shortest form.
 
     So 1, +1, 01 and 1.0 are alike, and so are -0 and 0; any other text is compared as it is.

@@ -15,9 +15,9 @@ from itertools import chain
 from typing import Any
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.data.dictionary_encoding import Coding
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.format_hints import Refused, explain
+from smc_dp.data.dictionary_encoding import DictionaryEncoder
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.format_hints import RefusedInput, add_hint
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.table import Cells
 from smc_dp.data.text_lines import ByteSource, TextLines
@@ -31,7 +31,7 @@ _SAMPLE = 1 << 8  # lines below the header, for what a file looks like
 
 
 def read_csv(
-    file: ByteSource, form: FileForm, limits: TableLimits, tabs: bool = False
+    file: ByteSource, form: FileFormat, limits: TableLimits, tabs: bool = False
 ) -> tuple[list[str], list[Cells], int]:
     """Return the header, the cells of each column and the number of rows; raise InputError.
 
@@ -46,7 +46,7 @@ def read_csv(
 class _Rows:
     """Table read so far: its header, and the dictionary-encoded cells of each column."""
 
-    form: FileForm
+    form: FileFormat
     limits: TableLimits
     tabs: bool
     header: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class _Rows:
 
     def __post_init__(self) -> None:
         self._missing = dict.fromkeys(self.form.missing, "")
-        self._codings: list[Coding] = []
+        self._codings: list[DictionaryEncoder] = []
         self._lists: list[list[str]] = []
 
     def read(self, pieces: Iterable[str]) -> None:
@@ -135,7 +135,7 @@ class _Rows:
         if width > _MOST_AT_ONCE:
             self._lists = [[] for _ in self.header]
         else:
-            self._codings = [Coding(self._missing) for _ in self.header]
+            self._codings = [DictionaryEncoder(self._missing) for _ in self.header]
             self._arrow = _Arrow(width, self._separator)
 
     def _take(self, block: bytes) -> None:
@@ -181,7 +181,7 @@ class _Rows:
         return InputError(self._explained(ragged))
 
     def _explained(self, fault: Fault) -> Fault:
-        return explain(fault, Refused(self.form, header=self.header, lines=self._below))
+        return add_hint(fault, RefusedInput(self.form, header=self.header, lines=self._below))
 
 
 class _Grammar:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 
 @dataclass(frozen=True)
-class Facts:
+class DatasetInfo:
     """Sizes as published or, for an incomplete copy, of the copy; `test_rows` is 0 without a test set.
 
     `partial`: the files read here are not the whole data set. `files`: paths in the data folder, none for a data set
@@ -30,10 +30,10 @@ _HAMM = "Hamm, Cao and Belkin 2016"
 _FEATURE = "the feature method"
 _COLLABORATIVE = "OFPA and OFAA"
 
-FACTS = MappingProxyType(
+DATASET_INFO = MappingProxyType(
     {
-        "breast_cancer": Facts(569, 0, 30, 2, "Breast Cancer Wisconsin (Diagnostic)"),
-        "a9a": Facts(
+        "breast_cancer": DatasetInfo(569, 0, 30, 2, "Breast Cancer Wisconsin (Diagnostic)"),
+        "a9a": DatasetInfo(
             32_561,
             16_281,
             123,
@@ -42,7 +42,7 @@ FACTS = MappingProxyType(
             _PATHAK,
             ("a9a/a9a.gz", "a9a/a9a.t.gz"),
         ),
-        "bank": Facts(
+        "bank": DatasetInfo(
             45_211,
             0,
             16,
@@ -55,7 +55,7 @@ FACTS = MappingProxyType(
                 "Always answering no is right for 88.3 % of the rows: look at the AUC too.",
             ),
         ),
-        "credit_default": Facts(
+        "credit_default": DatasetInfo(
             30_000,
             0,
             23,
@@ -68,7 +68,7 @@ FACTS = MappingProxyType(
                 "Always answering no is right for 77.9 % of the rows: look at the AUC too.",
             ),
         ),
-        "covtype": Facts(
+        "covtype": DatasetInfo(
             8_566,
             0,
             54,
@@ -79,7 +79,7 @@ FACTS = MappingProxyType(
             partial=True,
             notes=("8,566 rows, those of classes 1 and 2 in a random 10,000; the paper uses all 495,141.",),
         ),
-        "kdd99": Facts(
+        "kdd99": DatasetInfo(
             494_021,
             311_029,
             41,
@@ -92,7 +92,7 @@ FACTS = MappingProxyType(
                 "The service icmp occurs only in the test file.",
             ),
         ),
-        "mnist37": Facts(
+        "mnist37": DatasetInfo(
             12_396,
             0,
             784,
@@ -104,7 +104,7 @@ FACTS = MappingProxyType(
             ),
             notes=("A projection is fitted on the 2,038 3s and 7s of the test images, which the paper does not use.",),
         ),
-        "har": Facts(
+        "har": DatasetInfo(
             7_352,
             2_947,
             265,
@@ -115,8 +115,8 @@ FACTS = MappingProxyType(
             partial=True,
             notes=("Only the 265 time-domain columns; the paper projects all 561.",),
         ),
-        "digits": Facts(1_797, 0, 64, 10, "Optical recognition of handwritten digits"),
-        "malicious_url": Facts(
+        "digits": DatasetInfo(1_797, 0, 64, 10, "Optical recognition of handwritten digits"),
+        "malicious_url": DatasetInfo(
             200_000,
             200_000,
             3_231_961,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.data.table import Coded
+from smc_dp.data.table import DictionaryColumn
 
 _MANY = 1 << 16
 
 
-class Coding:
+class DictionaryEncoder:
     """Dictionary encoder of a column, which stops comparing cells once most of very many differ.
 
     `empty`: texts that stand for an empty cell, with the text that replaces each.
@@ -40,8 +40,8 @@ class Coding:
             self._values = [*places]
             places.clear()
 
-    def coded(self) -> Coded:
+    def coded(self) -> DictionaryColumn:
         """Return the encoded column, and empty the encoder."""
         codes: NDArray[Any] = np.concatenate(self._codes)
         self._codes.clear()
-        return Coded(codes, tuple(self._values or self._places))
+        return DictionaryColumn(codes, tuple(self._values or self._places))

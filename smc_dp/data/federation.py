@@ -122,9 +122,9 @@ class Federation:
         check_features(self.parties[0].X, None, self.name(0))
         width = self.parties[0].X.shape[1:]
         for j, rows in enumerate(self.parties):
-            check_rows(rows, self.classes, width, self.name(j))
+            check_labelled_rows(rows, self.classes, width, self.name(j))
         if self.labelled is not None:
-            check_rows(self.labelled, self.classes, width, "the public labelled rows")
+            check_labelled_rows(self.labelled, self.classes, width, "the public labelled rows")
         if self.unlabelled is not None:
             check_features(self.unlabelled, width, "the auxiliary rows")
 
@@ -164,7 +164,7 @@ def _name(names: tuple[str, ...], party: int) -> str:
     return f"party {plain_name(names[party])}" if names else f"party {party + 1}"
 
 
-def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:
+def check_labelled_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:
     """Raise InputError unless these are labelled rows of the unit ball."""
     check_features(rows.X, width, whose)
     if not isinstance(rows.y, np.ndarray):

@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from smc_dp.data.federation import Rows
-from smc_dp.data.file_form import PLAIN, FileForm
-from smc_dp.data.table import Cells, Coded, Table
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
+from smc_dp.data.table import Cells, DictionaryColumn, Table
 
 _BLOCK = 8192  # rows at a time
 
 
-def identity(key: bytes, rows: Rows) -> str:
+def fingerprint_rows(key: bytes, rows: Rows) -> str:
     """Return HMAC-SHA256 of the rows in any order; without the key nobody can test a guess of them.
 
     Rows are taken as they enter the training, features and label (+1 or -1). One row more, or other public bounds, give
@@ -33,7 +33,7 @@ def identity(key: bytes, rows: Rows) -> str:
     return code.hexdigest()
 
 
-def as_read(key: bytes, held: Table | Rows) -> str:
+def fingerprint_data(key: bytes, held: Table | Rows) -> str:
     """Return HMAC-SHA256 of all cells of a table, whatever the order of rows and columns, or of given rows.
 
     No bounds enter: neither the columns used nor the kind of file makes a difference (1, 1.0 and a 1 in Parquet are one
@@ -42,18 +42,18 @@ def as_read(key: bytes, held: Table | Rows) -> str:
     of texts. The column that divided a table among parties does not enter: its cells are the parties' names.
     """
     if isinstance(held, Rows):
-        return identity(key, held)
+        return fingerprint_rows(key, held)
     return _of_columns(key, held, held.columns.keys() - {held.divided_by})
 
 
-def formerly(key: bytes, held: Table | Rows, called: str) -> str | None:
+def former_fingerprint(key: bytes, held: Table | Rows, called: str) -> str | None:
     """Return the former fingerprint of a part of a divided table, in which the dividing column held `called`.
 
     None for an undivided table, whose fingerprint has not changed.
     """
     if isinstance(held, Rows) or held.divided_by is None:
         return None
-    column = Coded(np.zeros(held.rows, dtype=np.int64), (called,))
+    column = DictionaryColumn(np.zeros(held.rows, dtype=np.int64), (called,))
     return _of_columns(key, replace(held, columns={**held.columns, held.divided_by: column}), held.columns)
 
 
@@ -69,20 +69,24 @@ def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
     return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()
 
 
-def _stored(cells: Cells, form: FileForm) -> Cells:
+def _stored(cells: Cells, form: FileFormat) -> Cells:
     """Return a column with each stored cell as canonical text where cells are dictionary-encoded."""
-    return Coded(cells.codes, tuple(_plain(cell, form) for cell in cells.values)) if isinstance(cells, Coded) else cells
+    return (
+        DictionaryColumn(cells.codes, tuple(_plain(cell, form) for cell in cells.values))
+        if isinstance(cells, DictionaryColumn)
+        else cells
+    )
 
 
-def _plain_cells(cells: Cells, start: int, form: FileForm) -> Iterator[object]:
+def _plain_cells(cells: Cells, start: int, form: FileFormat) -> Iterator[object]:
     """Return the cells of a block as canonical texts."""
-    if isinstance(cells, Coded):
+    if isinstance(cells, DictionaryColumn):
         return map(cells.values.__getitem__, cells.codes[start : start + _BLOCK].tolist())
     block = cells[start : start + _BLOCK]
     return (_plain(cell, form) for cell in (block.tolist() if isinstance(block, np.ndarray) else block))
 
 
-def _plain(cell: object, form: FileForm) -> str:
+def _plain(cell: object, form: FileFormat) -> str:
     """Return one text for all cells that mean the same in a CSV file of any format and in a Parquet file."""
     if cell is None:
         return ""
@@ -92,7 +96,7 @@ def _plain(cell: object, form: FileForm) -> str:
     number = _plain_number(text)
     if number is None and form.decimal == ",":
         number = _plain_number(form.pointed(text))
-    if number is None and form.dates != PLAIN.dates:
+    if number is None and form.dates != DEFAULT_FORMAT.dates:
         with suppress(ValueError):
             return form.day(text).isoformat()
     return text if number is None else number

@@ -1,6 +1,6 @@
 """Hints for refused input: its apparent format, and the setting with which it would be read.
 
-Readers of files and cells return faults without a hint; `explain` adds it, once. Nothing is ever read by its appearance
+Readers of files and cells return faults without a hint; `add_hint` adds it, once. Nothing is read by its appearance
 alone: 1,234 may be a thousand, or a bit more than one.
 """
 
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_form import DATES, PLAIN, SEPARATORS, FileForm
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, SEPARATORS, FileFormat
 
 _SAMPLE = 200  # lines
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -36,10 +36,10 @@ class Hint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedInput:
     """Subject of a fault: a cell, its text and the levels of its column; a header and lines; or a file's start."""
 
-    form: FileForm = PLAIN
+    form: FileFormat = DEFAULT_FORMAT
     cell: object = None
     text: str = ""
     levels: Collection[str] = ()
@@ -52,7 +52,7 @@ NO_HINT = Hint()
 DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (a truth value)")
 
 
-def explain(fault: Fault, refused: Refused) -> Fault:
+def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
     """Return the fault with what the cell holds, and with its hint: in a word as `looks`, in the sentence as `hint`."""
     fields = {name: _shown(fault, refused) if value is None else value for name, value in fault.fields.items()}
     if make := _MAKERS.get(fault.code):
@@ -61,7 +61,7 @@ def explain(fault: Fault, refused: Refused) -> Fault:
     return replace(fault, fields=fields)
 
 
-def _shown(fault: Fault, refused: Refused) -> str:
+def _shown(fault: Fault, refused: RefusedInput) -> str:
     """Write a refused cell for a sentence; a number that is not finite as it was understood."""
     cell = refused.cell
     if fault.code == "cell.not_finite":
@@ -69,7 +69,7 @@ def _shown(fault: Fault, refused: Refused) -> str:
     return str(cell) if isinstance(cell, Decimal) else shown(refused.text or cell)
 
 
-def _of_number(fault: Fault, refused: Refused) -> Hint:
+def _of_number(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a cell where a number was wanted."""
     cell, form = refused.cell, refused.form
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
@@ -89,7 +89,7 @@ def _of_number(fault: Fault, refused: Refused) -> Hint:
     return _of_nothing(fault, refused)
 
 
-def _of_nothing(_: Fault, refused: Refused) -> Hint:
+def _of_nothing(_: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a text that often stands for a missing value."""
     cell, form = refused.cell, refused.form
     if not isinstance(cell, str) or cell.strip().lower() not in _NOTHING:
@@ -97,7 +97,7 @@ def _of_nothing(_: Fault, refused: Refused) -> Hint:
     return Hint("nothing", f" (where nothing is known? {form.advice(missing=(*form.missing, cell))})")
 
 
-def _of_date(fault: Fault, refused: Refused) -> Hint:
+def _of_date(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a date in exactly one other form, or with a time of day."""
     cell, form = refused.cell, refused.form
     if not isinstance(cell, str):
@@ -110,7 +110,7 @@ def _of_date(fault: Fault, refused: Refused) -> Hint:
     return _of_nothing(fault, refused)
 
 
-def _of_level(fault: Fault, refused: Refused) -> Hint:
+def _of_level(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a text that is not among the levels."""
     text = refused.text
     if (alike := _of_another_case(text, refused.levels)) != NO_HINT:
@@ -120,7 +120,7 @@ def _of_level(fault: Fault, refused: Refused) -> Hint:
     return DATE if _DATE.fullmatch(text) else _of_nothing(fault, refused)
 
 
-def _of_column(fault: Fault, refused: Refused) -> Hint:
+def _of_column(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a missing column: a header in another letter case, or cut by another separator."""
     alike = _of_another_case(refused.text, refused.header)
     return _of_separator(fault, refused) if alike == NO_HINT else alike
@@ -131,7 +131,7 @@ def _of_another_case(text: str, wanted: Iterable[str]) -> Hint:
     return NO_HINT if alike is None else Hint("case", f" (it differs from {shown(alike)} in letter case only)")
 
 
-def _of_separator(_: Fault, refused: Refused) -> Hint:
+def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a header that another separator would cut into more cells."""
     form, header = refused.form, refused.header
     found = {mark: sum(cell.count(mark) for cell in header) for mark in SEPARATORS if mark != (form.separator or ",")}
@@ -142,7 +142,7 @@ def _of_separator(_: Fault, refused: Refused) -> Hint:
     return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")
 
 
-def _of_encoding(fault: Fault, refused: Refused) -> Hint:
+def _of_encoding(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a file that looks like text of the encoding that the fault names, if any."""
     encoding, form = str(fault.fields["looks"]), refused.form
     if not encoding:
@@ -156,7 +156,7 @@ def _of_encoding(fault: Fault, refused: Refused) -> Hint:
     return Hint(encoding, f"; it looks like {encoding}: {advice}")
 
 
-_MAKERS: Mapping[str, Callable[[Fault, Refused], Hint]] = MappingProxyType(
+_MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
     {
         "cell.not_a_number": _of_number,
         "cell.not_finite": _of_nothing,
@@ -173,7 +173,7 @@ _MAKERS: Mapping[str, Callable[[Fault, Refused], Hint]] = MappingProxyType(
 )
 
 
-def _settings(lines: Iterable[str], separator: str, form: FileForm) -> dict[str, str]:
+def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[str, str]:
     """Return the other settings that the cells show beyond doubt: a decimal comma, dates of one form."""
     cells = {cell.strip(' "') for line in [*lines][:_SAMPLE] for cell in line.split(separator)}
     found: dict[str, str] = {}
@@ -194,7 +194,7 @@ def _is_sure(name: str, dates: Sequence[str], cells: Iterable[str]) -> bool:
 
 def _is_day(cell: str, dates: str) -> bool:
     try:
-        FileForm(dates=dates).day(cell)
+        FileFormat(dates=dates).day(cell)
     except ValueError:
         return False
     return True

@@ -35,4 +35,4 @@ class TableLimits:
             raise InputError("table.too_large", most=self.text)
 
 
-LIMITS = TableLimits()
+TABLE_LIMITS = TableLimits()

@@ -15,17 +15,17 @@ import numpy.typing as npt
 import scipy.sparse
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.files import within
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.known_files import data_path
 
-DAYS = FACTS["malicious_url"].files
+DAYS = DATASET_INFO["malicious_url"].files
 _ROWS = 20_000  # of each of these days, as published
-_COLUMNS = FACTS["malicious_url"].columns
+_COLUMNS = DATASET_INFO["malicious_url"].columns
 
 
 def read_days(folder: Path | None, days: Sequence[str]) -> tuple[scipy.sparse.csr_array, npt.NDArray[np.int64]]:
     """Read the rows X: (n, 3231961) and classes y: (n,), 1 for malicious; raise InputError naming the file."""
-    read = [_read(within(folder, day)) for day in days]
+    read = [_read(data_path(folder, day)) for day in days]
     X = scipy.sparse.csr_array(scipy.sparse.vstack([rows for rows, _ in read], format="csr"))
     return X, np.concatenate([classes for _, classes in read])
 

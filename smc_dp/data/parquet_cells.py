@@ -15,9 +15,9 @@ from typing import IO, Any
 import numpy as np
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.dictionary_encoding import Coding
+from smc_dp.data.dictionary_encoding import DictionaryEncoder
 from smc_dp.data.limits import TableLimits
-from smc_dp.data.table import Cells, Coded
+from smc_dp.data.table import Cells, DictionaryColumn
 
 _LONGEST_TEXT, _MOST_ITEMS = 1 << 24, 1 << 21  # of the description
 _LONGEST_FOOTER = 1 << 26  # bytes, which become some ten times as many
@@ -30,7 +30,7 @@ def read_parquet(
     file: IO[bytes], limits: TableLimits, missing: Sequence[str] = ()
 ) -> tuple[list[str], list[Cells], int]:
     """Return names, cells of each column and the number of rows; raise InputError. missing: texts for empty cells."""
-    with opened(file) as found:
+    with open_parquet(file) as found:
         schema, rows = found.schema_arrow, found.metadata.num_rows
         limits.check_cells(rows, max(len(schema), found.metadata.num_columns))
         if all(_is_readable(field.type) for field in schema):
@@ -42,7 +42,7 @@ def read_parquet(
 
 
 @contextmanager
-def opened(file: IO[bytes]) -> Iterator[Any]:
+def open_parquet(file: IO[bytes]) -> Iterator[Any]:
     """Open a Parquet file of which only the footer is read, once its length was checked.
 
     Raises InputError, also for what cannot be read inside the block.
@@ -88,7 +88,7 @@ def _cells(opened: Any, field: Any, rows: int, limits: TableLimits, missing: Seq
     from pyarrow import types
 
     if not _is_readable(field.type):
-        return Coded(np.zeros(rows, np.int32), (field.type,))
+        return DictionaryColumn(np.zeros(rows, np.int32), (field.type,))
     parts = _parts(opened, field.name, rows, limits)
     return _numbers(parts) if types.is_floating(_kind(field.type)) else _coded(parts, missing)
 
@@ -133,9 +133,9 @@ def _numbers(parts: Iterable[Any]) -> Cells:
     return [None if is_none else cell for cell, is_none in zip(found.tolist(), none.tolist(), strict=True)]
 
 
-def _coded(parts: Iterable[Any], missing: Sequence[str]) -> Coded:
+def _coded(parts: Iterable[Any], missing: Sequence[str]) -> DictionaryColumn:
     """Return cells of any other kind, dictionary-encoded, None for missing ones."""
-    coding = Coding(dict.fromkeys(missing, ""))
+    coding = DictionaryEncoder(dict.fromkeys(missing, ""))
     for part in parts:
         coded = part.dictionary_encode(null_encoding="encode")
         coding.add(_objects(coded.dictionary), coded.indices.to_numpy())

@@ -24,7 +24,7 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.table import Table, read_column
+from smc_dp.data.table import Table, parse_column
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, outside_bounds
 
 _BLOCK = 8192  # rows at a time
@@ -36,7 +36,7 @@ _MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Encoded:
+class EncodedTable:
     """Encoded rows of a table, X: (n, d), and their numbers `kept` in the table, from 0, without those left out.
 
     y: classes, where a column of classes was named. faults: all that the bounds refuse, whole columns first, then
@@ -53,21 +53,21 @@ class Encoded:
     faults: tuple[TableFault, ...] = ()
     first: TableFault | None = None
 
-    def checked(self, source: str) -> Encoded:
+    def checked(self, source: str) -> EncodedTable:
         """Return the rows of the table `source`; raise UnfitTableError for the first fault."""
         if self.first is not None:
             raise UnfitTableError(source, self.first)
         return self
 
 
-def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
+def encode_labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
     """Encode the rows and classes of a table with rows; raise InputError naming table, column and row.
 
     Rows that are left out are not looked at. warn: issue a RowsClippedWarning where many rows or numbers are clipped.
     """
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
-    made = examine(table, bounds, label, strict=strict).checked(table.source)
+    made = examine_table(table, bounds, label, strict=strict).checked(table.source)
     if warn:
         warn_of_clipping(table.source, made, bounds)
     return Rows(made.X, made.y)
@@ -84,7 +84,7 @@ def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
         ).within(table.source)
 
 
-def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.float64]:
+def encode_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.float64]:
     """Return the rows that are not left out as features, shape (n, bounds.dimension), each of norm at most 1.
 
     A number is mapped linearly, its range to [-1, 1], and clipped to it (with `strict` a number outside its range
@@ -96,11 +96,11 @@ def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.
 
     The encoding of a row, and whether it is left out, depend on that row and the bounds alone.
     """
-    return examine(table, bounds, strict=strict).checked(table.source).X
+    return examine_table(table, bounds, strict=strict).checked(table.source).X
 
 
-def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: bool = False) -> Encoded:
-    """Encode a table as `encode` does, with its classes, or find everything in it that these bounds refuse.
+def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, strict: bool = False) -> EncodedTable:
+    """Encode a table as `encode_rows` does, with its classes, or find everything in it that these bounds refuse.
 
     The faults quote single cells: they are for the party that has the rows. Rows that are left out are not looked at.
     label: the column of classes, None where there are none.
@@ -129,14 +129,14 @@ def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: b
     if found:
         listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]
         listed.sort(key=lambda fault: _LISTED_AT.get(fault.code, 1))
-        return Encoded(X[:0], kept, 0, tuple(outside), y, tuple(listed), found[0])
+        return EncodedTable(X[:0], kept, 0, tuple(outside), y, tuple(listed), found[0])
     clipped = 0
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]
         features = np.ascontiguousarray(block[:, :width])
         clipped += count_longer(features, bounds.clip)
         block[:] = with_bias(into_ball(features, bounds.clip), bounds.bias)
-    return Encoded(X, kept, clipped, tuple(outside), y)
+    return EncodedTable(X, kept, clipped, tuple(outside), y)
 
 
 def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -> Iterator[TableFault]:
@@ -149,7 +149,7 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
         yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
 
 
-def class_numbers(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
+def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
     """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label.
 
     some: whether rows may have no class, which are then -1.
@@ -169,7 +169,7 @@ def _read(
     """Return the values of a column, NaN for cells that are empty or do not fit, and its faults."""
     if (lacking := table.lacking(column.name)) is not None:
         return np.full(table.rows, np.nan), (TableFault(column.name, lacking),)
-    read = read_column(table, column)
+    read = parse_column(table, column)
     return read.values, column_faults(table, column, read, is_label=is_label)
 
 
@@ -181,7 +181,7 @@ def _fitting(table: Table, column: Column, *, is_label: bool = False) -> NDArray
     return values
 
 
-def warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
+def warn_of_clipping(source: str, made: EncodedTable, bounds: Bounds) -> None:
     """Issue a RowsClippedWarning where many rows or numbers are clipped."""
     n, said = len(made.X), []
     if clipped_too_often(made.clipped, n):
@@ -204,7 +204,7 @@ def warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
         warn_clipped(fault.within(source))
 
 
-def numbered(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
+def number_categories(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
     """Replace each category by its number in sorted order, a numeric column in [0, categories - 1].
 
     As scikit-learn's LabelEncoder does, but from the public list: whole numbers in numeric order, texts in that of the

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
-from smc_dp.data.points import Features
+from smc_dp.data.dataset import Features
 
 Radius: TypeAlias = Literal["median", "largest"]
 """Of the norms of the projected public rows: where rows are clipped."""
@@ -36,7 +36,7 @@ class Projection:
         return np.asarray(chosen @ self.axes.T)
 
 
-def principal(public: Features, components: int, radius: Radius = "median") -> tuple[Projection, float]:
+def fit_projection(public: Features, components: int, radius: Radius = "median") -> tuple[Projection, float]:
     """Fit the projection on the first principal components of public rows; return it with a clipping radius.
 
     The radius is the median or the largest norm of the projected public rows. The largest clips no public row, and

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from smc_dp.core.errors import Fault, InputError, InputFault
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.format_hints import Refused, explain
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.format_hints import RefusedInput, add_hint
 from smc_dp.data.limits import TableLimits
 
 _CHUNK = 1 << 19
@@ -38,7 +38,7 @@ class TextLines:
     """
 
     file: ByteSource
-    form: FileForm
+    form: FileFormat
     limits: TableLimits
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class TextLines:
     def refusal(self, fault: Fault) -> InputError:
         """Return the refusal of the file, with the encoding that it looks like and what to write."""
         self.file.seek(0)
-        return InputError(explain(fault, Refused(self.form, start=self.file.read(1 << 16))))
+        return InputError(add_hint(fault, RefusedInput(self.form, start=self.file.read(1 << 16))))
 
     def _first_unreadable(self, encoding: str) -> tuple[int | None, bool]:
         """Return the position of the first undecodable byte, if any, and whether more than ASCII precedes it."""

@@ -15,17 +15,17 @@ import numpy as np
 from smc_dp.core.errors import InputError, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.partition import check_letters
-from smc_dp.data.preprocess import examine
-from smc_dp.data.tables import read_table
-from smc_dp.data.validation_errors import TableFault, naming
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.partition import check_name
+from smc_dp.data.preprocess import examine_table
+from smc_dp.data.table_reader import read_table
+from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
 
-PRIVATE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
+PRIVATE_NOTICE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
 
 
 @dataclass(frozen=True)
-class CheckedFile:
+class FileValidation:
     """Result of validating a file; rows: their number, None where the file could not be read.
 
     faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
@@ -51,7 +51,7 @@ class CheckedFile:
         told = {name: getattr(self, name) for name in ("left_out", "clipped", "classes")}
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
-        return {"fits": self.fits, "rows": self.rows, **found, **told, "warnings": warnings, "private": PRIVATE}
+        return {"fits": self.fits, "rows": self.rows, **found, **told, "warnings": warnings, "private": PRIVATE_NOTICE}
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each property that a run accepts and the owner should know."""
@@ -72,15 +72,15 @@ class CheckedFile:
             yield f"all rows are of class {shown(only)}, which the method prr_mean refuses of a party"
 
 
-def check_file(
-    path: Path, bounds: Bounds, name: str, label: str | None = None, form: FileForm | None = None
-) -> CheckedFile:
+def validate_file(
+    path: Path, bounds: Bounds, name: str, label: str | None = None, form: FileFormat | None = None
+) -> FileValidation:
     """Validate the file of the party of this name; an unreadable file is a fault in the result.
 
     form: the format of the file where stated elsewhere than beside it. Raises InputError for an invalid party name, and
     where neither the bounds nor `label` name the column of classes.
     """
-    check_letters(name)
+    check_name(name)
     column = label or bounds.label
     if column is None:
         raise InputError("bounds.no_label_column").within("bounds")
@@ -90,15 +90,15 @@ def check_file(
         table = read_table(path, source, form=form)
     except InputError as error:
         fault = replace(error.fault, place=error.fault.place.removeprefix(f"{source}: "))
-        return CheckedFile(source, None, (TableFault("", fault),))
+        return FileValidation(source, None, (TableFault("", fault),))
     if not table.rows:
-        return CheckedFile(source, 0, (TableFault("", NO_ROWS),))
-    found = examine(table, public, column)
+        return FileValidation(source, 0, (TableFault("", NO_ROWS),))
+    found = examine_table(table, public, column)
     wrong = found.faults
     if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
-        wrong = (naming(column), *wrong)
+        wrong = (unnamed_label_fault(column), *wrong)
     if wrong:
-        return CheckedFile(source, table.rows, wrong, found.outside)
+        return FileValidation(source, table.rows, wrong, found.outside)
     counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
     classes = dict(zip(public.classes, counts, strict=True))
-    return CheckedFile(source, table.rows, (), found.outside, table.rows - len(found.kept), found.clipped, classes)
+    return FileValidation(source, table.rows, (), found.outside, table.rows - len(found.kept), found.clipped, classes)

@@ -18,20 +18,20 @@ from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.toml import on_one_line
 from smc_dp.data.columns import (
     CATEGORY,
+    EMPTY_CELL_RULES,
     INDICATOR,
     LEAVE_OUT,
     NO_REGRESSION,
-    RULES,
     Aliases,
     BinnedColumn,
     CategoricalColumn,
     Column,
     DateColumn,
     NumericColumn,
-    canonical,
+    canonical_text,
 )
-from smc_dp.data.format_hints import Refused, explain
-from smc_dp.data.table import NOTHING, ReadCells, Table, text_in
+from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.table import EMPTY_CODES, ParsedColumn, Table, parse_text
 
 FIRST_ROWS = 5
 """How many rows a fault names."""
@@ -106,7 +106,9 @@ class UnfitTableError(InputError):
         return UnfitTableError(f"{place}: {self.source}", self.table_fault)
 
 
-def column_faults(table: Table, column: Column, read: ReadCells, *, is_label: bool = False) -> tuple[TableFault, ...]:
+def column_faults(
+    table: Table, column: Column, read: ParsedColumn, *, is_label: bool = False
+) -> tuple[TableFault, ...]:
     """Return a fault for each kind of cells that do not fit, explained, with the lines of the bounds that correct them.
 
     All lines may be written down together.
@@ -140,7 +142,7 @@ def outside_bounds(table: Table, column: Column, values: NDArray[np.float64]) ->
     return (_table_fault(table, column.name, fault, rows, fields["got"]),)
 
 
-def _kinds(table: Table, column: Column, read: ReadCells) -> list[TableFault]:
+def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]:
     """Return a fault for each kind of cells, in the order of their first rows; of very many kinds the last as one.
 
     Empty cells are of one kind, and never among the last.
@@ -167,22 +169,22 @@ def _kinds(table: Table, column: Column, read: ReadCells) -> list[TableFault]:
 
 def _kind(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> str:
     """Return the kind of a cell, equal for cells with one correction, empty for empty ones."""
-    if fault.code in NOTHING:
+    if fault.code in EMPTY_CODES:
         return ""
     if fault.code == "cell.unknown_level":
-        return f"level {canonical(str(text_in(cell)))}"
+        return f"level {canonical_text(str(parse_text(cell)))}"
     return f"{fault.code}{_explained(fault, cell, table, levels).fields.get('hint', '')}"
 
 
 def _explained(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> Fault:
-    text = canonical(str(text_in(cell))) if fault.code == "cell.unknown_level" else ""
-    return explain(fault, Refused(table.form, cell, text, levels))
+    text = canonical_text(str(parse_text(cell))) if fault.code == "cell.unknown_level" else ""
+    return add_hint(fault, RefusedInput(table.form, cell, text, levels))
 
 
 def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64], example: object) -> TableFault:
     """Return the fault of these rows, counted from 0."""
     first = tuple(int(table.row_numbers[i]) for i in rows[:FIRST_ROWS].tolist())
-    if fault.code in NOTHING and table.blank_rows()[rows].all():
+    if fault.code in EMPTY_CODES and table.blank_rows()[rows].all():
         return TableFault(name, InputFault("row.empty"), len(rows), first)
     return TableFault(name, fault, len(rows), first, "" if example is None else str(example))
 
@@ -199,29 +201,31 @@ def _with_aliases(faults: Sequence[TableFault], levels: Sequence[str], aliases: 
         level = meant.get(fault.example)
         if level is not None:
             texts = [*said.get(level, ()), *(text.strip() for text, other in meant.items() if other == level)]
-            fault = replace(fault, section=f"aliases.{key(fault.column)}", line=f"{key(level)} = {_quoted(texts)}")
+            fault = replace(
+                fault, section=f"aliases.{toml_key(fault.column)}", line=f"{toml_key(level)} = {_quoted(texts)}"
+            )
         found.append(fault)
     return found
 
 
 def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     """Return the faults of a column of classes; many different numbers are one fault."""
-    unknown = [fault for fault in faults if fault.code not in NOTHING]
+    unknown = [fault for fault in faults if fault.code not in EMPTY_CODES]
     if len(unknown) < _MANY_NUMBERS or not all(_is_number(fault.example) for fault in unknown):
         return faults
     numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": unknown[0].fault.fields["got"]})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
-    return [together, *(fault for fault in faults if fault.code in NOTHING)]
+    return [together, *(fault for fault in faults if fault.code in EMPTY_CODES)]
 
 
-def key(name: str) -> str:
+def toml_key(name: str) -> str:
     """Return a name as TOML writes a key."""
     import tomlkit  # a party whose files fit need not wait for it
 
     return on_one_line(tomlkit.key(name).as_string())
 
 
-def naming(column: str) -> TableFault:
+def unnamed_label_fault(column: str) -> TableFault:
     """Return the fault that the bounds do not name the column of classes, with the line that does."""
     fault = InputFault("label.not_named", {"column": shown(column)})
     return TableFault(column, fault, section="label", line=f"column = {_quoted([column])[1:-1]}")
@@ -236,34 +240,34 @@ def _other_bounds(fault: TableFault, column: Column) -> str | None:
 
 def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: bool) -> TableFault:
     """Return the fault with the line that corrects it; `bounds`: new bounds of the column, where it needs some."""
-    if fault.code in NOTHING:
+    if fault.code in EMPTY_CODES:
         if isinstance(column, CategoricalColumn) and _is_ambiguous(column) and not is_label:
             return fault
         is_levels = bounds == _TRUTHS if bounds else isinstance(column, CategoricalColumn | BinnedColumn)
         rule = LEAVE_OUT if is_label else CATEGORY if is_levels else INDICATOR
         note = _OF_ANOTHER_NUMBER if is_label else None
-        return replace(fault, section="missing", line=f'{key(fault.column)} = "{rule}"', note=note)
+        return replace(fault, section="missing", line=f'{toml_key(fault.column)} = "{rule}"', note=note)
     if bounds is not None and _other_bounds(fault, column) == bounds:
         note = _POSSIBLE if bounds == _DATES else None
-        return replace(fault, section="columns", line=f"{key(column.name)} = {bounds}", note=note)
+        return replace(fault, section="columns", line=f"{toml_key(column.name)} = {bounds}", note=note)
     return fault
 
 
 def _is_ambiguous(column: CategoricalColumn) -> bool:
     """Return whether a level has the name of a rule for empty cells: then no rule may stand there."""
     texts = (text for _, others in column.aliases for text in others)
-    return any(canonical(text) in RULES for text in (*column.categories, *texts))
+    return any(canonical_text(text) in EMPTY_CELL_RULES for text in (*column.categories, *texts))
 
 
 def _alike(text: str, levels: Sequence[str]) -> str | None:
     """Return the one level that equals a text but for letter case, or as a truth value; None otherwise."""
     if len(text) > _LONGEST_ALIAS:
         return None
-    form = canonical(text).casefold()
+    form = canonical_text(text).casefold()
     same = [level for level in levels if level.casefold() == form]
     for words in (_NO, _YES):
         if not same and form in words:
-            same = [level for level in levels if canonical(level).casefold() in words]
+            same = [level for level in levels if canonical_text(level).casefold() in words]
     return same[0] if len(same) == 1 else None
 
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import NUMBER_SCHEMA, check_line
-from smc_dp.data.partition import check_letters
+from smc_dp.data.partition import check_name
 from smc_dp.run.identities import PublicKeyText as PublicKeyText
 from smc_dp.run.identities import SignatureText as SignatureText
 
@@ -49,7 +49,7 @@ def _seconds(value: object) -> float:
 
 
 def _name(value: object) -> str:
-    check_letters(name := check_line(value))
+    check_name(name := check_line(value))
     return name
 
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.documents import UnfitError
-from smc_dp.core.errors import Fault, InputError, InputFault
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.preprocess import encode, examine, warn_of_clipping
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.preprocess import encode_rows, examine_table, warn_of_clipping
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.agreement import Agreement
@@ -133,7 +132,7 @@ def participant(study: JointStudy, public: bytes) -> str:
     raise InputError("key.not_in_study", public_key=public.hex())
 
 
-def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRows:
+def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> OwnRows:
     """The rows of a file under the study's bounds; `UnfitError` has every fault.
 
     form: how the file is written, None where that stands beside it, if anywhere.
@@ -148,7 +147,7 @@ def rows_of(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
         raise InputError(NO_ROWS).within(table.source)
     if bounds.label is None:
         raise InputError("bounds.label_missing")
-    found = examine(table, bounds, bounds.label, strict=strict)
+    found = examine_table(table, bounds, bounds.label, strict=strict)
     if found.faults:
         raise UnfitError(table.source, [fault.placed(table.source) for fault in found.faults])
     warn_of_clipping(table.source, found, bounds)
@@ -157,7 +156,7 @@ def rows_of(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
 
 def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
     """Return the public rows without labels of a file, under these bounds."""
-    return AuxiliaryRows(encode(read_table(path, f"file {path}"), bounds), f"file {path}")
+    return AuxiliaryRows(encode_rows(read_table(path, f"file {path}"), bounds), f"file {path}")
 
 
 def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
-from smc_dp.data.report import columns
+from smc_dp.data.report import column_table
 from smc_dp.deploy.study import JointStudy
 from smc_dp.pages.blocks import Bullets, Section
 from smc_dp.pages.shortening import some
@@ -27,7 +27,7 @@ def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
         yield _section("INSECURE", [f"{REASONS[mark]}." for mark in agreement.marks])
     yield _section("Who takes part", [f"{name}, public key {key.hex()}" for name, key in study.identities.items()])
     learned = Bullets(tuple(_learned(study, agreement)))
-    yield Section("What is learned", (learned, *columns(study.bounds)))
+    yield Section("What is learned", (learned, *column_table(study.bounds)))
     yield _section("What leaves the site", _leaving(study, agreement))
     yield _section("What the release guarantees, against whom, and what not", [agreement.statement.plain_words()])
     yield _section("What it costs", _cost(agreement))
@@ -86,7 +86,7 @@ def _cost(agreement: Agreement) -> Iterator[str]:
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     greetings, letters = duration(study.deadlines.greetings), duration(study.deadlines.letters)
     yield f"Until all have greeted: {greetings}. If somebody has not by then, the session ends, and nobody is charged."
-    missing = agreement.among.parties - agreement.among.remaining
+    missing = agreement.threat_model.parties - agreement.threat_model.remaining
     going = f"the others go on without it, as long as no more than {missing} of the parties are missing"
     rest = going if missing else "the session ends"
     yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."

@@ -16,7 +16,7 @@ from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
 from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.file_form import FileForm, FileSection
+from smc_dp.data.file_format import FileFormat, FileSection
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.numbers import at_most
 from smc_dp.privacy.statement import Adjacency, round_up
@@ -78,7 +78,7 @@ class OwnTerms(Document):
         return None if self.data is None else self._folder / self.data
 
     @property
-    def form(self) -> FileForm | None:
+    def form(self) -> FileFormat | None:
         """How the rows are written, if the terms say so."""
         return None if self.file is None else self.file.form
 
@@ -118,7 +118,7 @@ class OwnTerms(Document):
             yield "terms.insecure", {"marks": agreement.marks}
 
     def _faults_of_company(self, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
-        limits, among = self.limits, agreement.among
+        limits, among = self.limits, agreement.threat_model
         if among.remaining < limits.min_parties:
             yield "terms.min_parties", {"wanted": limits.min_parties, "got": among.remaining}
         if among.colluders < limits.min_colluders:

@@ -38,17 +38,17 @@ class SampleComparison:
         return min(1.0, self.smallest * self.tests)
 
 
-def shape(found: Readings) -> SampleShape:
+def reading_counts(found: Readings) -> SampleShape:
     """Return the number of readings at each place."""
     return {place: len(values) for place, values in found.items()}
 
 
 def compare_samples(left: Sequence[Readings], right: Sequence[Readings]) -> SampleComparison:
     """Compare both samples, place by place; p = 0 when the structure of their readings differs."""
-    wanted = shape(left[0])
-    if any(shape(found) != wanted for found in (*left, *right)):
+    wanted = reading_counts(left[0])
+    if any(reading_counts(found) != wanted for found in (*left, *right)):
         return SampleComparison(0.0, "the structure", 1)
-    table, smallest, worst, tests = p_values(len(left), len(right)), 1.0, "nowhere", 0
+    table, smallest, worst, tests = fisher_p_values(len(left), len(right)), 1.0, "nowhere", 0
     for place in wanted:
         samples = [[found[place] for found in sample] for sample in (left, right)]
         ones = _occurrences(*samples)
@@ -84,7 +84,7 @@ def _events(sample: Sequence[Sequence[int]], width: int) -> Iterator[NDArray[np.
 
 
 @cache
-def p_values(left: int, right: int) -> NDArray[np.float64]:
+def fisher_p_values(left: int, right: int) -> NDArray[np.float64]:
     """Return two-sided p-values of Fisher's exact test, at [a, b] for an event in a `left` and b `right` executions.
 
     A p-value is twice the smaller tail of the hypergeometric distribution.
@@ -116,7 +116,7 @@ def smallest_shift(left: int, right: int, level: float, base: float, power: floa
 
     Rounded up to hundredths; None if not even a certain event is rejected.
     """
-    rejects = p_values(left, right) < level
+    rejects = fisher_p_values(left, right) < level
     chance = rejects @ _binomial(right, base)  # by occurrences on the left
     shifts = np.arange(1, round((1 - base) / _STEP) + 1) * _STEP
     moved = np.minimum(1.0, base + shifts)[:, np.newaxis]

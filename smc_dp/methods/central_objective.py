@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
@@ -54,17 +55,18 @@ class CentralObjective(Method):
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#54483c"
 
+    @override
     def __post_init__(self) -> None:
         if self.lam is not None:
             super().__post_init__()
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the only party."""
         return own_noise(cls(STRONG), several=False)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """For the announced number of rows."""
         law = self.law(public, target)
         if law is None:
             return nothing("record", "replace", NO_NOISE)
@@ -74,7 +76,7 @@ class CentralObjective(Method):
         return PrivacyStatement("approx", epsilon, delta, "record", "replace", OWNER, (SIZES,))
 
     def law(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
-        """How the objective of the announced number of rows is perturbed; None for no noise."""
+        """Return the perturbation of the objective of the announced number of rows; None for no noise."""
         n, d, epsilon = sum(announced_sizes(public, self)), public.dimension, target.epsilon
         if epsilon is None:
             return None
@@ -83,25 +85,26 @@ class CentralObjective(Method):
             return gaussian_objective.proven(epsilon, target.delta, n, modulus, curvature, d, PUBLIC_TAU)
         return objective_perturbation.proven(epsilon, n, modulus, curvature, d, PUBLIC_TAU)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody has all rows, draws the noise and trains."""
         return Trusted(lambda parts, rng: self._solution(parts, public, target, rng))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
-        """The rows themselves."""
         return rows
 
+    @override
     def finish(self, value: Array, public: Public, target: Target) -> Release:
-        """The weights as they are."""
         return Release(binary(value), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Checks only: the noise is part of the training, which happens at the release. One class is enough."""
+        # Checks only: the noise is part of the training, which happens at the release. One class is enough.
         self._pooled(federation.parties, federation.public)
         return TrainedParts(self, federation.public, federation.parties, lambda *_: federation.parties)
 
     def _weight(self, n: int, d: int, target: Target) -> float:
-        """Lam, of public numbers only."""
+        """Return lam, of public numbers only."""
         if self.lam is not None:
             return float(self.lam)
         if target.epsilon is None:
@@ -119,7 +122,7 @@ class CentralObjective(Method):
         return one.parties[0]
 
     def _solution(self, parts: Sequence[Rows], public: Public, target: Target, rng: Stream) -> Array:
-        """(d,), as it may be shown."""
+        """Train on all rows, and return the weights as they may be shown: (d,)."""
         rows, law = self._pooled(parts, public), self.law(public, target)
         signs: Array = 2.0 * rows.y.astype(np.float64) - 1
         if law is None:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
@@ -86,6 +87,7 @@ class AverageMethod(Method):
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#fc00fc"
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.h, int | float) or not 2.0**-10 <= self.h <= 2.0**10:
@@ -99,18 +101,18 @@ class AverageMethod(Method):
                 raise InputError("site_epsilons.out_of_range", got=shown(share))
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of one site of many, each of which publishes a classifier."""
         return own_noise(cls(STRONG))
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """The worst epsilon of all who add noise, and what holds for the rows of each site."""
         return self._stated(public, target, None, ())
 
     def _stated(
         self, public: Public, target: Target, own: ObjectivePerturbation | None, caveats: tuple[str, ...]
     ) -> PrivacyStatement:
-        """`own`: of the aggregator."""
+        """State the worst epsilon of all who add noise; `own` is the perturbation of the aggregator."""
         if target.epsilon is None:
             return nothing("record", "replace", NO_NOISE)
         each = [law.epsilon for law in laws(self, public, target) if law is not None]
@@ -123,12 +125,12 @@ class AverageMethod(Method):
             caveats += (f"{of_the_paper(target.epsilon, worst)}. {EXTRA}",)
         return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
 
+    @override
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
-        """Every site publishes its own classifier."""
         return EachPublishes()
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
-        """The site's classifier f_i, perturbed; where shares differ, it is not known at home which is the site's."""
         two_classes(public, self)
         check_own_size(rows)
         shares = set(self.site_epsilons or (1.0,))
@@ -136,12 +138,13 @@ class AverageMethod(Method):
             raise InputError("site_epsilons.several_at_home", got=shown(self.site_epsilons))
         return self.classifier(rows, self.law_of_site(public, target, shares.pop(), len(rows)), rng)
 
+    @override
     def finish(self, value: Any, public: Public, target: Target) -> Release:
-        """The mean of the classifiers."""
         return Release(_model(np.array(value).mean(axis=0)), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedSites:
-        """Checks only: the noise is part of the training, which happens at the release. One class is enough."""
+        # Checks only: the noise is part of the training, which happens at the release. One class is enough.
         two_classes(federation, self)
         check_sizes(federation)
         self.check_shares(len(federation.parties))
@@ -153,12 +156,12 @@ class AverageMethod(Method):
             raise InputError("site_epsilons.wrong_number", wanted=parties, got=len(self.site_epsilons))
 
     def law_of_site(self, public: Public, target: Target, share: float, n: int) -> ObjectivePerturbation | None:
-        """How a site with n rows perturbs its objective; None for no noise."""
+        """Return the perturbation of a site with n rows; None for no noise."""
         c = self._loss.largest_curvature
         return _law(self.lam, target, Fraction(share), n, c, public.dimension)
 
     def classifier(self, rows: Rows, law: ObjectivePerturbation | None, rng: Stream) -> Array:
-        """The classifier of these rows, as it may leave their owner: private if it is perturbed."""
+        """Train the classifier of these rows as it may leave their owner: private if it is perturbed."""
         return _minimiser(self._loss, rows.X, rows.y, 2 * self.lam, _coins(law, rng))
 
     @property
@@ -181,6 +184,7 @@ class FeatureMethod(AverageMethod):
     name: ClassVar[str] = "feat_agg"
     colour: ClassVar[str] = "#3c54fc"
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         check_one_of("scale", self.scale, get_args(Scale))
@@ -188,30 +192,30 @@ class FeatureMethod(AverageMethod):
             raise InputError("private_labelled.no_bool", got=shown(self.private_labelled))
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of one site of many, each of which publishes a classifier."""
         return own_noise(cls(STRONG), public=labelled(1, 0))
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """The worst epsilon of all who add noise, and what holds for the rows of each site."""
         own = self.law_of_aggregator(public, target)
         return self._stated(public, target, own, (PRIVATE if self.private_labelled else PUBLIC,))
 
+    @override
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
-        """Every site publishes its own classifier; private rows are with an aggregator, which is trusted with them."""
         if not self.private_labelled:
             return EachPublishes()
         law = self.law_of_aggregator(public, target)
         return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _coins(law, rng)))
 
+    @override
     def finish(self, value: Any, public: Public, target: Target) -> Release:
-        """The combination of the classifiers that public rows teach; an aggregator with private rows has made it."""
         if not self.private_labelled:
             value = self._combination(np.array(value), public, None)
         return Release(_model(np.asarray(value)), self.statement(public, target))
 
     def _combination(self, M: Array, public: Public, perturbation: Perturbation | None) -> Array:
-        """M' omega: (d,)."""
+        """Return M' omega: (d,)."""
         if self.scale == "unit":
             M = M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), _TINY)
         if self.private_labelled:
@@ -223,14 +227,14 @@ class FeatureMethod(AverageMethod):
         return np.asarray(M.T @ _minimiser(Logistic(), features, rows.y, 2 * self.lam, perturbation))
 
     def law_of_aggregator(self, public: Public, target: Target) -> ObjectivePerturbation | None:
-        """How the aggregator perturbs its objective; None for no noise, and where its rows are public."""
+        """Return the perturbation of the aggregator; None for no noise, and where its rows are public."""
         if not self.private_labelled:
             return None
         n = len(_labelled(self, public))
         return _law(self.lam, target, Fraction(1), n, Logistic().largest_curvature, public.parties)
 
+    @override
     def train(self, federation: Federation) -> TrainedSites:
-        """Checks only, as for `AverageMethod`; InputError without labelled rows of the aggregator."""
         trained = super().train(federation)
         _labelled(self, federation)
         return trained
@@ -244,18 +248,18 @@ class TrainedSites:
     federation: Federation
 
     def classifiers(self, target: Target, rng: Stream) -> Array:
-        """What the sites send: (N, d), f_i in row i; without noise for epsilon None."""
+        """Return the classifiers that the sites send: (N, d), f_i in row i; without noise for epsilon None."""
         check_target(target, self.method)
         parties = zip(self.federation.parties, laws(self.method, self.federation.public, target), strict=True)
         return np.array([self.method.classifier(rows, law, rng) for rows, law in parties])
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """New noise at every site, then the mean or the aggregator's combination."""
+        """Draw new noise at every site, then average or combine the classifiers."""
         return released(self.method, list(self.classifiers(target, rng)), self.federation.public, target, rng)
 
 
 def laws(method: AverageMethod, public: Public, target: Target) -> list[ObjectivePerturbation | None]:
-    """For each site, how it perturbs its objective; None for no noise."""
+    """Return the perturbation of each site; None for no noise."""
     method.check_shares(public.parties)
     shares = method.site_epsilons or (1.0,) * public.parties
     sizes = announced_sizes(public, method)
@@ -284,7 +288,7 @@ def _law(lam: float, target: Target, share: Fraction, n: int, c: Fraction, d: in
 
 
 def _minimiser(loss: Loss, X: Array, y: Labels, modulus: float, perturbation: Perturbation | None) -> Array:
-    """The classifier of these rows, as it may leave their owner: private if it is perturbed."""
+    """Train the classifier of these rows as it may leave their owner: private if it is perturbed."""
     signs: Array = 2.0 * y.astype(np.float64) - 1
     if perturbation is None:
         return minimise(loss, X, signs, modulus)

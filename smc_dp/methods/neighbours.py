@@ -42,21 +42,21 @@ class NeighbourPair:
 
 
 def labelled(*labels: int) -> Rows:
-    """The first record at 1, the others at 0."""
+    """Return rows with the first record at 1 and the others at 0."""
     X = np.zeros((len(labels), 1))
     X[0] = 1.0
     return Rows(X, np.array(labels))
 
 
 def one_record(method: Any) -> NeighbourPair:
-    """One record's label in the smaller of two parties."""
+    """Return neighbours in one record's label, in the smaller of two parties."""
     other = labelled(0, 1, 0, 1, 0, 1, 0, 1)
     worlds = (Federation((_one_party(0), other), 2), Federation((_one_party(1), other), 2))
     return NeighbourPair(method, worlds, "one record of the smaller of two parties has the other label; d = 1")
 
 
 def own_noise(method: Any, several: bool = True, public: Rows | None = None) -> NeighbourPair:
-    """One record's label, where each party has its own noise."""
+    """Return neighbours in one record's label, where each party has its own noise."""
 
     def parties(bits: Sequence[int]) -> Federation:
         return Federation(tuple(_one_party(bit) for bit in bits), 2, labelled=public)
@@ -66,7 +66,7 @@ def own_noise(method: Any, several: bool = True, public: Rows | None = None) -> 
 
 
 def one_party(method: Any, several: bool = False) -> NeighbourPair:
-    """The one party's data set, whose model labels the one public row."""
+    """Return neighbours in the one party's data set, whose model labels the one public row."""
 
     def parties(bits: Sequence[int]) -> Federation:
         return Federation(tuple(Rows(_ONE, np.array([bit])) for bit in bits), 2, unlabelled=_ONE)
@@ -76,13 +76,13 @@ def one_party(method: Any, several: bool = False) -> NeighbourPair:
 
 
 def one_more(method: Any) -> NeighbourPair:
-    """A record at 1 is added to one at 0."""
+    """Return neighbours with a record at 1 added to one at 0."""
     worlds = (Federation((Rows(np.zeros((1, 1)), np.array([1])),), 2), Federation((labelled(1, 1),), 2))
     return NeighbourPair(method, worlds, "the only party has one record more; d = 1")
 
 
 def only_record(method: Any) -> NeighbourPair:
-    """The label of the only record of the only party."""
+    """Return neighbours in the label of the only record of the only party."""
     worlds = (Federation((labelled(0),), 2), Federation((labelled(1),), 2))
     return NeighbourPair(method, worlds, "the only record has the other label; d = 1")
 

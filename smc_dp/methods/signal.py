@@ -1,4 +1,4 @@
-"""How far a release stands out of its noise, from public numbers alone; see `smc_dp.privacy.distributed.signal`."""
+"""Signal of a release against its noise, from public numbers alone; see `smc_dp.privacy.distributed.signal`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAMBDA = 0.1
 
 @dataclass(frozen=True)
 class PublicNumbers:
-    """The public numbers of a run: rows of each party, columns, classes, what is wanted, who may not be honest.
+    """Public numbers of a run: rows of each party, columns, classes, target and threat model.
 
     lam: of the method, if it has one. InputError for numbers that make no sense.
     """
@@ -38,22 +38,22 @@ class PublicNumbers:
 
     @property
     def rows(self) -> int:
-        """Of all parties."""
+        """Number of rows of all parties."""
         return sum(self.sizes)
 
     @property
     def mu(self) -> float:
-        """Of the Gaussian curve that is wanted."""
+        """Parameter mu of the Gaussian curve that is wanted."""
         return float(self.target.mu)
 
     @property
     def counted(self) -> float:
-        """sqrt(H/K): what the shares of those who are not counted as honest cost."""
+        """Factor sqrt(H/K): the cost of the shares of parties that are not counted as honest."""
         return sqrt(self.among.honest / self.among.parties)
 
 
 def signal(method: str, run: PublicNumbers) -> float:
-    """Return how long what is released is, at most or about, against the length of its noise: 0 or more.
+    """Return the length of the released vector against that of its noise, at most or about: 0 or more.
 
     Of `newton` and `gd` it is n mu/sqrt(d(k-1)) sqrt(H/K); of the others something that means about the same. Noise
     is that of the secure form. InputError for methods that no protocol computes.
@@ -75,14 +75,14 @@ def _of_models(run: PublicNumbers, moved: float) -> float:
 
 
 def _of_prr_mean(run: PublicNumbers) -> float:
-    """The longest model against K-norm noise of the smallest party, which is d scales long."""
+    """Compare the longest model with K-norm noise of the smallest party, which is d scales long."""
     found = logistic_constants(2 * run.lam)
     scale = float(found.G) / (2 * run.lam * run.among.parties * min(run.sizes) * float(run.target.wanted))
     return 8 * float(found.W) / (scale * run.dimension)
 
 
 def _of_parties(run: PublicNumbers) -> float:
-    """As of sums, with a party in place of a record."""
+    """Return the signal of sums, with a party in place of a record."""
     K = run.among.parties
     return K * run.mu / sqrt(run.dimension * (run.classes - 1)) * run.counted
 

@@ -1,4 +1,4 @@
-"""Many discrete Gaussians at once: the law of `discrete.discrete_gaussian` to the last bit, by other uniform bits.
+"""Many discrete Gaussians at once: the distribution of `discrete.discrete_gaussian` exactly, by other uniform bits.
 
 For a variance parameter v let t = isqrt(v) + 1 > sqrt(v). Proposed are a sign, k >= 0 with probability 2^-(k+1) and j
 uniform in [0, t), so |y| = k t + j has a probability in proportion to 2^-k; it is kept with probability
@@ -38,7 +38,7 @@ _SQUARINGS, _TERMS = 12, 6
 
 
 def discrete_gaussians(variance: Fraction, count: int, rng: Stream) -> list[int]:
-    """So many integers, independent, each y with probability proportional to e^(-y^2/(2 variance)), variance > 0."""
+    """Draw independent integers, each y with probability proportional to e^(-y^2/(2 variance)), variance > 0."""
     if count < FEW or not 1 <= variance <= LARGEST_VARIANCE:
         return [discrete_gaussian(variance, rng) for _ in range(count)]
     found = list[int]()
@@ -48,7 +48,7 @@ def discrete_gaussians(variance: Fraction, count: int, rng: Stream) -> list[int]
 
 
 def _kept(variance: Fraction, wanted: int, rng: Stream) -> list[int]:
-    """What is kept of enough proposals for about as many as wanted, in the order in which they came."""
+    """Return the accepted ones of enough proposals for about as many as wanted, in the order in which they came."""
     t = isqrt(int(variance)) + 1
     bits = max(1, (t - 1).bit_length())
     proposals = min(_MOST, (2 * wanted << bits) // t + WORD)
@@ -69,7 +69,7 @@ def _kept(variance: Fraction, wanted: int, rng: Stream) -> list[int]:
 
 
 def near(y: Array, power: Array, variance: Fraction) -> Array:
-    """p for each |y| and 2^k, to 2^-38."""
+    """Return the acceptance probability p for each |y| and 2^k, to 2^-38."""
     g = y.astype(float)
     g = g * g / float(2 * variance)
     small = np.minimum(g, 64.0) / (1 << _SQUARINGS)
@@ -82,7 +82,7 @@ def near(y: Array, power: Array, variance: Fraction) -> Array:
 
 
 def decided(read: int, y: int, k: int, variance: Fraction, rng: Stream) -> bool:
-    """Whether a uniform number that begins with these 53 bits is below p; the stream has the rest of them."""
+    """Decide whether a uniform number that begins with these 53 bits is below p; the stream has its further bits."""
     known, g = _READ, Fraction(y * y) / (2 * variance)
     while True:
         read, known = read << WORD | rng.bits(WORD), known + WORD

@@ -39,12 +39,12 @@ _BLOCK = 1 << (53 - 2 * ROW_BITS)  # so many products of entries add up exactly 
 
 
 def count(D: int) -> int:
-    """p, the number of coefficients for theta: (D,)."""
+    """Return p, the number of coefficients for theta: (D,)."""
     return D + D * (D + 1) // 2
 
 
 def coefficients(rows: Array, y: npt.NDArray[np.int64]) -> list[int]:
-    """The sum over rows, (n, D) with entries in [-1, 1] and n <= 10^7, labels y in {0, 1}: p integers, exactly."""
+    """Sum over rows, (n, D) with entries in [-1, 1] and n <= 10^7, labels y in {0, 1}: p integers, exactly."""
     n, D = rows.shape
     linear, square = np.zeros(D, dtype=np.int64), np.zeros((D, D), dtype=np.int64)
     for start in range(0, n, _BLOCK):
@@ -58,14 +58,14 @@ def coefficients(rows: Array, y: npt.NDArray[np.int64]) -> list[int]:
 
 
 def quadratic(values: Array, D: int) -> tuple[Array, Array]:
-    """b: (D,) and the symmetric M: (D, D) with b.theta + theta'M theta for these p coefficients, in reals."""
+    """Return b: (D,) and the symmetric M: (D, D) with b.theta + theta'M theta for these p coefficients, in reals."""
     M = np.zeros((D, D))
     M[np.triu_indices(D)] = values[D:]
     return values[:D], (M + M.T) / 2
 
 
 def l1_sensitivities(d: int, r: int) -> tuple[int, int]:
-    """Of the coefficients of degree 1 and of degree 2, in their units, to replacing one record; upper bounds.
+    """Bound the L1 sensitivities of the coefficients of degrees 1 and 2, in their units, to replacing one record.
 
     With A = sqrt(d r/2) >= |x~|_1 but for the last entry B = sqrt(r/2): degree 1 moves by at most (A + B)/2 twice,
     because |1/2 - y| = 1/2. Degree 2 has the norm |x~|_1^2/8, and moves by at most (A^2 + 2AB)/8 twice, because the
@@ -79,7 +79,7 @@ def l1_sensitivities(d: int, r: int) -> tuple[int, int]:
 
 
 def printed_scales(d: int, epsilon: Fraction) -> tuple[Fraction, Fraction]:
-    """The Laplace scales of degree 1, 9d/(2 epsilon), and of degree 2, 2 (J + 1) d^2/(8 epsilon), in units.
+    """Return the Laplace scales of degree 1, 9d/(2 epsilon), and of degree 2, 2 (J + 1) d^2/(8 epsilon), in units.
 
     J = 2; d is the number of attributes. The paper works the first out (equation 35) and says "the same approach" for
     the second. Its |lambda|_max must be the L1 norm of all coefficients of a degree, the largest over records, d^2/8
@@ -90,5 +90,5 @@ def printed_scales(d: int, epsilon: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _root(value: Fraction) -> Fraction:
-    """The square root, rounded up."""
+    """Return the square root, rounded up."""
     return Fraction(ceil_sqrt(math.ceil(value * (1 << 128))), 1 << 64)

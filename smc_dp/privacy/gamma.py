@@ -49,7 +49,7 @@ def gamma_above(shape: Fraction, scale: Fraction, rng: Stream, *, bits: int = 12
 
 
 def _accepted(part: Fraction, draw: Stream, bits: int) -> Uniforms:
-    """The first pair of uniforms that Jöhnk's rejection lets pass; pi/4 of them do at least."""
+    """Return the first pair of uniforms that Jöhnk's rejection lets pass; pi/4 of them do at least."""
     for number in count():
         pair = Uniforms(2, draw.fork(f"trial {number}"))
         if settled(partial(_passes, pair, part), bits):
@@ -70,7 +70,7 @@ def _powers(pair: Uniforms, part: Fraction, known: int) -> tuple[arb, arb]:
 
 
 def _up(ball: arb) -> Fraction | None:
-    """What every number of the ball is rounded up to; None when that is not one number."""
+    """Round every number of the ball up; None when the result is not one number."""
     if not (ball.is_finite() and ball > 0):
         return None
     low, high = (_rounded_up(end) for end in (ball.lower(), ball.upper()))
@@ -78,7 +78,7 @@ def _up(ball: arb) -> Fraction | None:
 
 
 def _rounded_up(end: arb) -> Fraction:
-    """The smallest number of MANTISSA_BITS bits not below this end of a ball."""
+    """Return the smallest number of MANTISSA_BITS bits not below this end of a ball."""
     mantissa, exponent = map(int, end.man_exp())
     surplus = max(0, mantissa.bit_length() - MANTISSA_BITS)
     shortened, exponent = -(-mantissa >> surplus), exponent + surplus

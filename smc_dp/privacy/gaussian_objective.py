@@ -67,12 +67,12 @@ _LEAST_DELTA = Fraction(1, 1 << 333)
 
 @dataclass(frozen=True)
 class GaussianPerturbation(PerturbedObjective):
-    """With discrete Gaussian noise."""
+    """Perturbation with discrete Gaussian noise."""
 
     noise: DiscreteGaussian
 
     def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
-        """Whether the release is (epsilon, delta)-private to replacing one row, for certain; delta at least 2^-333."""
+        """Tell whether the release is surely (epsilon, delta)-private to replacing one row; delta at least 2^-333."""
         mu_squared = self.noise.mu_squared(APART)
         left = epsilon - self.jacobian - self.output.epsilon(self.moved)
         if left <= 0 or delta < _LEAST_DELTA or not in_reach(mu_squared):
@@ -83,7 +83,7 @@ class GaussianPerturbation(PerturbedObjective):
 def proven(
     epsilon: Fraction, delta: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float
 ) -> GaussianPerturbation:
-    """The perturbation that keeps (epsilon, delta), with as little noise as the theorem allows.
+    """Return the perturbation that keeps (epsilon, delta), with as little noise as the theorem allows.
 
     Delta is chosen as in `objective_perturbation.proven`, for the other arguments see there too. delta at least 2^-333
     and below 1. ValueError: a figure out of range.
@@ -102,10 +102,10 @@ def proven(
 
 @lru_cache(maxsize=1024)
 def _mu(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest float 2/sigma with which the minimiser keeps both, where the determinant costs nothing."""
+    """Return the largest float 2/sigma with which the minimiser keeps both, where the determinant costs nothing."""
     return largest_mu(lambda mu: charged(lambda e: _of_minimiser(e, exactly(mu)), epsilon, delta))
 
 
 def _of_minimiser(epsilon: arb, mu: arb) -> arb:
-    """The delta of the theorem, as a ball; mu = 2/sigma, epsilon without J."""
+    """Return the delta of the theorem, as a ball; mu = 2/sigma, epsilon without J."""
     return curve(epsilon, mu) + 2 * curve(epsilon, mu / 2)

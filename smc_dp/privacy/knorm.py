@@ -33,7 +33,7 @@ def knorm_integers(dimension: int, scale: Fraction, rng: Stream, *, bits: int = 
 
 
 def _round(uniforms: list[arb], dimension: int, scale: Fraction) -> list[int] | None:
-    """The rounded vector, or None when the balls are too wide to tell."""
+    """Return the rounded vector, or None when the balls are too wide to tell."""
     product = arb(1)
     for u in uniforms[:dimension]:
         product *= u

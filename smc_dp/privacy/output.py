@@ -27,14 +27,14 @@ NO_NOISE = "No noise was asked for (epsilon = inf)."
 
 @dataclass(frozen=True)
 class Calibrated:
-    """Noise, and how far neighbouring data sets move the integers it is added to, in the norm of the noise."""
+    """Noise, and the sensitivity of the integers that it is added to, in the norm of the noise."""
 
     law: Law
     sensitivity: int
 
 
 def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
-    """The noise that gives what is wanted to a vector of this dimension and L2 sensitivity delta (in reals).
+    """Calibrate noise to the target for a vector of this dimension and L2 sensitivity delta (in reals).
 
     InputError for noise of which every party draws a share: that is `smc_dp.privacy.distributed`.
     """
@@ -50,7 +50,7 @@ def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
 
 
 def gaussian(target: Target, dimension: int, D: int, releases: int = 1) -> Calibrated:
-    """The Gaussian noise that gives what is wanted to integers that move by D in L2: every sigma comes from here.
+    """Calibrate Gaussian noise to the target for integers that move by D in L2: every sigma comes from here.
 
     releases: how many vectors of this dimension get such noise, when D is how far all of them together move, the root
     of the sum of squares. ValueError for more integers than the theorem of `smc_dp.privacy.gaussian` is used for.
@@ -61,7 +61,7 @@ def gaussian(target: Target, dimension: int, D: int, releases: int = 1) -> Calib
 
 
 def printed(target: Target, dimension: int, delta: Fraction, scale: Fraction) -> Calibrated:
-    """The noise of a printed scale (in reals), beside the true sensitivity, whatever that makes of epsilon."""
+    """Return noise of a published scale (in reals), beside the true sensitivity, whatever that makes of epsilon."""
     on_grid = scale * (1 << GRID.fraction_bits)
     if target.noise == "laplace":
         return Calibrated(DiscreteLaplace(dimension, on_grid), GRID.l1_sensitivity(delta, dimension))
@@ -69,19 +69,19 @@ def printed(target: Target, dimension: int, delta: Fraction, scale: Fraction) ->
 
 
 def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream, divisor: int = 1) -> Array:
-    """Integers on the grid plus noise if any, as floats over the divisor: (dimension,)."""
+    """Add noise, if any, to integers on the grid, as floats over the divisor: (dimension,)."""
     return np.array(GRID.decode(with_noise(integers, noise, rng), divisor))
 
 
 def with_noise(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> tuple[int, ...]:
-    """Integers on the grid plus noise if any."""
+    """Add noise, if any, to integers on the grid."""
     if noise is None:
         return tuple(integers)
     return tuple(w + e for w, e in zip(integers, noise.law.sample(rng), strict=True))
 
 
 def on_grid(values: Array) -> list[int]:
-    """The entries of an array of any shape, in its order, as integers on the grid."""
+    """Encode the entries of an array of any shape, in its order, as integers on the grid."""
     return GRID.encode(values.ravel().tolist())
 
 
@@ -93,7 +93,7 @@ def stated(
     adversary: str,
     caveats: tuple[str, ...] = (),
 ) -> PrivacyStatement:
-    """What a release with this noise guarantees; nothing without noise."""
+    """State what a release with this noise guarantees; nothing without noise."""
     if noise is None:
         return nothing(unit, adjacency, NO_NOISE)
     if isinstance(noise.law, DiscreteGaussian):
@@ -107,13 +107,13 @@ def stated(
 
 
 def of_the_paper(nominal: Fraction, true: float) -> str:
-    """The caveat of noise as printed, without its full stop."""
+    """Return the caveat of noise as printed, without its full stop."""
     shown, proved = short_figure(float(nominal)), short_figure(true)
     return f"The noise is the paper's: its nominal epsilon is {shown}, what it is proved to give is at most {proved}"
 
 
 def implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:
-    """The epsilon of Gaussian noise at the target's delta, by its curve where it has one."""
+    """Return the epsilon of Gaussian noise at the target's delta, by its curve where it has one."""
     # No more mu than the target's implies no more than its epsilon, which has not been rounded twice.
     if mu is not None and mu <= target.mu:
         return target.wanted
@@ -122,5 +122,5 @@ def implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:
 
 
 def nothing(unit: Unit, adjacency: Adjacency, *why: str) -> PrivacyStatement:
-    """The statement of a release that guarantees nothing, and why."""
+    """State that a release guarantees nothing, and why."""
     return PrivacyStatement("none", None, 0.0, unit, adjacency, "nobody", why)

@@ -39,10 +39,10 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.core import documents, reading
 from smc_dp.core.errors import InputError
 from smc_dp.data import bounds as bounds_module
-from smc_dp.data import bounds_file, csv_cells, file_form, format_hints, parquet_cells, tables, text_lines
+from smc_dp.data import bounds_file, csv_cells, file_format, format_hints, parquet_cells, table_reader, text_lines
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.limits import TableLimits
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.run import documents as run_documents
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency, transcript_header, transcript_lines, verify_release
@@ -342,9 +342,9 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
         bounds_module,
         csv_cells,
         parquet_cells,
-        tables,
+        table_reader,
     )
-    modules += (file_form, format_hints, text_lines)
+    modules += (file_format, format_hints, text_lines)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

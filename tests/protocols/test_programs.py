@@ -21,7 +21,7 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Claim
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
-from smc_dp.leakage import law
+from smc_dp.leakage import distributions
 from smc_dp.leakage.executions import execute
 from tests.support.refusals import refused
 
@@ -132,12 +132,12 @@ def test_every_claim_is_tried_also_that_of_a_step_inside_of_others() -> None:
     assert untried({"comparison": replace(claims["comparison"], trials=None)}) == {"comparison"}
 
 
-def tried(protocol: Protocol) -> law.TestedLaw:
+def tried(protocol: Protocol) -> distributions.DistributionCheck:
     claim = protocol.claim
     assert claim is not None
     assert claim.trials is not None
     small = claim.trials.small(protocol.model.sample(3))
-    return law.law(protocol.program, claim.trials, small, Stream.insecure_from_seed("law"))
+    return distributions.check_distributions(protocol.program, claim.trials, small, Stream.insecure_from_seed("law"))
 
 
 @pytest.mark.slow

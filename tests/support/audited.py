@@ -15,7 +15,7 @@ from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.ledger.history import Limit
@@ -38,7 +38,7 @@ class Folders(NamedTuple):
         return load(self.run, views=self.views if views else None)
 
 
-def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> Prepared:
+def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> PreparedData:
     """Parties of these sizes with d made-up features in [-1, 1]."""
     rng = np.random.default_rng(seed)
     columns = tuple(NumericColumn(f"x{i}", -1.0, 1.0) for i in range(d))
@@ -47,11 +47,11 @@ def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> Prepared:
         X = rng.uniform(-1, 1, (n, d)) / np.sqrt(2 * d)
         parties[f"north-{j}"] = Rows(X, np.arange(n) % 2)
     bounds = Bounds(columns, ("no", "yes"), "outcome", bias=0.0, center=False)
-    return Prepared(Federation(tuple(parties.values()), 2, names=tuple(parties)), None, bounds)
+    return PreparedData(Federation(tuple(parties.values()), 2, names=tuple(parties)), None, bounds)
 
 
 def agreement(
-    data: Prepared,
+    data: PreparedData,
     target: Target | None = None,
     lam: float = 0.1,
     *,
@@ -73,7 +73,7 @@ def agreement(
 
 
 def sum_agreement(
-    data: Prepared, method: Any = None, target: Target | None = None, *, seeded: bool = True, **options: Any
+    data: PreparedData, method: Any = None, target: Target | None = None, *, seeded: bool = True, **options: Any
 ) -> Agreement:
     """What the parties of a secure sum agree on, a weighted sum unless said otherwise. `options`: of `SumTerms`."""
     made = method or WeightedSum(0.1)

@@ -21,7 +21,7 @@ from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.core.documents import canonical_line, canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.record import OwnLog, owed, read, record_of
 from smc_dp.deploy.release import own_view
@@ -163,7 +163,7 @@ class Deployed:
 
 
 def deployed(
-    data: Prepared,
+    data: PreparedData,
     agreed: Agreement,
     *,
     study: Change = nothing,
@@ -193,7 +193,7 @@ def deployed(
     parts = {n: LocalParty(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
     inputs: dict[str, tuple[Any, ...]] = {name: (session.parameters,) for name in session.names}
     inputs |= {name: part.inputs(session) for name, part in parts.items()}
-    home = {name: answers for name, part in parts.items() if (answers := part.at_home(session, inputs[name]))}
+    home = {name: answers for name, part in parts.items() if (answers := part.answers(session, inputs[name]))}
     seeds = {name: coins.fork(f"seed {name}") for name in session.names}
     setting = Setting(drop_outs={name: SealedCount(n) for name, n in vanish.items()}, views=True)
     run = simulate(session, pinned, seeds, inputs, setting, home)

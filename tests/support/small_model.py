@@ -33,7 +33,7 @@ from smc_dp.audit.run.conformity import expected_schedule
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.record import check_record
 from smc_dp.deploy.release import MadeRelease, released_from
 from smc_dp.run.release_consistency import find_contradictions
@@ -62,7 +62,7 @@ def honest(parties: int) -> Deployed:
     return session(hospitals(SIZES[parties], 1))
 
 
-def session(data: Prepared) -> Deployed:
+def session(data: PreparedData) -> Deployed:
     """A sum in which one party may vanish."""
     return deployed(data, sum_agreement(data, seeded=False, colluders=0, dropouts=1))
 

@@ -33,7 +33,7 @@ def predict(
     run_folder : path
         The folder that a run has written.
     rows : path or ndarray of shape (n, d)
-        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode` makes them.
+        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode_rows` makes them.
     id_column : str, default=None
         The column of the file that says what its rows are called; None numbers them.
     level : {1, 2, 3}, default=None

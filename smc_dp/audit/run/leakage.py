@@ -16,7 +16,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.released_results import cited
 from smc_dp.audit.run.view_messages import NO_VIEWS
 from smc_dp.core.errors import Fault, InputFault
-from smc_dp.leakage.two_samples import shape
+from smc_dp.leakage.two_samples import reading_counts
 
 NO_CLAIM = nothing_to_ask("protocol.no_claim")
 WIDTH_ERROR_BITS = 40
@@ -65,7 +65,7 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
         real = claim.trials.read(p, tuple(evidence.recomputed[name].view for name in names))
         if fault := difference(real, simulate(names)):
             return failed(fault.within(f"what {_named(names)} read"))  # which others sent: nobody is named
-        numbers += sum(shape(real).values())
+        numbers += sum(reading_counts(real).values())
     if len(whole) < len(coalitions):
         return not_possible("structure.role_stopped", name=stopped[0])
     who = "; ".join(_named(names) for names in whole) if len(whole) <= _NAMED else f"each of {len(whole)} participants"

@@ -10,29 +10,29 @@ from typing import TypeAlias
 
 from smc_dp.core.errors import InputError, shown
 
-MOST_COLUMNS = 1 << 16
+_MOST_COLUMNS = 1 << 16
 """Of a code book, those that are left out among them."""
 _MOST_CLASSES = 10  # whole numbers between two bounds that may be meant as classes
 
 
 @dataclass(frozen=True)
-class NumberSaid:
+class NumberEntry:
     """Number, with its range as far as the dictionary gives one; `whole`: it has no decimals."""
 
     low: float | None = None
     high: float | None = None
     whole: bool = False
 
-    def as_levels(self) -> LevelsSaid | None:
+    def as_levels(self) -> LevelsEntry | None:
         """Return the numbers as levels where they are whole and few, such as 0 and 1; else None."""
         if not self.whole or self.low is None or self.high is None or not 1 <= self.high - self.low < _MOST_CLASSES:
             return None
         first, last = math.ceil(self.low), math.floor(self.high)
-        return LevelsSaid(tuple(LevelSaid(str(number)) for number in range(first, last + 1)))
+        return LevelsEntry(tuple(LevelEntry(str(number)) for number in range(first, last + 1)))
 
 
 @dataclass(frozen=True)
-class DateSaid:
+class DateEntry:
     """Date, with its first and last day as far as the dictionary gives them."""
 
     first: datetime.date | None = None
@@ -40,7 +40,7 @@ class DateSaid:
 
 
 @dataclass(frozen=True)
-class LevelSaid:
+class LevelEntry:
     """Level of a column, with the other texts that stand for it in a file."""
 
     name: str
@@ -48,34 +48,34 @@ class LevelSaid:
 
 
 @dataclass(frozen=True)
-class LevelsSaid:
+class LevelsEntry:
     """One of several levels, in the dictionary's order; where it lists none, `lacks` says so."""
 
-    levels: tuple[LevelSaid, ...] = ()
+    levels: tuple[LevelEntry, ...] = ()
     lacks: str = "the code book lists no levels; of free text, the line goes"
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class ExcludedEntry:
     """Column that cannot be learned from, or should not be; `why` is a code with its sentence in `faults.toml`."""
 
     why: str
 
 
-ColumnSaid: TypeAlias = NumberSaid | DateSaid | LevelsSaid | LeftOut
+ColumnEntry: TypeAlias = NumberEntry | DateEntry | LevelsEntry | ExcludedEntry
 
 
 @dataclass(frozen=True)
-class BookEntry:
+class DescribedColumn:
     """Column of the file as the dictionary describes it; `may_be_empty` unless it is required."""
 
     name: str
-    said: ColumnSaid
+    said: ColumnEntry
     may_be_empty: bool = True
 
 
 @dataclass(frozen=True)
-class CodeBook:
+class DataDictionary:
     """Descriptions of the columns, in order; `form`: settings that say how the data file is written.
 
     Raises InputError for columns that share a name.
@@ -83,14 +83,14 @@ class CodeBook:
 
     source: str
     kind: str
-    entries: tuple[BookEntry, ...]
+    entries: tuple[DescribedColumn, ...]
     form: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.entries:
             raise InputError("codebook.no_columns").within(self.source)
-        if len(self.entries) > MOST_COLUMNS:
-            raise InputError("codebook.too_many_columns", count=len(self.entries), most=MOST_COLUMNS).within(
+        if len(self.entries) > _MOST_COLUMNS:
+            raise InputError("codebook.too_many_columns", count=len(self.entries), most=_MOST_COLUMNS).within(
                 self.source
             )
         seen: set[str] = set()
@@ -102,7 +102,7 @@ class CodeBook:
             seen.add(entry.name)
 
 
-def number_in(text: str) -> float | None:
+def bound_number(text: str) -> float | None:
     """Return the finite number that a code book states as a bound, or None for any other text."""
     try:
         found = float(text)
@@ -111,7 +111,7 @@ def number_in(text: str) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def date_in(text: str, *patterns: str) -> datetime.date | None:
+def bound_date(text: str, *patterns: str) -> datetime.date | None:
     """Return the date that a code book states as a bound, as 2010-01-31 or in one of these patterns, or None."""
     for pattern in ("%Y-%m-%d", *patterns):
         try:

@@ -1,4 +1,4 @@
-"""How each data set is dealt unless somebody says otherwise: as in the paper that uses it, where it is that large."""
+"""Defaults of comparisons: the deal of each data set as in the paper that uses it, and the entries of a plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from smc_dp.core.errors import Fault, InputError, InputFault
-from smc_dp.data.partition import Deal, parse_split
+from smc_dp.data.partition import Partition, parse_split
 from smc_dp.experiments.compare.plan import GridEntry, Option
 from smc_dp.methods.method import Trust, laws
 from smc_dp.methods.registry import find
@@ -17,31 +17,31 @@ from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.at_home import by_secure_sum, usual_noise
 from smc_dp.privacy.target import Calibration, NoiseName
 
-_THREE = Deal(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
+_THREE = Partition(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
 
 USUAL = MappingProxyType(
     {
-        "a9a": Deal(parties=5),
-        "har": Deal(parties=1000, per_party=6, auxiliary=1352, components=50),
-        "kdd99": Deal(parties=20_000, per_party=22, auxiliary=43_000),
-        "mnist37": Deal(parties=10, per_party=788, labelled=788, components=50, held_out=Fraction(30)),
-        "covtype": Deal(parties=10, per_party=545, labelled=545, held_out=Fraction(30)),
+        "a9a": Partition(parties=5),
+        "har": Partition(parties=1000, per_party=6, auxiliary=1352, components=50),
+        "kdd99": Partition(parties=20_000, per_party=22, auxiliary=43_000),
+        "mnist37": Partition(parties=10, per_party=788, labelled=788, components=50, held_out=Fraction(30)),
+        "covtype": Partition(parties=10, per_party=545, labelled=545, held_out=Fraction(30)),
         "bank": _THREE,
         "credit_default": _THREE,
-        "breast_cancer": Deal(parties=5, auxiliary=100, labelled=50),
-        "digits": Deal(parties=100, per_party=10, auxiliary=400),
-        "malicious_url": Deal(parties=20_000, per_party=9, auxiliary=16_000, components=50),
+        "breast_cancer": Partition(parties=5, auxiliary=100, labelled=50),
+        "digits": Partition(parties=100, per_party=10, auxiliary=400),
+        "malicious_url": Partition(parties=20_000, per_party=9, auxiliary=16_000, components=50),
     }
 )
 """By the name of the data set; no paper deals breast_cancer and digits."""
 
 
-def dealt(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Deal:
-    """The usual deal with changes; a split says how many parties there are, and that all rows are dealt.
+def usual_deal(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Partition:
+    """Return the usual deal with changes; 0 `auxiliary` or `labelled` rows are no public rows.
 
-    `auxiliary` and `labelled` of 0 are no public rows.
+    A split says how many parties there are, and that all rows are dealt.
     """
-    usual = USUAL.get(dataset, Deal())
+    usual = USUAL.get(dataset, Partition())
     changes = {name: value for name, value in others.items() if value is not None}
     changes |= {name: None for name in ("auxiliary", "labelled") if changes.get(name) == 0}
     if split is not None:
@@ -54,7 +54,7 @@ def dealt(dataset: str, split: str | None = None, parties: int | None = None, **
     return replace(usual, **changes)
 
 
-def entries(
+def make_entries(
     methods: Sequence[str],
     calibrations: Sequence[Calibration],
     epsilons: tuple[Fraction | None, ...],
@@ -66,10 +66,10 @@ def entries(
     trusts: Sequence[Trust] = (),
     among: Among | None = None,
 ) -> tuple[list[GridEntry], list[Fault]]:
-    """An entry for each method, calibration and trust it has, and a fault for each that is skipped.
+    """Return an entry for each method, calibration and trust it has, and a fault for each that is skipped.
 
-    noise None: each method's own. Methods without calibrations are baselines without noise: they run once for each
-    data repeat. trusts: none are both, where a method has both and it is said `among` whom nobody is trusted.
+    `noise` None: each method's own. Methods without calibrations are baselines without noise, which run once for each
+    data repeat. No `trusts` are both, where a method has both and `among` says whom a secure sum tolerates.
     """
     found, skipped = list[GridEntry](), list[Fault]()
     for name in methods:
@@ -97,7 +97,7 @@ def entries(
 
 
 def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple[Trust, ...]:
-    """Those that the method has."""
+    """Return the kinds of trust that the method has."""
     secure = among is not None and calibration == "proven" and by_secure_sum(method)
     return ("aggregator", "secure") if secure else ("aggregator",)
 
@@ -105,7 +105,7 @@ def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple
 def _missing(
     method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, among: Among | None
 ) -> Fault | None:
-    """Why there is no such release; None if there is."""
+    """Return why there is no such release; None if there is."""
     if trust == "secure" and not by_secure_sum(method):
         return InputFault("comparison.no_secure_sum")
     if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting, Option
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting, Option
 from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, Point, Study
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -46,7 +46,7 @@ _READ = (
 )
 
 
-def figure2() -> Study:
+def collaborative_figure2() -> Study:
     """Error against epsilon."""
     names, settings = tuple(_NAMES), tuple(_setting(data, data) for data in _NAMES)
     claims = (
@@ -72,7 +72,7 @@ def figure2() -> Study:
     return _study("collaborative-fig2", title, settings, _EPSILONS, panels, claims)
 
 
-def figure3() -> Study:
+def collaborative_figure3() -> Study:
     """Error against the part of the rows that is used."""
     by_data = {d: tuple(_setting(d, f"{d}, {float(r):.0%}", sample=r) for r in _RATES) for d in _NAMES}
     rates = tuple(float(r) for r in _RATES)
@@ -95,7 +95,7 @@ def figure3() -> Study:
     return _study("collaborative-fig3", title, _all(by_data), (_FIXED,), panels, claims)
 
 
-def figure4() -> Study:
+def collaborative_figure4() -> Study:
     """Error against the number of columns."""
     by_data = {d: tuple(_setting(d, f"{d}, d = {k}", features=k) for k in ks) for d, ks in _FEATURES.items()}
     panels = tuple(panel for d, found in by_data.items() for panel in _over(d, found, "columns", _FEATURES[d]))
@@ -111,7 +111,7 @@ def figure4() -> Study:
     return _study("collaborative-fig4", title, _all(by_data), (_FIXED,), panels, claims)
 
 
-def figure5() -> Study:
+def collaborative_figure5() -> Study:
     """Seconds against epsilon."""
     names, settings = tuple(_NAMES), tuple(_setting(data, data) for data in _NAMES)
     claims = (
@@ -147,10 +147,10 @@ def _study(
         label: str, method: str, calibration: Calibration, options: tuple[tuple[str, Option], ...] = ()
     ) -> GridEntry:
         noise: NoiseName = "laplace" if calibration == "paper" else "knorm"
-        return GridEntry(label, method, calibration, epsilons, noise, delta=DELTA, options=options)
+        return GridEntry(label, method, calibration, epsilons, noise, delta=PAPER_DELTA, options=options)
 
     entries = (
-        GridEntry(_BASELINE, "batch", None, (None,), delta=DELTA, options=(("lam", 1e-6),)),
+        GridEntry(_BASELINE, "batch", None, (None,), delta=PAPER_DELTA, options=(("lam", 1e-6),)),
         *(private(m, m, "paper") for m in ("ofpa", "ofaa")),
         private("ofpa", "ofpa", "proven", _REGULARISER),
         private("ofaa", "ofaa", "proven"),
@@ -170,7 +170,7 @@ def _study(
 
 
 def _setting(data: str, name: str, sample: Fraction = Fraction(1), features: int | None = None) -> GridSetting:
-    deal = Deal(parties=3, split="50,37.5,12.5", sample=sample, features=features)
+    deal = Partition(parties=3, split="50,37.5,12.5", sample=sample, features=features)
     return GridSetting(name, _NAMES[data], deal, ordinal=True)
 
 
@@ -195,7 +195,7 @@ def _all(by_data: Mapping[str, tuple[GridSetting, ...]]) -> tuple[GridSetting, .
 
 
 def _ends(by_data: Mapping[str, tuple[GridSetting, ...]]) -> tuple[tuple[Point, Point], ...]:
-    """The last setting of each data set against its first."""
+    """Return the points of the last setting of each data set against its first."""
     ends = [(found[-1].name, found[0].name) for found in by_data.values()]
     return tuple((_at(last, m), _at(first, m)) for last, first in ends for m in ("ofpa", "ofaa"))
 

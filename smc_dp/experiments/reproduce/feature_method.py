@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point, Study
 
 _EPSILONS = tuple(Fraction(e, 1000) for e in (25, 50, 75, 100, 150, 200, 250))
@@ -42,7 +42,7 @@ _FIXED_EPSILON = (
 )
 
 
-def figure1() -> Study:
+def feature_figure1() -> Study:
     """Without noise on MNIST, against the rows of a site."""
     equal = PaperClaim(
         "“the algorithms are nearly equivalent on MNIST” (section 4; read as: FN is as good as AN, to 0.01)",
@@ -53,7 +53,7 @@ def figure1() -> Study:
     return _without_noise("feature-fig1", "Figure 1", _MNIST, equal, ())
 
 
-def figure2() -> Study:
+def feature_figure2() -> Study:
     """Without noise on Covertype, against the rows of a site."""
     better = PaperClaim(
         "“the feature method outperforms the average method on Covertype” (section 4)",
@@ -63,7 +63,7 @@ def figure2() -> Study:
     return _without_noise("feature-fig2", "Figure 2", _COVERTYPE, better, (_PARTIAL,))
 
 
-def figure3() -> Study:
+def feature_figure3() -> Study:
     """With noise on both, against epsilon, the rows of a site, and the number of sites."""
     both = (_MNIST, _COVERTYPE)
     settings = {s.name: s for data in both for s in (*_by_size(data), *_by_sites(data))}
@@ -124,7 +124,7 @@ def _entry(
         _METHODS[label[0]],
         "paper" if calibration == "paper" else "proven" if calibration == "proven" else None,
         epsilons,
-        delta=DELTA,
+        delta=PAPER_DELTA,
         options=(("lam", _LAMBDA[data]), ("h", 0.5)),
         settings=tuple(s.name for s in settings),
     )
@@ -191,7 +191,7 @@ def _against_size(data: str, ending: str) -> tuple[tuple[Point, Point], ...]:
 
 def _setting(data: str, N: int, m: int) -> GridSetting:
     components = 50 if data == _MNIST else None
-    deal = Deal(parties=N, per_party=m, labelled=m, components=components, held_out=Fraction(30))
+    deal = Partition(parties=N, per_party=m, labelled=m, components=components, held_out=Fraction(30))
     return GridSetting(f"{data}, N = {N}, m = {m}", _NAMES[data], deal)
 
 

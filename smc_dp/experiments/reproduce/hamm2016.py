@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.privacy.target import Calibration
 
@@ -45,11 +45,11 @@ def _entries(more: Mapping[str, Fraction] = MappingProxyType({})) -> tuple[GridE
 
     def private(name: str, calibration: Calibration) -> GridEntry:
         own = {more[name]} - {*_EPSILONS} if calibration == "paper" and name in more else set()
-        return GridEntry(name, name, calibration, (*_EPSILONS, *own), delta=DELTA, options=_LAMBDA, draws=_DRAWS)
+        return GridEntry(name, name, calibration, (*_EPSILONS, *own), delta=PAPER_DELTA, options=_LAMBDA, draws=_DRAWS)
 
     return (
-        GridEntry("batch", "batch", None, (None,), delta=DELTA, options=_LAMBDA),
-        GridEntry("indiv", "indiv", None, (None,), delta=DELTA, options=_LAMBDA),
+        GridEntry("batch", "batch", None, (None,), delta=PAPER_DELTA, options=_LAMBDA),
+        GridEntry("indiv", "indiv", None, (None,), delta=PAPER_DELTA, options=_LAMBDA),
         *(private(name, "paper") for name in ("soft", "avg", "vote")),
         *(private(name, "proven") for name in ("soft", "avg", "vote", "soft_ss", "avg_clip")),
     )
@@ -65,10 +65,10 @@ def _panels(settings: tuple[str, ...]) -> tuple[Panel, ...]:
     )  # fmt: skip
 
 
-def figure2() -> Study:
+def hamm_figure2() -> Study:
     """Activity recognition on UCI HAR, 1000 parties."""
     name, likely = "HAR, M = 1000", "HAR, M = 1000, largest norm and a constant"
-    deal = Deal(parties=1000, per_party=6, auxiliary=1352, components=50)
+    deal = Partition(parties=1000, per_party=6, auxiliary=1352, components=50)
     values = {"batch": 0.90, "indiv": 0.47, "vote": 0.79, "soft": 0.76, "avg": 0.67}
     quotations = {
         "batch": "“a batch-trained classifier at around 0.90” (section 6.1)",
@@ -144,11 +144,13 @@ def figure2() -> Study:
     )
 
 
-def figure3() -> Study:
+def hamm_figure3() -> Study:
     """Network intrusion on KDD-99, 5,000, 10,000 and 20,000 parties."""
     sizes = (5000, 10_000, 20_000)
     names = {M: f"KDD-99, M = {M}" for M in sizes}
-    settings = tuple(GridSetting(names[M], "kdd99", Deal(parties=M, per_party=22, auxiliary=43_000)) for M in sizes)
+    settings = tuple(
+        GridSetting(names[M], "kdd99", Partition(parties=M, per_party=22, auxiliary=43_000)) for M in sizes
+    )
     large, small = names[20_000], names[5000]
     return Study(
         "hamm-fig3",

@@ -12,23 +12,25 @@ from smc_dp.experiments.reproduce import collaborative, feature_method, hamm2016
 
 STUDIES: MappingProxyType[str, Callable[[], Study]] = MappingProxyType(
     {
-        "pathak-fig2": pathak2010.figure2,
-        "hamm-fig2": hamm2016.figure2,
-        "hamm-fig3": hamm2016.figure3,
-        "feature-fig1": feature_method.figure1,
-        "feature-fig2": feature_method.figure2,
-        "feature-fig3": feature_method.figure3,
-        "collaborative-fig2": collaborative.figure2,
-        "collaborative-fig3": collaborative.figure3,
-        "collaborative-fig4": collaborative.figure4,
-        "collaborative-fig5": collaborative.figure5,
-        "sums": sums.compared,
+        "pathak-fig2": pathak2010.pathak_figure2,
+        "hamm-fig2": hamm2016.hamm_figure2,
+        "hamm-fig3": hamm2016.hamm_figure3,
+        "feature-fig1": feature_method.feature_figure1,
+        "feature-fig2": feature_method.feature_figure2,
+        "feature-fig3": feature_method.feature_figure3,
+        "collaborative-fig2": collaborative.collaborative_figure2,
+        "collaborative-fig3": collaborative.collaborative_figure3,
+        "collaborative-fig4": collaborative.collaborative_figure4,
+        "collaborative-fig5": collaborative.collaborative_figure5,
+        "sums": sums.secure_sums,
     }
 )
 
 
-def study(name: str, repeats: int | None = None, draws: int | None = None, insecure_seed: int | None = None) -> Study:
-    """The ready grid of this name, shortened if asked; InputError with all names if there is none."""
+def ready_study(
+    name: str, repeats: int | None = None, draws: int | None = None, insecure_seed: int | None = None
+) -> Study:
+    """Return the ready grid of this name, shortened on request; InputError with all names if there is none."""
     check_one_of("figure", name, STUDIES)
     found = STUDIES[name]()
     plan = found.plan

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.privacy.target import Calibration
 
@@ -33,7 +33,7 @@ def _entry(
         method,
         calibration,
         epsilons,
-        delta=DELTA,
+        delta=PAPER_DELTA,
         options=(("lam", _LAMBDAS[lam]),),
         draws=20,
         settings=settings,
@@ -52,7 +52,7 @@ def _entries() -> tuple[GridEntry, ...]:
     )
 
 
-def figure2() -> Study:
+def pathak_figure2() -> Study:
     """Test error of the perturbed aggregate on three splits of Adult."""
     names = _names()
     even, apart = names["even"], names["10 %"]
@@ -76,7 +76,7 @@ def figure2() -> Study:
         "the guaranteed ε on three splits, and beside it the model of all rows in one place (central) with its own "
         "noise.",
         GridPlan(
-            tuple(GridSetting(names[s], "a9a", Deal(parties=5, split=split)) for s, split in _SPLITS.items()),
+            tuple(GridSetting(names[s], "a9a", Partition(parties=5, split=split)) for s, split in _SPLITS.items()),
             _entries(),
             repeats=10,
         ),

@@ -11,7 +11,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import peers
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, PaperFigure, Point, Study
@@ -23,7 +23,7 @@ _DELTA = Fraction(1, 10**5)
 _COLLUDERS = 2
 _REPEATS, _DRAWS = 3, 4
 _MOST_DRAWS = 30  # of two curves that come close to each other
-_TEN = Deal(parties=10)
+_TEN = Partition(parties=10)
 _TWO = {
     "a9a": GridSetting("a9a", "a9a", _TEN),
     "Bank": GridSetting("Bank", "bank", _TEN),
@@ -32,8 +32,8 @@ _TWO = {
     "KDD-99": GridSetting("KDD-99", "kdd99", replace(_TEN, sample=Fraction(1, 12))),
 }
 _MORE = {"digits": GridSetting("digits", "digits", _TEN), "HAR": GridSetting("HAR", "har", _TEN)}
-_UNEVEN = GridSetting("a9a, 10 %", "a9a", Deal(parties=5, split="10,20,20,20,30"))
-_CROWD = GridSetting("HAR, 200 parties", "har", Deal(parties=200, per_party=30, auxiliary=1352, components=50))
+_UNEVEN = GridSetting("a9a, 10 %", "a9a", Partition(parties=5, split="10,20,20,20,30"))
+_CROWD = GridSetting("HAR, 200 parties", "har", Partition(parties=200, per_party=30, auxiliary=1352, components=50))
 _SMALL, _MORE_DRAWS = ("breast cancer", "digits", _CROWD.name), 10
 _BY_AUC = ("Bank", "KDD-99")
 """Where to answer the same always is right so often that accuracies hardly differ."""
@@ -85,9 +85,9 @@ _NOTES = (
 )
 
 
-def compared() -> Study:
-    """Printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
-    left_out = peers.left_out()
+def secure_sums() -> Study:
+    """Compare printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
+    left_out = peers.missing_peers()
     entries = tuple(e for e in _entries() if not (left_out and e.method == peers.Diffprivlib.name))
     has = frozenset(e.label for e in entries)
     return Study(
@@ -133,7 +133,7 @@ def _entries() -> Iterator[GridEntry]:
 def _curve(
     label: str, noise: NoiseName, settings: Sequence[str], method: str = "", **others: Any
 ) -> Iterator[GridEntry]:
-    """An entry for the settings of few rows or parties, and one for the others, which have fewer draws."""
+    """Yield an entry for the settings of few rows or parties, and one for the others, which have fewer draws."""
     entry = GridEntry(label, method or label, "proven", _EPSILONS, noise, _DELTA)
     for small, draws in ((False, _DRAWS), (True, _MORE_DRAWS)):
         names = tuple(name for name in settings if (name in _SMALL) == small)
@@ -146,7 +146,7 @@ def _shared(name: str, settings: Sequence[str], noise: NoiseName = "ddg", **othe
 
 
 def _printed() -> Iterator[GridEntry]:
-    """What is asked of printed noise, so that no less is guaranteed than of all others."""
+    """Yield entries with as much printed noise as guarantees no less than the noise of all others."""
     for parties, names in ((10, (*_TWO,)), (5, (_UNEVEN.name,))):
         asked = tuple(_PRINTED_MEAN[parties] * epsilon for epsilon in _EPSILONS)
         yield from _curve("prr_mean", "knorm", names, calibration="paper", epsilons=asked)

@@ -21,6 +21,7 @@ from math import sqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
@@ -87,6 +88,7 @@ class Ofaa(Summed):
     printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     colour: ClassVar[str] = "#d62728"
 
+    @override
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
         if self.trust not in ("central", "local"):
@@ -95,32 +97,32 @@ class Ofaa(Summed):
             raise InputError("repair.unknown", got=shown(self.repair))
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only record of the only party."""
         return only_record(cls())
 
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPolynomial:
-        """One noise on the sum, by a protocol; InputError for `trust` local, or to release numbers of rows."""
+        """Return the form with one noise on the sum; InputError for `trust` local, or to release numbers of rows."""
         if self.trust != "central":
             raise InputError("trust.not_central", method=self.name, got=self.trust)
         hidden_only(self, announced, "has no use for the number of rows")
         return SharedPolynomial(self, public, target, among, announced)
 
+    @override
     def at_home(self, rows: Rows, public: Public) -> Vector:
-        """The coefficients of the party's rows, in multiples of 2^-41; no target has a say in them."""
         two_classes(public, self)
         check_own_size(rows)
         return inside(rows)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """As printed at most the sum of all rounds; with a proof what was asked for, whatever the rounds are."""
         if target.calibration == "paper":
             return printed_statement(target, public.dimension, self.rounds)
         adversary = SERVER if self.trust == "local" else TRUSTED
         return stated(self._noise(public, target), target, "record", "replace", adversary, (SIZES,))
 
+    @override
     def functionality(self, public: Public, target: Target) -> Functionality:
-        """As printed rounds of uploads; with a proof noisy coefficients of each party, or one noise on their sum."""
         if target.calibration == "paper":
             return Rounds((EachPublishes(),) * self.rounds)
         if self.trust == "local":
@@ -128,16 +130,16 @@ class Ofaa(Summed):
         noise = self._noise(public, target)
         return Sum(None if noise is None else noise.law)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer | Vector:
-        """As printed the party's uploads, with new noise in each round; with a proof its coefficients."""
         two_classes(public, self)
         check_own_size(rows)
         if target.calibration == "paper":
             return self.answer(plain(rows), public, target, rng)
         return self.sent(inside(rows), public, target, rng)
 
+    @override
     def finish(self, value: Any, public: Public, target: Target) -> RoundsRelease:
-        """As printed the server's average of the last round; with a proof the minimiser of the sum, repaired."""
         if target.calibration == "paper":
             return made_of(value, public, self, target)
         local, noise = self.trust == "local", self._noise(public, target)
@@ -149,13 +151,13 @@ class Ofaa(Summed):
         return RoundsRelease(model, self.statement(public, target), uploads, 0)
 
     def minimiser_of(self, values: Array, D: int, deviation: float) -> BiasedModel:
-        """Of p coefficients in reals for rows of width D, repaired for noise of this standard deviation in each."""
+        """Return the model of p real coefficients for rows of width D, repaired for noise of this deviation."""
         ridge = _RIDGE * deviation
         repaired = projected if ridge and self.repair == "project" else trimmed
         return BiasedModel(for_plain_rows(repaired(*quadratic(values, D), ridge)))
 
     def answer(self, c: Vector, public: Public, target: Target, rng: Stream) -> Answer:
-        """What a party with these coefficients uploads after it has seen all uploads of the rounds before."""
+        """Return a party's answers to rounds: an upload for each, after all uploads of the rounds before."""
 
         def upload(history: Sequence[Sequence[Upload]]) -> Upload:
             noisy = _reals(with_printed_noise(c, public.dimension, target, rng))
@@ -164,11 +166,11 @@ class Ofaa(Summed):
         return upload
 
     def sent(self, c: Vector, public: Public, target: Target, rng: Stream) -> Vector:
-        """The coefficients of a party as they leave it: with its own noise where nobody is trusted."""
+        """Return a party's coefficients as they leave it: with its own noise where nobody is trusted."""
         return with_noise(c, self._noise(public, target) if self.trust == "local" else None, rng)
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
-        """Every party's coefficients, for rows (x, 1) as printed and for rows (x, 1)/sqrt 2 of the unit ball."""
         two_classes(federation, self)
         check_sizes(federation)
         public = federation.public
@@ -186,7 +188,7 @@ class Ofaa(Summed):
         return None if target.epsilon is None else polynomial_noise(target, public.dimension + 1)
 
     def _minimise(self, values: Array, start: Array) -> Upload:
-        """What a party uploads, and whether its polynomial has a minimum."""
+        """Return a party's upload, and whether its polynomial has a minimum."""
         b, M = quadratic(values, len(start))
         lowest = minimiser(b, M)
         if self.reading == "truncated":
@@ -205,39 +207,40 @@ class SharedPolynomial(NoisySum[Ofaa]):
     """
 
     @property
+    @override
     def reach(self) -> SumReach:
-        """1, whatever the rows."""
         moved = Fraction(L2_SENSITIVITY, 1 << UNIT_BITS)
         return SumReach(count(self.public.dimension + 1), moved, self.announced.most_rows * _LONGEST_RECORD, UNIT_BITS)
 
+    @override
     def numbers_of(self, trained: Vector) -> Vector:
-        """The coefficients of the party's rows, on this grid."""
         finer = self.grid.fraction_bits - UNIT_BITS
         return (*(value << finer for value in trained), 1)
 
+    @override
     def model(self, value: Vector) -> BiasedModel:
-        """The minimiser, repaired for the noise of all parties that took part, which is more than that of H."""
+        # The repair is for the noise of all parties that took part, which is more than that of H.
         square = self.noise.law.mean_square(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
         deviation = sqrt(square) if self.noisy else 0.0
         return self.method.minimiser_of(np.array(self.reals(value)), self.public.dimension + 1, deviation)
 
+    @override
     def caveats(self) -> Iterator[str]:
-        """Of the sizes, which are not released either."""
         yield SIZES
 
 
 def plain(rows: Rows) -> Vector:
-    """The coefficients of one party for rows (x, 1)."""
+    """Return the coefficients of one party for rows (x, 1)."""
     return tuple(coefficients(with_one(rows.X), rows.y))
 
 
 def inside(rows: Rows) -> Vector:
-    """The coefficients of one party for rows (x, 1)/sqrt 2 of the unit ball."""
+    """Return the coefficients of one party for rows (x, 1)/sqrt 2 of the unit ball."""
     return tuple(coefficients(scaled(rows.X), rows.y))
 
 
 def polynomial_noise(target: Target, D: int) -> Calibrated:
-    """What is wanted for the p coefficients of rows of the unit ball, in their units."""
+    """Return the noise for the p coefficients of rows of the unit ball, in their units."""
     p = count(D)
     if target.noise == "laplace":
         total = sum(l1_sensitivities(D - 1, 1))
@@ -248,7 +251,7 @@ def polynomial_noise(target: Target, D: int) -> Calibrated:
 
 
 def deviation(law: Law) -> float:
-    """The standard deviation of a coefficient's noise, in reals."""
+    """Return the standard deviation of a coefficient's noise, in reals."""
     if isinstance(law, DiscreteGaussian):
         units = sqrt(law.variance)
     elif isinstance(law, KNorm):
@@ -259,7 +262,7 @@ def deviation(law: Law) -> float:
 
 
 def printed_statement(target: Target, d: int, rounds: int) -> PrivacyStatement:
-    """What the printed noise gives at most: rounds (S_1/scale_1 + S_2/scale_2), the degrees and the rounds added up."""
+    """State the most that the published noise gives: rounds (S_1/scale_1 + S_2/scale_2), over degrees and rounds."""
     if target.epsilon is None:
         return nothing("record", "replace", NO_NOISE)
     degrees = zip(l1_sensitivities(d, 2), printed_scales(d, target.epsilon), strict=True)
@@ -269,7 +272,7 @@ def printed_statement(target: Target, d: int, rounds: int) -> PrivacyStatement:
 
 
 def with_printed_noise(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
-    """The coefficients with the printed noise, if any."""
+    """Add the published noise to the coefficients, if any is wanted."""
     if target.epsilon is None:
         return c
     first, second = printed_scales(d, target.epsilon)

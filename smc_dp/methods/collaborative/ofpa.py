@@ -29,6 +29,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import scipy.special
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
@@ -119,17 +120,18 @@ class Ofpa(Method):
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#0c00d8"
 
+    @override
     def __post_init__(self) -> None:
         check_rounds(self.rounds, self.epochs, self.reading)
         super().__post_init__()
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of one party of many; as printed, of enough records for a minimiser to exist."""
         return without_regulariser(cls()) if calibration == "paper" else own_noise(cls(lam=STRONG))
 
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPerturbedModels:
-        """The average by a protocol that adds up; InputError for noise as printed, and for more than one round."""
+        """Return the average by a secure sum; InputError for noise as published, and for more than one round."""
         if target.calibration != "proven":
             raise InputError("calibration.not_in_secure_sum", method=self.name, got=target.calibration)
         if self.rounds != 1:
@@ -137,15 +139,15 @@ class Ofpa(Method):
         return SharedPerturbedModels(self, public, target, among, announced)
 
     def perturbation(self, target: Target, n: int, dimension: int) -> ObjectivePerturbation:
-        """The proven noise of one round for a party with n rows (x, 1)/sqrt 2 of this width, d + 1."""
+        """Return the proven perturbation of one round for n rows (x, 1)/sqrt 2 of this width, d + 1."""
         epsilon = target.wanted / self.rounds
         if epsilon < LOWEST:
             raise InputError("rounds.too_little_epsilon", least=float(LOWEST), got=float(epsilon))
         curvature = Logistic().largest_curvature
         return objective_perturbation.proven(epsilon, n, 2 * self.lam, curvature, dimension, PUBLIC_TAU)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """As printed none, and why; with a proof the sum of all rounds, which is the same for every party."""
         if target.epsilon is None:
             return nothing("record", "replace", NO_NOISE)
         if target.calibration == "proven":
@@ -156,22 +158,22 @@ class Ofpa(Method):
             why.append(f"Even if one round were private, {self.rounds} of them, each with new noise, would add up.")
         return nothing("record", "replace", *why)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Rounds:
-        """In every round each party uploads its own model."""
         return Rounds((EachPublishes(),) * self.rounds)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
-        """What the party uploads after it has seen all uploads of the rounds before, with new noise in each."""
         two_classes(public, self)
         check_own_size(rows)
         return (self.printed_party if target.calibration == "paper" else self.proven_party)(rows, public, target, rng)
 
+    @override
     def finish(self, value: Sequence[Sequence[Upload]], public: Public, target: Target) -> RoundsRelease:
-        """The server's average of the last round."""
         return made_of(value, public, self, target)
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
-        """Nothing yet: what is minimised has the noise in it."""
         two_classes(federation, self)
         check_sizes(federation)
         public, each = federation.public, federation.parties
@@ -182,7 +184,7 @@ class Ofpa(Method):
         return TrainedParts(self, public, each, parts)
 
     def printed_party(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
-        """A party of the printed algorithm, which draws noise for each round, and none for the bias."""
+        """Return a party of the published algorithm: new noise in each round, and none for the bias."""
         X, y = with_one(rows.X), rows.y.astype(np.float64)
 
         def answer(history: Sequence[Sequence[Upload]]) -> Upload:
@@ -194,7 +196,7 @@ class Ofpa(Method):
         return answer
 
     def proven_party(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
-        """A party of the form with a proof: a regulariser, and noise on all coordinates, for epsilon/T a round."""
+        """Return a party of the proven form: a regulariser, noise on all coordinates, epsilon/T a round."""
         X, y = scaled(rows.X), 2 * rows.y.astype(np.float64) - 1
         if target.epsilon is None:
             model = for_plain_rows(minimise(RegularisedLogistic(self.lam), X, y).weights)
@@ -233,19 +235,19 @@ class SharedPerturbedModels:
 
     @property
     def grid(self) -> Grid:
-        """That of all releases, in a ring for the largest sum."""
+        """Grid of all releases, in a ring for the largest sum."""
         largest = self.among.parties * self.announced.most_rows * _LARGEST_WEIGHT << GRID.fraction_bits
         return Grid(GRID.fraction_bits, ring_bits(largest))
 
     @property
     def sums(self) -> tuple[SumBlocks]:
-        """One: d + 1 weights, and the number of rows where it is released; the sum adds noise to neither."""
+        """Blocks of the one sum: d + 1 weights, and the number of rows where it is released; no noise on either."""
         weights = (self.public.dimension + 1, "none")
         return ((weights, (1, "none")),) if self.announced.sizes == "released" else ((weights,),)
 
     @property
     def length(self) -> int:
-        """Of all blocks together."""
+        """Number of integers in all blocks."""
         return sum(length for length, _ in self.sums[0])
 
     @property
@@ -255,7 +257,7 @@ class SharedPerturbedModels:
 
     @cached_property
     def statement(self) -> PrivacyStatement:
-        """With the noise of each party for itself."""
+        """Statement with the noise of each party for itself."""
         stated = self.method.statement(self.public, self.target)
         if stated.kind == "none":
             return stated
@@ -264,23 +266,23 @@ class SharedPerturbedModels:
         return replace(stated, adversary=self.among.everybody_else, caveats=(*of_all, *self._of_sizes()))
 
     def check(self, n: int) -> None:
-        """InputError for more rows than were announced."""
+        """Raise InputError for more rows than were announced."""
         check_rows(n, self.announced)
 
     def part(self, rows: Rows, rng: Stream) -> Addend:
-        """The perturbed model times the number of rows, and that number where it is released."""
+        """Return the perturbed model times the number of rows, and that number where it is released."""
         self.check(len(rows))
         theta, _ = self.method.part(rows, self.public, self.target, rng)(())
         return self.entered(theta, len(rows))
 
     def entered(self, theta: Array, n: int) -> Addend:
-        """The same for a perturbed model (w, alpha) of n rows."""
+        """Return the addend of a perturbed model (w, alpha) of n rows."""
         weights = self.grid.encode(np.clip(theta, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).tolist(), factor=n)
         size = [n] if self.announced.sizes == "released" else []
         return Addend((*weights, *size), (0,) * self.length)
 
     def model(self, value: Vector) -> BiasedModel:
-        """The average over the rows of those who took part, or the sum over a public constant."""
+        """Return the average over the rows of those who took part, or the sum over a public constant."""
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
         released = self.announced.sizes == "released"
         divisor = max(1, value[-1]) if released else self.among.parties * self.announced.most_rows
@@ -303,13 +305,13 @@ class SharedPerturbedModels:
 
 
 def without_regulariser(method: Ofpa) -> NeighbourPair:
-    """Enough records for a minimiser to exist, and a score for the equation of the bias, which has no noise."""
+    """Return neighbours with enough records for a minimiser to exist, and a score for the bias, which has no noise."""
     X = np.where(np.arange(80)[:, np.newaxis] % 2, 1.0, -1.0)
     y = (np.arange(80) // 2) % 2
     flipped = np.where(np.arange(80) == 0, 1 - y, y)
 
     def residual(uploads: Array) -> Array:
-        """The sum of sigmoid - y over the records of world 0: what the minimiser makes zero."""
+        """Return the sum of sigmoid - y over the records of world 0, which the minimiser makes zero."""
         margins = uploads[:, :1] * X[:, 0] + uploads[:, 1:2]
         missed: Array = np.abs((scipy.special.expit(margins) - y).sum(axis=1))
         return missed
@@ -320,7 +322,7 @@ def without_regulariser(method: Ofpa) -> NeighbourPair:
 
 
 def printed_noise(target: Target, d: int, rng: Stream) -> Array:
-    """(v, 0): d Laplace numbers of scale 4/epsilon on a fine grid, and none for the bias; zeros without noise."""
+    """Draw (v, 0): d Laplace numbers of scale 4/epsilon on a fine grid, none for the bias; zeros without noise."""
     if target.epsilon is None:
         return np.zeros(d + 1)
     law = DiscreteLaplace(d, Fraction(4 << GRID.fraction_bits) / target.epsilon)

@@ -1,4 +1,4 @@
-"""What the collaborative logistic regressions have in common: the bias alpha, rounds, the server's weighted average.
+"""Bias, rounds and weighted average of the collaborative logistic regressions.
 
 In every round each party sends its model to the server, which sends back the average weighted by numbers of rows.
 Rows come without a column for the bias: the methods append it, (x, 1) as printed, and (x, 1)/sqrt 2 where a theorem
@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from typing_extensions import override
 
 from smc_dp.core.arrays import Array, with_bias
 from smc_dp.core.errors import InputError, shown
@@ -40,17 +41,17 @@ class BiasedModel(ScoringModel):
 
     @property
     def linear(self) -> LinearModel:
-        """The same scores for rows (x, 1)."""
+        """Linear model with these scores for rows (x, 1)."""
         return LinearModel.from_coordinates(self.theta[np.newaxis], 2)
 
     def with_constant(self, constant: float) -> LinearModel:
-        """The same scores for rows x whose last entry is this constant, not 0: alpha goes to its weight."""
+        """Return these scores for rows x whose last entry is this constant, not 0: alpha goes to its weight."""
         w, alpha = self.theta[:-1].copy(), self.theta[-1]
         w[-1] += alpha / constant
         return LinearModel.from_coordinates(w[np.newaxis], 2)
 
+    @override
     def scores(self, X: Array) -> Array:
-        """One score for each row and class: (n, 2)."""
         return self.linear.scores(with_one(X))
 
 
@@ -68,37 +69,37 @@ class RoundsRelease(Release):
 
 
 def with_one(X: Array) -> Array:
-    """(x, 1) for each row, as printed: (n, d+1)."""
+    """Append 1 to each row, as published: (n, d+1)."""
     extended: Array = np.concatenate([X, np.ones((len(X), 1))], axis=1)
     return extended
 
 
 def scaled(X: Array) -> Array:
-    """(x, 1)/sqrt 2 for each row x of the unit ball, which stays inside it: (n, d+1)."""
+    """Return (x, 1)/sqrt 2 for each row x of the unit ball, which stays inside it: (n, d+1)."""
     return with_bias(X, 1.0)
 
 
 def for_plain_rows(theta: Array) -> Array:
-    """The model for rows (x, 1) that scores as theta does for `scaled` rows."""
+    """Return the model for rows (x, 1) that scores as theta does for `scaled` rows."""
     plain: Array = theta * scaled(np.zeros((1, 1)))[0, 1]
     return plain
 
 
 def average(uploads: Array, sizes: Sequence[int]) -> Array:
-    """The server's average of (K, ...) uploads, weighted by n_i/n."""
+    """Return the server's average of (K, ...) uploads, weighted by n_i/n."""
     mean: Array = np.average(uploads, axis=0, weights=sizes)
     return mean
 
 
 def download(history: Sequence[Sequence[Upload]], public: Public, method: Method) -> Array:
-    """What every party downloads after these rounds: the average of the last, zero before the first."""
+    """Return each party's download after these rounds: the average of the last, zero before the first."""
     if not history:
         return np.zeros(public.dimension + 1)
     return average(np.array([w for w, _ in history[-1]]), announced_sizes(public, method))
 
 
 def made_of(history: Sequence[Sequence[Upload]], public: Public, method: Method, target: Target) -> RoundsRelease:
-    """The release of these rounds: the average of the last, and what everybody saw."""
+    """Return the release of these rounds: the average of the last, and all uploads."""
     uploads = np.array([[w for w, _ in each] for each in history])
     unsolved = sum(not solved for each in history for _, solved in each)
     model = BiasedModel(download(history, public, method))
@@ -106,7 +107,7 @@ def made_of(history: Sequence[Sequence[Upload]], public: Public, method: Method,
 
 
 def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...]) -> PrivacyStatement:
-    """The statement of pure epsilon for one record replaced."""
+    """State pure epsilon for one record replaced."""
     true = round_up(epsilon)
     if target.calibration == "paper":
         caveats += (f"{of_the_paper(target.wanted, true)}.",)
@@ -114,7 +115,7 @@ def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, 
 
 
 def check_rounds(rounds: int, epochs: int, reading: str) -> None:
-    """Raises InputError for settings of a method with rounds that make no sense."""
+    """Raise InputError for settings of a method with rounds that make no sense."""
     for name, value in (("rounds", rounds), ("epochs", epochs)):
         if type(value) is not int or not 1 <= value <= _MOST_ROUNDS:  # no integer of numpy, which could overflow
             raise InputError("rounds.out_of_range", name=name, most=_MOST_ROUNDS, got=shown(value))

@@ -1,8 +1,10 @@
-"""What a party does at home while others add up: it answers each sum once, and no other question."""
+"""Contributor of a party to sums: it answers each sum once, and nothing else."""
 
 from __future__ import annotations
 
 from functools import reduce
+
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError
@@ -13,7 +15,7 @@ from smc_dp.privacy.distributed import SharedRounds
 
 
 def noise_of(r: int) -> str:
-    """The label under which the noise of sum r is drawn."""
+    """Return the label under which the noise of sum r is drawn."""
     return f"sum {r}"
 
 
@@ -40,11 +42,12 @@ class Contributor:
         self._answered = answered
         self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begun())
 
+    @override
     def __repr__(self) -> str:
         return f"Contributor({self._answered} sums answered)"  # never the rows
 
     def __call__(self, values: tuple[Vector, ...]) -> Addend:
-        """What the party adds to the sum that follows these."""
+        """Return the party's addend of the sum that follows these."""
         r, wanted = len(values), self._answered
         if r != wanted or r >= len(self._noise.steps):
             raise InputError("sum.out_of_turn", number=r, count=len(self._noise.steps), answered=wanted)
@@ -55,7 +58,7 @@ class Contributor:
         return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(noise_of(r)))))
 
     def _after(self, values: tuple[Vector, ...]) -> Descent:
-        """Where these sums lead; what was made of the first of them is not made again."""
+        """Return the descent after these sums; steps that were made before are not made again."""
         seen, descent = self._seen
         if values[: len(seen)] != seen:
             seen, descent = (), self._steps.begun()

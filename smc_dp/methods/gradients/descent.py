@@ -26,7 +26,7 @@ Scaling: TypeAlias = Callable[[Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where the descent stands after `number` sums: the weights, and `at`, where the next sum is asked: (p, d)."""
+    """State of the descent after `number` sums: the weights, and `at`, the point of the next sum: (p, d)."""
 
     weights: Array
     at: Array
@@ -35,7 +35,7 @@ class Descent:
 
     @property
     def query(self) -> IntArray:
-        """Where the next sum is asked, on the grid of released weights."""
+        """Point of the next sum, on the grid of released weights."""
         return query(self.at)
 
     @property
@@ -45,7 +45,7 @@ class Descent:
         return weights
 
     def moved(self, direction: Array) -> Descent:
-        """One step."""
+        """Return the descent after one step."""
         with np.errstate(all="ignore"):  # what is no number is 0 in a query
             weights = self.at + self.scaling(direction)
             ahead = weights + self.number / (self.number + 3) * (weights - self.weights)
@@ -61,12 +61,12 @@ class PlainSteps:
     size: float
 
     def begun(self) -> Descent:
-        """At W = 0."""
+        """Begin at W = 0."""
         origin = _origin(self.classes, self.dimension)
         return Descent(origin, origin, lambda direction: direction * self.size)
 
     def after(self, descent: Descent, value: Vector) -> Descent:
-        """Where it stands after one sum more."""
+        """Return the descent after one more sum."""
         return descent.moved(readings.gradient(value, self.classes))
 
 
@@ -84,12 +84,12 @@ class NewtonSteps:
     floor: float
 
     def begun(self) -> Descent:
-        """At W = 0; what the scaling is, the first sum says."""
+        """Begin at W = 0; the first sum sets the scaling."""
         origin = _origin(self.classes, self.dimension)
         return Descent(origin, origin, self._plain)
 
     def after(self, descent: Descent, value: Vector) -> Descent:
-        """Where it stands after one sum more."""
+        """Return the descent after one more sum."""
         if descent.number:
             return descent.moved(readings.gradient(value, self.classes))
         d = self.dimension

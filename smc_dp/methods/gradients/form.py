@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import ClassVar
 
+from typing_extensions import override
+
 from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
@@ -44,7 +46,7 @@ class GradientSums:
 
     @cached_property
     def noise(self) -> SharedRounds:
-        """The laws of a party's shares, and the ring."""
+        """Distributions of a party's shares, and the ring."""
         target = self._noisy
         asked = self.method.asked(self.public, target, self.among, self.announced)
         return SharedRounds.calibrated(
@@ -53,28 +55,28 @@ class GradientSums:
 
     @property
     def _noisy(self) -> Target:
-        """Without noise all is as with the least that there is, but that none is drawn."""
+        """Target, or where no noise is wanted the least noise that there is, which is then not drawn."""
         return self.target if self.target.epsilon is not None else Target(HIGHEST, noise="ddg")
 
     @cached_property
     def steps(self) -> Steps:
-        """What is made of the sums."""
+        """Steps of the descent."""
         return self.method.steps(self.public, self.noise, self.among, self.announced)
 
     @property
     def grid(self) -> Grid:
-        """That of the rows, in a ring as long as the sums need."""
+        """Grid of the rows, in a ring as long as the sums need."""
         return Grid(ROW_BITS, self.noise.ring_bits)
 
     @property
     def sums(self) -> tuple[SumBlocks, ...]:
-        """Of each sum its blocks."""
+        """Blocks of each sum."""
         none = self.target.epsilon is None
         return tuple(tuple((law.dimension, "none" if none else law.text) for law in laws) for laws in self.noise.laws)
 
     @property
     def length(self) -> int:
-        """Of all sums together."""
+        """Number of integers in all sums."""
         return self.noise.integers
 
     @property
@@ -84,45 +86,45 @@ class GradientSums:
 
     @cached_property
     def statement(self) -> PrivacyStatement:
-        """With the noise of the honest parties, whatever the others enter, and whatever sums are asked at."""
+        """Statement with the noise of the honest parties, whatever the others enter and wherever sums are queried."""
         if self.target.epsilon is None:
             return nothing("record", self.method.adjacency, NO_NOISE)
         promised = stated_rounds(self.noise, self.target, self.among.adversary, tuple(self._caveats()))
         return self.among.stated(promised, len(self.sums))
 
     def counted(self, n: int) -> int:
-        """As `Foreseeable`: of `gd` what it takes to be public."""
+        """Return n, or the number of rows that `gd` takes to be public; see `Foreseeable`."""
         return self.method.counted(n, self.public, self.among, self.announced)
 
     def signal(self, n: int) -> float:
-        """As `Foreseeable`, with the noise of everybody."""
+        """Return the signal with the noise of all parties; see `Foreseeable`."""
         mu, k = self._noisy.mu, self.public.classes
         return signal(self.counted(n), mu, self.public.dimension, k, self.among.honest, self.among.parties)
 
     def check(self, n: int) -> None:
-        """InputError for more rows than were announced."""
+        """Raise InputError for more rows than were announced."""
         check_rows(n, self.announced)
 
     def part(self, rows: Rows, rng: Stream) -> Contributor:
-        """Whoever answers for the party."""
+        """Return the contributor of a party."""
         return self.part_after(rows, rng, 0)
 
     @property
     def draws(self) -> tuple[str, ...]:
-        """As `AskedBetween`."""
+        """Labels of the noise; see `AskedBetween`."""
         return tuple(map(noise_of, range(len(self.noise.steps))))
 
     def part_after(self, rows: Rows, rng: Stream | Forks, answered: int) -> Contributor:
-        """As `AskedBetween`."""
+        """Return the contributor of a party that begins anew; see `AskedBetween`."""
         self.check(len(rows))
         return self.part_of(self.method.at_home(rows, self.public), rng, answered)
 
     def part_of(self, rows: IntegerRows, rng: Stream | Forks, answered: int = 0) -> Contributor:
-        """The same of rows that are integers already."""
+        """Return the contributor for rows that are integers already."""
         return Contributor(rows, self.noise, self.steps, None if self.target.epsilon is None else rng, answered)
 
     def model(self, value: Sequence[Vector]) -> LinearModel:
-        """The last weights."""
+        """Return the model of the last weights."""
         W = reduce(self.steps.after, value, self.steps.begun()).released
         return LinearModel.from_coordinates(W, 2) if self.public.classes == 2 else LinearModel(W)
 
@@ -134,7 +136,7 @@ class GradientSums:
 
 @dataclass(frozen=True)
 class RoundNoise:
-    """The noise of sum r, as one draws it who draws all."""
+    """Noise of sum r, drawn by one who draws all."""
 
     noise: SharedRounds
     r: int
@@ -146,7 +148,7 @@ class RoundNoise:
 
 @dataclass(frozen=True)
 class FromSums(Method):
-    """What `newton` and `gd` have in common: nothing but sums of clipped contributions of single records is used.
+    """Method that uses nothing but sums of clipped contributions of single records: the base of `newton` and `gd`.
 
     adjacency: whether neighbours have another record, or one more or less.
     """
@@ -160,12 +162,13 @@ class FromSums(Method):
     protects: ClassVar[Unit] = "record"
     noises: ClassVar[tuple[NoiseName, ...]] = ("ddg",)
 
+    @override
     def __post_init__(self) -> None:
         if self.adjacency not in ("replace", "addremove"):
             raise InputError("adjacency.unknown", got=shown(self.adjacency))
 
     def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> GradientSums:
-        """By a protocol that adds up; InputError where numbers of rows are to be released, which are not used."""
+        """Return the form for a secure sum; InputError where numbers of rows are to be released, which are not used."""
         if announced.sizes == "released":
             raise InputError("sizes.of_no_use", method=self.name)
         if target.epsilon is not None and target.noise not in self.secure_noises:
@@ -173,57 +176,57 @@ class FromSums(Method):
         return GradientSums(self, public, target, among, announced)
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the smaller party."""
         return one_record(cls())
 
     @abstractmethod
     def asked(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> tuple[RoundBound, ...]:
-        """What one record may enter in each sum."""
+        """Return the bound on one record's contribution to each sum."""
 
     @abstractmethod
     def steps(self, public: Public, noise: SharedRounds, among: Among, announced: AnnouncedRows) -> Steps:
-        """What is made of the sums."""
+        """Return the steps of the descent."""
 
     def caveats(self, public: Public, among: Among, announced: AnnouncedRows) -> tuple[str, ...]:
-        """What is not covered, of this method alone."""
+        """Return the caveats of this method alone."""
         return ()
 
     def counted(self, n: int, public: Public, among: Among, announced: AnnouncedRows) -> int:
-        """What it goes by where there are n rows in all."""
+        """Return the number of rows that the method assumes where there are n in all."""
         return n
 
     # Where somebody is trusted with what the parties send.
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What was asked for, whatever the rows are."""
         if target.epsilon is None:
             return nothing(self.protects, self.adjacency, NO_NOISE)
         form = self.form(public, target)
         return stated_rounds(form.noise, target, TRUSTED, self.caveats(public, form.among, form.announced))
 
+    @override
     def functionality(self, public: Public, target: Target) -> Rounds:
-        """The sums, one after the other, each with noise."""
         noise = self.form(public, target).noise
         laws = [None if target.epsilon is None else RoundNoise(noise, r) for r in range(len(noise.steps))]
         return Rounds(tuple(Sum(law) for law in laws))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> RoundAnswer:
-        """Whoever answers for the party, without noise."""
         form = self.form(public, target)
         form.check(len(rows))
         return _silent(self.at_home(rows, public), form)
 
+    @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
-        """The last weights."""
         return Release(self.form(public, target).model(value), self.statement(public, target))
 
     def at_home(self, rows: Rows, public: Public) -> IntegerRows:
-        """The rows as integers, in which no target has a say."""
+        """Return the rows as integers."""
         return IntegerRows.of(rows.X, rows.y, public.classes)
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """The rows as integers: all that is known before noise."""
         check_sizes(federation)
         public = federation.public
         each = [self.at_home(rows, public) for rows in federation.parties]
@@ -235,7 +238,7 @@ class FromSums(Method):
         return TrainedParts(self, public, each, parts)
 
     def form(self, public: Public, target: Target) -> GradientSums:
-        """The sums as if one party, in which everybody is trusted, made all of them."""
+        """Return the sums as if one trusted party made all of them."""
         check_target(target, self)
         return self.shared(public, target, Among(1, 0, 0), AnnouncedRows(LARGEST_N))
 

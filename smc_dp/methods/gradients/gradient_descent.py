@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import ClassVar
 
+from typing_extensions import override
+
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import PlainSteps
@@ -36,18 +38,19 @@ class GradientDescent(FromSums):
     name: ClassVar[str] = "gd"
     colour: ClassVar[str] = "#906c3c"
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rows is not None and (type(self.rows) is not int or not 1 <= self.rows <= _MOST_ROWS):
             raise InputError("rows.out_of_range", most=_MOST_ROWS, got=shown(self.rows))
 
     def knowing(self, sizes: Sequence[int]) -> GradientDescent:
-        """With the true number of all rows, where that is a constant of the neighbourhood and no other was named."""
+        """Return the method with the true number of all rows, where neighbours share it and no other was named."""
         known = self.rows is not None or self.adjacency != "replace"
         return self if known else replace(self, rows=sum(sizes))
 
     def number(self, public: Public, among: Among, announced: AnnouncedRows) -> int:
-        """n: as it is set; or of known sizes, where they are constants; else as many as there may be.
+        """Return n: as set; else the sum of known sizes, where neighbours share them; else the largest there may be.
 
         InputError where no cap was announced either.
         """
@@ -59,12 +62,12 @@ class GradientDescent(FromSums):
             raise InputError("rows.not_public", method=self.name)
         return among.parties * announced.most_rows
 
+    @override
     def counted(self, n: int, public: Public, among: Among, announced: AnnouncedRows) -> int:
-        """What it takes for the number of all rows."""
         return self.number(public, among, announced)
 
+    @override
     def asked(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> tuple[RoundBound, ...]:
-        """Gradients, as often as the noise makes worth while."""
         k, d = public.classes, public.dimension
         length = d if k == 2 else k * d
         n = self.number(public, among, announced)
@@ -72,12 +75,13 @@ class GradientDescent(FromSums):
         sums = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * found))))
         return (RoundBound(self.adjacency, length, RowBounds(k).gradient),) * sums
 
+    @override
     def steps(self, public: Public, noise: SharedRounds, among: Among, announced: AnnouncedRows) -> PlainSteps:
-        """One over the largest curvature of n rows in the unit ball."""
         n = self.number(public, among, announced)
+        # One over the largest curvature of n rows in the unit ball.
         return PlainSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n)
 
+    @override
     def caveats(self, public: Public, among: Among, announced: AnnouncedRows) -> tuple[str, ...]:
-        """That n is public."""
         n = self.number(public, among, announced)
         return (f"The number of rows of all parties together is taken to be {n}, a public figure that is not covered.",)

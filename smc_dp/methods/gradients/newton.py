@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
+from typing_extensions import override
+
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import NewtonSteps
@@ -41,8 +43,8 @@ class Newton(FromSums):
     name: ClassVar[str] = "newton"
     colour: ClassVar[str] = "#006d2c"
 
+    @override
     def asked(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> tuple[RoundBound, ...]:
-        """A gradient and a curvature at W = 0, then gradients; InputError for too many columns."""
         bounds, d = RowBounds(public.classes), public.dimension
         if d > MOST_COLUMNS:
             raise InputError("features.too_many_for_newton", most=MOST_COLUMNS, got=d)
@@ -50,7 +52,8 @@ class Newton(FromSums):
         first = RoundBound(self.adjacency, length, bounds.start_gradient, Curvature(d, bounds.start_curvature))
         return (first, *(RoundBound(self.adjacency, length, bounds.gradient) for _ in range(SUMS - 1)))
 
+    @override
     def steps(self, public: Public, noise: SharedRounds, among: Among, announced: AnnouncedRows) -> NewtonSteps:
-        """The floor is set by the noise of all parties in an entry of the diagonal."""
+        # The noise of all parties in an entry of the diagonal sets the floor.
         deviation = sqrt(among.parties * noise.laws[0][1].variance) / Units(public.classes).curvature
         return NewtonSteps(public.classes, public.dimension, FLOOR * deviation * sqrt(2 * public.dimension))

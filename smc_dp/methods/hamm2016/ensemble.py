@@ -13,6 +13,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
@@ -41,16 +42,16 @@ class OfParties(Method):
     lambda_multiplies: ClassVar[str] = "|V|²/2"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party, which decides every label."""
         return one_party(cls(STRONG))
 
     @abstractmethod
     def train_from(self, ensemble: Ensemble) -> Trained:
-        """As `train`, from classifiers that are there already, however they were trained."""
+        """Return the trained method of classifiers that are there already, however they were trained."""
 
+    @override
     def train(self, federation: Federation) -> Trained:
-        """Every party's classifier, and what is made of them."""
         return self.train_from(ensemble(federation, self.lam, getattr(self, "learner", None)))
 
 
@@ -74,45 +75,45 @@ Classifiers: TypeAlias = Array | tuple[Predictor, ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble:
-    """One classifier for each party; secret."""
+    """Classifiers of all parties, one each; secret."""
 
     federation: Federation
     classifiers: Classifiers
 
     def votes(self, X: Array) -> npt.NDArray[np.int64]:
-        """How many of the M classifiers choose each class for the rows X: (n, C)."""
+        """Count the classifiers that choose each class for the rows X: (n, C)."""
         return votes(self.classifiers, X, self.federation.public)
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
-        """The votes on the auxiliary rows: (N, C)."""
+        """Votes on the auxiliary rows: (N, C)."""
         if self.federation.unlabelled is None:
             raise InputError("auxiliary_rows.missing")
         return self.votes(self.federation.unlabelled)
 
     @property
     def learner(self) -> Learner:
-        """What the parties train, as far as the classifiers show it: black boxes are there already."""
+        """Learner of the parties, as far as the classifiers show it: black boxes are trained already."""
         if isinstance(self.classifiers, np.ndarray):
             return None
         return tuple(map(_trained_already, self.classifiers))
 
     def models(self, method: Method) -> Array:
-        """V: (M, p, d); InputError, in the name of the method, where all that is known of a classifier are votes."""
+        """Return V: (M, p, d); InputError, in the name of the method, where only votes of a classifier are known."""
         if not isinstance(self.classifiers, np.ndarray):
             raise InputError("learner.no_weights", method=method.name)
         return self.classifiers
 
 
 def votes(classifiers: Classifiers, X: Array, public: Public) -> npt.NDArray[np.int64]:
-    """How many of the M classifiers choose each class for the rows X: (n, C)."""
+    """Count the classifiers that choose each class for the rows X: (n, C)."""
     if isinstance(classifiers, np.ndarray):
         return count_votes(classifiers, X, public.classes)
     return votes_of(classifiers, X, public.classes, [public.name(j) for j in range(len(classifiers))])
 
 
 def classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) -> Array | Predictor:
-    """One party's classifier, made at home: V: (p, d), or a black box of its learner.
+    """Train one party's classifier locally: V: (p, d), or a black box of its learner.
 
     Raises InputError for several learners: which of them is this party's is not known here.
     """
@@ -124,7 +125,7 @@ def classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) 
 
 
 def own_votes(rows: Rows, public: Public, method: Voting) -> npt.NDArray[np.int64]:
-    """The classes that one party's classifier chooses for the auxiliary rows: (N,)."""
+    """Return the classes that one party's classifier chooses for the auxiliary rows: (N,)."""
     X, found = auxiliary(public, method), classifier(rows, public, method.lam, method.learner)
     if isinstance(found, np.ndarray):
         return np.asarray(count_votes(found[np.newaxis], X, public.classes).argmax(axis=1), dtype=np.int64)
@@ -132,7 +133,7 @@ def own_votes(rows: Rows, public: Public, method: Voting) -> npt.NDArray[np.int6
 
 
 def counted(parts: Sequence[npt.NDArray[np.int64]], classes: int) -> npt.NDArray[np.int64]:
-    """The parties' `own_votes` added up: (N, C)."""
+    """Add up the parties' `own_votes`: (N, C)."""
     counts = np.zeros((len(parts[0]), classes), dtype=np.int64)
     for chosen in parts:
         counts[np.arange(len(chosen)), chosen] += 1
@@ -140,14 +141,14 @@ def counted(parts: Sequence[npt.NDArray[np.int64]], classes: int) -> npt.NDArray
 
 
 def together(parts: Sequence[Array | Predictor]) -> Classifiers:
-    """The classifiers of all parties, each as `classifier` gave it."""
+    """Join the classifiers of all parties, each as `classifier` gave it."""
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.array(parts)
     return tuple(part for part in parts if not isinstance(part, np.ndarray))
 
 
 def caveats(learner: Learner) -> tuple[str, ...]:
-    """What is not covered because of the kind of the classifiers."""
+    """Return the caveats that the kind of the classifiers has."""
     return () if learner is None else _BLACK_BOXES
 
 
@@ -164,7 +165,7 @@ def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ens
 
 
 def auxiliary(public: Public | Federation, method: Method) -> Array:
-    """The public rows without labels: (N, d); InputError, in the name of the method, without any."""
+    """Return the public rows without labels: (N, d); InputError, in the name of the method, without any."""
     if public.unlabelled is None:
         raise InputError("auxiliary_rows.needed", method=method.name)
     return public.unlabelled

@@ -12,6 +12,7 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
@@ -48,29 +49,29 @@ class Central(Method):
     colour: ClassVar[str] = "#004890"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the only party."""
         return own_noise(cls(STRONG), several=False)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """For the announced number of rows."""
         noise = noise_of(target, sum(public.sizes or ()), public.dimension, self.lam)
         return stated(noise, target, "record", "replace", OWNER, (SIZES,))
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody has all rows, trains and adds the noise."""
         return Trusted(lambda parts, rng: self.noisy(self._model(parts, public.classes), public, target, rng))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
-        """The rows themselves."""
         return rows
 
+    @override
     def finish(self, value: Array, public: Public, target: Target) -> Release:
-        """The weights as they are."""
         return Release(binary(value), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """The model w: (d,) of all rows."""
         public, w = federation.public, self._model(federation.parties, federation.classes)
         noisy = partial(self.noisy, w, public)
         return TrainedParts(self, public, w, lambda *_: [w], lambda target: Trusted(lambda _, rng: noisy(target, rng)))
@@ -81,7 +82,7 @@ class Central(Method):
         return model
 
     def noisy(self, w: Array, public: Public, target: Target, rng: Stream) -> Array:
-        """The model of all rows as it may be shown."""
+        """Return the model of all rows as it may be shown."""
         noise = noise_of(target, sum(public.sizes or ()), public.dimension, self.lam)
         return perturb(on_grid(w), noise, rng)
 
@@ -100,36 +101,37 @@ class Local(Method):
     colour: ClassVar[str] = "#249c84"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the only party."""
         return own_noise(cls(STRONG), several=False)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """Any party's noise stands for all: each spends exactly what was asked for."""
+        # Each party spends exactly what was asked for, so any party's noise stands for all.
         noise = noise_of(target, 1, public.dimension, self.lam)
         return stated(noise, target, "record", "replace", EVERYBODY, (SIZES,))
 
+    @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:
-        """Every party publishes its own model."""
         return EachPublishes()
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model on the grid with its own noise."""
         two_classes(public, self)
         check_own_size(rows)
         return self.noisy(model_of(rows, self.lam), len(rows), target, rng)
 
     def noisy(self, weights: Sequence[int], n: int, target: Target, rng: Stream) -> Vector:
-        """A model of n rows as it may leave its owner."""
+        """Return a model of n rows as it may leave its owner."""
         return with_noise(weights, noise_of(target, n, len(weights), self.lam), rng)
 
+    @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
-        """The mean of the published models."""
         published = np.array([GRID.decode(model) for model in value])
         return Release(binary(published.mean(axis=0)), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Each party's model, w: (K, d); a party with one class only is of use too."""
         public, w = federation.public, models_of(federation, self, self.lam)
         each = list(zip(map(on_grid, w), public.sizes or (), strict=True))
         return TrainedParts(self, public, w, lambda target, rng: [self.noisy(v, n, target, rng) for v, n in each])

@@ -12,6 +12,7 @@ from math import ceil
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError, shown
@@ -66,29 +67,30 @@ class PathakMean(Method):
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#1f77b4"
 
+    @override
     def __post_init__(self) -> None:
         if type(self.lam) is bool or not isinstance(self.lam, int | float) or not _LOWEST <= self.lam <= _HIGHEST:
             raise InputError("lambda.out_of_printed_range", name="lambda", got=shown(self.lam))
         object.__setattr__(self, "lam", float(self.lam))
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the smaller party."""
         return one_record(cls(STRONG))
 
     def noise(self, target: Target, n: int, public: Public) -> Calibrated | None:
-        """What a party with n rows would add to the sum of all models if it were the smallest."""
+        """Return the noise of a party with n rows on the sum of all models, if it were the smallest."""
         return noise_of(target, n, public.dimension, self.lam, 1 if self.as_printed else public.parties)
 
     def law(self, target: Target, n: int, public: Public) -> Law:
-        """The law of that noise; ValueError when no noise was asked for."""
+        """Return the distribution of that noise; ValueError when no noise was asked for."""
         noise = self.noise(target, n, public)
         if noise is None:
             raise ValueError("no noise was asked for, so it has no law")
         return noise.law
 
     def largest(self, n: int, public: Public, target: Target) -> int:
-        """What no entry of the sum exceeds on the grid, whatever the rows say, if a party of n rows adds its noise."""
+        """Bound every entry of the sum on the grid, whatever the rows say, if a party of n rows adds its noise."""
         if n > LARGEST_N:
             raise too_many_rows(n)
         noise, mu = self.noise(target, n, public), 2 * Fraction(self.lam)
@@ -96,11 +98,8 @@ class PathakMean(Method):
         longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
         return public.parties * (ceil(longest * (1 << GRID.fraction_bits)) + 1) + tail
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """For the announced sizes; `secure`, by the curator protocol, holds whatever they are.
-
-        The protocol's statement has no Gaussian noise: InputError.
-        """
         if self.as_printed and target.epsilon is not None:
             return nothing("record", "replace", RESIDUES)
         if trust == "secure" and target.epsilon is not None:
@@ -113,32 +112,29 @@ class PathakMean(Method):
         noise = self.noise(target, min(public.sizes or (LARGEST_N,)), public)
         return stated(noise, target, "record", "replace", COMPUTED, IN_ONE_PLACE)
 
+    @override
     def functionality(self, public: Public, target: Target) -> SumWithSmallestNoise:
-        """The sum of all models and the noise of the smallest party."""
         return SumWithSmallestNoise(public.parties if self.as_printed else 1)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Contribution:
-        """Section 3.1: train, put the weights on the grid, draw the noise of the sum."""
         two_classes(public, self)
         check_own_size(rows)
         noise = self.noise(target, len(rows), public)
         drawn = [0] * public.dimension if noise is None else noise.law.sample(rng)
         return Contribution(len(rows), tuple(model_of(rows, self.lam)), tuple(drawn))
 
+    @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """Section 3.3: the sum over the number of parties."""
         return Release(binary(np.array(GRID.decode(value, public.parties))), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Each party's model, w: (K, d); a party with one class only is of use too.
-
-        A release computes in the clear what a protocol would without a trusted party. Only the noise of the smallest
-        party is ever used, so that it alone is drawn; and one party may be on its own.
-        """
         public, w = federation.public, models_of(federation, self, self.lam)
         total = added([on_grid(v) for v in w])
 
         def parts(target: Target, rng: Stream) -> list[Sequence[int]]:
+            # Only the noise of the smallest party is ever used, so it alone is drawn.
             noise = self.noise(target, min(public.sizes or ()), public)
             times = self.functionality(public, target).times
             return [total, *([] if noise is None else [[times * e for e in noise.law.sample(rng)]])]

@@ -26,19 +26,19 @@ SIZES = "The sizes of the data sets are constants of the neighbourhood: they are
 
 
 def model_of(rows: Rows, lam: float) -> list[int]:
-    """One party's model on the grid: d integers."""
+    """Train one party's model on the grid: d integers."""
     return GRID.encode(minimise(RegularisedLogistic(lam), rows.X, 2.0 * rows.y - 1).weights.tolist())
 
 
 def models_of(federation: Federation, method: Method, lam: float) -> Array:
-    """Every party's model: (K, d); InputError for other than two classes, or for more rows than tolerances allow."""
+    """Train every party's model: (K, d); InputError unless there are two classes, or for too many rows."""
     two_classes(federation, method)
     check_sizes(federation)
     return train_all([(rows.X, rows.y) for rows in federation.parties], 2, 2 * lam)[:, 0]
 
 
 def noise_of(target: Target, n: int, dimension: int, lam: float, parties: int = 1) -> Calibrated | None:
-    """The noise of a sum of so many models when one record of a model of n rows is replaced; None for no noise."""
+    """Return the noise of a sum of models when one of n records of a model is replaced; None for no noise."""
     if target.epsilon is None:
         return None
     delta = replace_one(n, 2 * Fraction(lam), PUBLIC_TAU)
@@ -52,5 +52,5 @@ def noise_of(target: Target, n: int, dimension: int, lam: float, parties: int = 
 
 
 def binary(w: Array) -> LinearModel:
-    """The model of weights w: (d,) of the second class against the first."""
+    """Return the model of weights w: (d,) of the second class against the first."""
     return LinearModel.from_coordinates(w[np.newaxis], 2)

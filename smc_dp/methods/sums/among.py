@@ -1,4 +1,4 @@
-"""Among whom a sum is computed when nobody is trusted with the parts, and what may then be said of it, and what not.
+"""Threat model of a secure sum, and what may then be said of its result.
 
 The parties draw the noise in shares and add everything up by a protocol. Whoever colludes knows its own shares of the
 noise, and who vanishes may take its own away; the shares of all others are in every result.
@@ -39,7 +39,7 @@ DROPOUTS = "Secure sum: number of parties that may drop out."
 
 @dataclass(frozen=True)
 class AnnouncedRows:
-    """What is announced of numbers of rows: a cap on each party's, and whether the sum of them is released as well."""
+    """Public facts of numbers of rows: a cap on each party's, and whether the sum of them is released as well."""
 
     most_rows: int
     sizes: RowCounts = "hidden"
@@ -47,7 +47,7 @@ class AnnouncedRows:
 
 @dataclass(frozen=True)
 class Among:
-    """K parties of whom t may collude and D may vanish.
+    """Threat model: K parties of whom t may collude and D may drop out.
 
     `verifiable`: everybody can add up what was sent. `by_curator`: what is sent goes to Charlie, else to everybody.
     """
@@ -64,7 +64,7 @@ class Among:
                 raise InputError("parties.negative_count", name=name, got=count)
 
     def check(self) -> None:
-        """Raise InputError, with the nearest that works, unless a secure sum can add up among them."""
+        """Raise InputError, with the nearest that works, unless a secure sum can add up among these parties."""
         check_crowd(self.parties, self.colluders, self.dropouts)
 
     def require_honest(self) -> None:
@@ -74,21 +74,21 @@ class Among:
 
     @property
     def remaining(self) -> int:
-        """The parties that are left if as many drop out as may."""
+        """Number of parties that are left if as many drop out as may."""
         return self.parties - self.dropouts
 
     @property
     def honest(self) -> int:
-        """H: the parties whose shares of the noise are counted."""
+        """H: number of parties whose shares of the noise are counted."""
         return self.remaining - self.colluders
 
     @property
     def in_a_circle(self) -> bool:
-        """Whether they are too many to share masks all with all."""
+        """True where the parties are too many for masks of all pairs, so that their graph is sparse."""
         return in_a_circle(self.parties, self.dropouts)
 
     def stated(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
-        """Return the statement of so many sums, but for the probability that their graph of neighbours does not do.
+        """Return the statement of so many sums, with the probability that their neighbour graph fails added to delta.
 
         That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private. It is no more
         than that: nothing that can fail is zero-concentrated, or below the curve of a Gaussian at every delta.
@@ -106,7 +106,7 @@ class Among:
 
     @property
     def adversary(self) -> str:
-        """Against whom, with all five numbers; completes "this holds against"."""
+        """Adversary that the noise of the sum holds against, with all five numbers; completes "this holds against"."""
         K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
         who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
         how = "who keep to the protocol" if self.in_a_circle else "deviating at will"
@@ -117,7 +117,7 @@ class Among:
 
     @property
     def everybody_else(self) -> str:
-        """Against whom noise holds that a party adds to its own numbers before they are masked."""
+        """Adversary that noise holds against which a party adds to its own numbers before they are masked."""
         who = "Charlie and all" if self.by_curator else "all"
         return (
             f"{who} {self.parties - 1} other parties, deviating at will, whoever vanishes: epsilon with the noise of "
@@ -125,7 +125,7 @@ class Among:
         )
 
     def caveats(self) -> Iterator[str]:
-        """What is not covered, whatever is added up."""
+        """Yield the caveats of every sum."""
         yield WITHOUT_DEVIATION if self.in_a_circle else BY_DEVIATION
         yield COMPUTATIONAL
         yield UNLEAKED

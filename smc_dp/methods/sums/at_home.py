@@ -1,4 +1,4 @@
-"""Releases by a method's secure form where one place has all rows: for experiments and estimators.
+"""Releases by a method's secure form where one place has all rows, for experiments and estimators.
 
 Each party's part is made as it makes it at home, with its own share of the noise, and `ideal` computes of all parts
 what the protocol computes of them. No noise is drawn for the sum, and nobody draws for another.
@@ -31,28 +31,28 @@ IN_ONE_PLACE = (
 
 @runtime_checkable
 class TrainsFirst(Protocol):
-    """A method whose parties begin with something that no target has a say in, such as a model.
+    """Method whose parties begin with something that does not depend on the target, such as a model.
 
     Its form has `part_of(trained, rng)`: the part of whoever has this at home.
     """
 
     def at_home(self, rows: Rows, public: Public) -> Any:
-        """What one party makes of its own rows before it knows how much noise is wanted."""
+        """Compute from one party's rows what does not depend on the target."""
         ...
 
 
 def by_secure_sum(method: Any) -> bool:
-    """Whether the method has a form that a secure sum computes."""
+    """Tell whether the method has a form that a secure sum computes."""
     return SECURE_SUM in getattr(method, "by_protocols", ())
 
 
 def usual_noise(method: Any) -> NoiseName:
-    """The noise of the secure form unless somebody names one: `ddg` where it has that."""
+    """Return the noise of the secure form unless somebody names one: `ddg` where it has that."""
     return "ddg" if "ddg" in method.secure_noises else method.secure_noises[0]
 
 
 def check_secure(method: Any, target: Target) -> None:
-    """Raises InputError unless a secure sum computes the method with the noise of this target."""
+    """Raise InputError unless a secure sum computes the method with the noise of this target."""
     if not by_secure_sum(method):
         raise InputError("trust.no_secure_sum", method=method.name)
     if target.calibration != "proven":
@@ -64,7 +64,7 @@ def check_secure(method: Any, target: Target) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtHome:
-    """What the parties of a federation have at home, of whom some may collude or vanish; a `Trained`.
+    """Simulated secure sum of the parties of a federation; a `Trained`.
 
     Whatever needs no target is made once. Nobody vanishes here: the noise is calibrated for those who must be left, and
     every party's share is in the sum. InputError for a crowd that cannot add up.
@@ -80,11 +80,11 @@ class AtHome:
 
     @classmethod
     def of(cls, method: Any, federation: Federation, among: Among, most_rows: int) -> Self:
-        """Return what these parties have, with numbers of rows released or hidden, as the method prefers."""
+        """Make a simulated sum with numbers of rows released or hidden, as the method prefers."""
         return cls(method, federation, among, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
 
     def form(self, target: Target) -> SumForm:
-        """The method's form for this target; InputError where it has none, or a party cannot take part in it."""
+        """Return the method's form for this target; InputError where it has none, or a party cannot take part in it."""
         check_secure(self.method, target)
         form: SumForm = self.method.shared(self._public, target, self.among, self.announced)
         for j, rows in enumerate(self.federation.parties):
@@ -95,20 +95,20 @@ class AtHome:
         return form
 
     def train(self) -> Self:
-        """The same, with what needs no target made now."""
+        """Compute now what does not depend on the target."""
         if isinstance(self.method, TrainsFirst):
             len(self._trained)
         return self
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """Everybody's part, what the secure sum computes of them, and the model that anybody makes of that."""
+        """Compute every party's part, their secure sum in the clear, and the model."""
         form, own = self.form(target), rng.spawn()  # a fork of `rng` would be the same in every release
         parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.among.parties)]
         model = form.model(ideal(form.functionality, parts, own.fork("sum")))
         return Release(model, self.statement(form, rng))
 
     def statement(self, form: SumForm, rng: Stream | None = None) -> PrivacyStatement:
-        """The form's, with what computing it in one place means; nothing where the seed of the noise can be guessed."""
+        """Return the form's statement with the caveat of one place; no guarantee where the seed can be guessed."""
         stated = form.statement
         if stated.kind == "none":
             return stated
@@ -127,7 +127,7 @@ class AtHome:
         return tuple(self._method_of(j).at_home(rows, self._public) for j, rows in parties)
 
     def _method_of(self, party: int) -> Any:
-        """The method with this party's own learner, where there are several, which the parties take in turn."""
+        """Return the method with this party's own learner, where there are several, which the parties take in turn."""
         learners = getattr(self.method, "learner", None)
         if not isinstance(learners, Sequence) or isinstance(learners, str):
             return self.method
@@ -138,6 +138,6 @@ class AtHome:
 
     @property
     def _public(self) -> Public:
-        """With numbers of rows only where neighbours share them."""
+        """Public facts, with numbers of rows only where neighbours share them."""
         public = self.federation.public
         return public if self.method.adjacency == "replace" else replace(public, sizes=None)

@@ -1,4 +1,4 @@
-"""What all sums have in common of which one block has noise in shares.
+"""Secure sums of which one block has noise in shares.
 
 A party enters a vector on the grid, bounded whatever its rows are, and its share of the noise beside it; after that
 come numbers without noise, if any, which neighbours share. Everything else is said of a method by the bounds of that
@@ -29,7 +29,7 @@ from smc_dp.privacy.target import HIGHEST, NoiseName, Target
 
 
 class Summed(Method, Protocol):
-    """A method whose value is a sum over the parties."""
+    """Method whose value is a sum over the parties."""
 
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
     secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
@@ -39,7 +39,7 @@ class Summed(Method, Protocol):
     sizes: ClassVar[RowCounts] = "hidden"
 
     def at_home(self, rows: Rows, public: Public) -> Any:
-        """What a party makes of its rows before it knows the target, which has no say in it."""
+        """Compute from a party's rows what does not depend on the target."""
         ...
 
 
@@ -48,7 +48,7 @@ M = TypeVar("M", bound=Summed)
 
 @dataclass(frozen=True)
 class SumReach:
-    """How far what one party enters can go, whatever its rows are: `dimension` numbers.
+    """Bounds on a party's vector of `dimension` numbers, whatever its rows are.
 
     In reals and in L2: no vector is longer than `longest`, and neighbours move the sum by at most `moved`. `bits`: the
     numbers are multiples of 2^-bits as they are, and neither figure grows on a grid as fine as that; None for numbers
@@ -86,33 +86,33 @@ class NoisySum(ABC, Generic[M]):
     @property
     @abstractmethod
     def reach(self) -> SumReach:
-        """Of what a party enters."""
+        """Bounds on a party's vector."""
 
     @abstractmethod
     def numbers_of(self, trained: Any) -> Vector:
-        """What a party that has this at home enters: the numbers on the grid, then those without noise."""
+        """Return the vector of a party with this local result: the numbers on the grid, then those without noise."""
 
     @abstractmethod
     def model(self, value: Vector) -> ReleasedModel:
-        """What anybody makes of the sum."""
+        """Make the model of the sum."""
 
     @abstractmethod
     def caveats(self) -> Iterator[str]:
-        """What is not covered because of what is added up."""
+        """Yield the caveats of this sum alone."""
 
     @property
     def plain(self) -> int:
-        """How many numbers without noise there are: one, with which the parties that took part are counted."""
+        """Number of numbers without noise: one, which counts the parties that took part."""
         return 1
 
     @property
     def noisy(self) -> bool:
-        """Whether there is noise at all."""
+        """True where there is noise at all."""
         return self.target.epsilon is not None
 
     @cached_property
     def noise(self) -> SharedNoise:
-        """The law of a party's share, on a grid as fine and in a ring as long as it needs."""
+        """Noise in shares, on a grid as fine and in a ring as long as it needs."""
         reach, target = self.reach, self.target if self.noisy else replace(self.target, epsilon=HIGHEST, noise="ddg")
         return calibrated(
             target, reach.dimension, reach.moved, largest=reach.longest, parties=self.among.parties,
@@ -121,18 +121,18 @@ class NoisySum(ABC, Generic[M]):
 
     @property
     def grid(self) -> Grid:
-        """As the noise needs it."""
+        """Grid of the noise."""
         return self.noise.grid
 
     @property
     def sums(self) -> tuple[SumBlocks]:
-        """One: the noisy numbers, and those without noise where there are any."""
+        """Blocks of the one sum: the noisy numbers, and those without noise where there are any."""
         noisy = (self.reach.dimension, self.noise.law.text if self.noisy else "none")
         return ((noisy, (self.plain, "none")) if self.plain else (noisy,),)
 
     @property
     def length(self) -> int:
-        """Of all blocks together."""
+        """Number of integers in all blocks."""
         return self.reach.dimension + self.plain
 
     @property
@@ -142,7 +142,7 @@ class NoisySum(ABC, Generic[M]):
 
     @cached_property
     def statement(self) -> PrivacyStatement:
-        """With the noise of the honest parties, whatever the others enter."""
+        """Statement with the noise of the honest parties, whatever the others enter."""
         unit, adjacency = self.method.protects, self.method.adjacency
         if not self.noisy:
             return nothing(unit, adjacency, NO_NOISE)
@@ -151,33 +151,33 @@ class NoisySum(ABC, Generic[M]):
         return self.among.stated(promised, len(self.sums))
 
     def check(self, n: int) -> None:
-        """InputError for more rows than were announced."""
+        """Raise InputError for more rows than were announced."""
         check_rows(n, self.announced)
 
     def numbers(self, rows: Rows) -> Vector:
-        """What a party with these rows enters."""
+        """Return the vector of a party with these rows."""
         return self.numbers_of(self.method.at_home(rows, self.public))
 
     def part(self, rows: Rows, rng: Stream) -> Addend:
-        """What the party enters, and its share of the noise."""
+        """Return the party's vector and its share of the noise."""
         self.check(len(rows))
         return self.entered(self.numbers(rows), rng)
 
     def part_of(self, trained: Any, rng: Stream) -> Addend:
-        """The same of what the party has at home already, whose number of rows was looked at."""
+        """Return the addend of a party with this local result, whose number of rows was checked."""
         return self.entered(self.numbers_of(trained), rng)
 
     def entered(self, numbers: Vector, rng: Stream) -> Addend:
-        """These numbers with a share of the noise, which must be used once."""
+        """Return these numbers with a share of the noise, which must be used once."""
         share = self.noise.law.share(rng) if self.noisy else (0,) * self.reach.dimension
         return Addend(numbers, (*share, *(0 for _ in range(self.plain))))
 
     def reals(self, value: Vector, divisor: int = 1) -> list[float]:
-        """The noisy numbers of a sum, over the divisor."""
+        """Decode the noisy numbers of a sum, over the divisor."""
         return self.grid.decode(value[: self.reach.dimension], divisor)
 
     def counted(self, value: Vector) -> int:
-        """How many parties the sum is of, where that is what its last number counts.
+        """Return the number of parties in the sum, where its last number counts them.
 
         A party that deviates may make it anything, and a model is made of whatever comes.
         """
@@ -185,25 +185,25 @@ class NoisySum(ABC, Generic[M]):
 
 
 def hidden_only(method: Method, announced: AnnouncedRows, why: str) -> None:
-    """Raises InputError where numbers of rows are to be released, with the reason why this method does not."""
+    """Raise InputError where numbers of rows are to be released, with the reason why this method does not."""
     if announced.sizes != "hidden":
         raise InputError("sizes.not_hidden", method=method.name, reason=why, got=announced.sizes)
 
 
 def check_rows(n: int, announced: AnnouncedRows) -> None:
-    """Raises InputError for more rows than were announced; how many may be protected."""
+    """Raise InputError for more rows than were announced; the number may be protected, so it is not shown."""
     if n > announced.most_rows:
         raise InputError("party.more_rows_than_announced", most=announced.most_rows)
 
 
 def up_to(announced: AnnouncedRows) -> str:
-    """The caveat of every method with a cap on numbers of rows."""
+    """Return the caveat of every method with a cap on numbers of rows."""
     most = announced.most_rows
     return f"That each party has from 1 to {most} rows, which is looked at before a run, is not covered."
 
 
 def not_released(among: Among, announced: AnnouncedRows) -> str:
-    """The caveat of an average of which the number of rows is not released."""
+    """Return the caveat of an average of which the number of rows is not released."""
     divisor = among.parties * announced.most_rows
     return (
         f"Numbers of rows are not released: the weights are the sum over {divisor}, a public constant. Labels depend "

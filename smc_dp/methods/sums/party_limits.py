@@ -1,4 +1,4 @@
-"""Who can add up by a secure sum: how many parties there can be, how many of them may collude, and how many vanish."""
+"""Limits of a secure sum: number of parties, of colluders, and of drop-outs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEWEST_PARTIES = 2
 
 
 def check_crowd(K: int, t: int, D: int) -> None:
-    """Raises InputError, with the nearest that works, unless t of K parties may collude while D vanish."""
+    """Raise InputError, with the nearest that works, unless t of K parties may collude while D drop out."""
     most = MOST_PARTIES if D else MOST_CLOSED
     if most < K:
         raise InputError("parties.too_many_for_sum", most=most, dropouts=D, got=K)
@@ -30,9 +30,7 @@ def check_crowd(K: int, t: int, D: int) -> None:
 
 
 def in_a_circle(K: int, D: int) -> bool:
-    """Whether so many parties stand in a circle, where each shares masks with its neighbours alone; what is claimed
-    then is claimed against those who keep to the protocol.
-    """
+    """Tell whether so many parties share masks with neighbours in a sparse graph alone; claims are then semi-honest."""
     return D > 0 and K > MOST_COMPLETE
 
 

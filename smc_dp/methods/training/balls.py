@@ -1,4 +1,4 @@
-"""The gradient in ball arithmetic: a norm that is certain, whatever the rounding."""
+"""Gradients in ball arithmetic: a norm that is certain, whatever the rounding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PRECISION = 128
 
 
 def gradient_in_balls(lam: float, w: Array, X: Array, y: Array) -> tuple[Array, float]:
-    """The gradient of the regularised logistic objective at w, and an upper bound on its norm.
+    """Return the gradient of the regularised logistic objective at w, and an upper bound on its norm.
 
     w, X, y: as in `RegularisedLogistic`, taken as the exact numbers they are. The bound holds for every real
     number that rounds to the float lam.
@@ -33,7 +33,7 @@ def gradient_in_balls(lam: float, w: Array, X: Array, y: Array) -> tuple[Array, 
 
 
 def softmax_gradient_in_balls(mu: float, V: Array, X: Array, alpha: Array, B: Array) -> tuple[Array, float]:
-    """The gradient of the soft-label objective at V, flattened, and an upper bound on its norm.
+    """Return the gradient of the soft-label objective at V, flattened, and an upper bound on its norm.
 
     V: (p, d), X: (N, d), alpha: (N, C), B: (C, p): the exact numbers that they are.
     """
@@ -54,6 +54,6 @@ def softmax_gradient_in_balls(mu: float, V: Array, X: Array, alpha: Array, B: Ar
 
 
 def middle_and_bound(gradient: Sequence[arb]) -> tuple[Array, float]:
-    """The midpoints of the balls, and an upper bound on the norm of whatever they contain."""
+    """Return the midpoints of the balls, and an upper bound on the norm of whatever they contain."""
     norm = sum((g * g for g in gradient), arb(0)).sqrt()
     return np.array([float(g.mid()) for g in gradient]), math.nextafter(float(norm.abs_upper()), math.inf)

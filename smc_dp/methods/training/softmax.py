@@ -24,7 +24,7 @@ _SMALLEST_MU = 2 * SMALLEST_LAM
 
 
 def statistic(X: Array, alpha: Array) -> Array:
-    """T: (p, d) from rows X: (N, d) and probabilities of the classes alpha: (N, C)."""
+    """Return T: (p, d) from rows X: (N, d) and probabilities of the classes alpha: (N, C)."""
     T = np.zeros((code(alpha.shape[1]).shape[1], X.shape[1]))
     for x, wanted in blocks(X, alpha):
         T += (wanted @ code(alpha.shape[1])).T @ x
@@ -32,19 +32,19 @@ def statistic(X: Array, alpha: Array) -> Array:
 
 
 def one_hot(y: np.ndarray[tuple[int], np.dtype[np.int64]], classes: int) -> Array:
-    """Class numbers (n,) as certain probabilities: (n, C)."""
+    """Return class numbers (n,) as certain probabilities: (n, C)."""
     return np.eye(classes)[y]
 
 
 def check_mu(mu: float) -> None:
-    """ValueError unless mu is finite and at least 2^-29, for which the float nearest to a minimiser is certified."""
+    """Raise ValueError unless mu is finite and at least 2^-29, for which the nearest float minimiser is certified."""
     if not _SMALLEST_MU <= mu < math.inf:
         raise ValueError(f"mu is finite and at least 2**-29, got {mu}")
 
 
 @dataclass(frozen=True, eq=False)
 class SoftLabels:
-    """The objective J; X: (N, d), rows of the unit ball; T: (p, d); mu is finite, at least 2^-29, else ValueError."""
+    """Objective J; X: (N, d), rows of the unit ball; T: (p, d); mu is finite, at least 2^-29, else ValueError."""
 
     X: Array
     T: Array
@@ -57,7 +57,7 @@ class SoftLabels:
         object.__setattr__(self, "B", code(self.classes))
 
     def value(self, V: Array) -> float:
-        """J(V), V: (p, d)."""
+        """Return J(V), V: (p, d)."""
         return float(
             np.mean(scipy.special.logsumexp(self.X @ V.T @ self.B.T, axis=1))
             - np.vdot(V, self.T)
@@ -65,7 +65,7 @@ class SoftLabels:
         )
 
     def gradient(self, v: Array) -> Array:
-        """The gradient at v = V flattened: (p d,)."""
+        """Return the gradient at v = V flattened: (p d,)."""
         V = v.reshape(self.T.shape)
         total = np.zeros_like(self.T)
         for (x,) in blocks(self.X):
@@ -74,7 +74,7 @@ class SoftLabels:
         return flat
 
     def hessian(self, v: Array) -> Array:
-        """The Hessian at v: (p d, p d), at least mu times the identity."""
+        """Return the Hessian at v: (p d, p d), at least mu times the identity."""
         p, d = self.T.shape
         V = v.reshape(p, d)
         parts = np.zeros((p, p, d, d))
@@ -93,13 +93,13 @@ class SoftLabels:
 
 
 def minimise(objective: SoftLabels, *, tolerance: float = 1e-11) -> Array:
-    """The minimiser V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
+    """Minimise over V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
     v, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
     return v.reshape(objective.T.shape)
 
 
 def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) -> Array:
-    """The minimiser V: (p, d) for soft labels alpha: (N, C), with a gradient of norm at most PUBLIC_TAU, surely.
+    """Minimise over V: (p, d) for soft labels alpha: (N, C); the gradient's norm is surely at most PUBLIC_TAU.
 
     X: (N, d), rows of the unit ball. As `smc_dp.methods.training.solver`, it never refuses: what floats cannot certify
     is continued in ball arithmetic.
@@ -121,7 +121,7 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
 
 
 def rounding_charge(rows: int, classes: int, d: int, norm: float) -> float:
-    """What float evaluation can hide of the gradient's norm at a V of this norm.
+    """Bound what float evaluation can hide of the gradient's norm at a V of this norm.
 
     As for one class against another (`solver`), with gradients of norm at most sqrt 2, C scores, each a product with
     d terms and then p, and probabilities that move by at most the error of the scores; and T was summed in floats.

@@ -1,4 +1,4 @@
-"""What one party draws, beside what H honest shares guarantee; the theorems stand in `smc_dp.privacy.distributed`."""
+"""Distributions of one party's share of noise, and what H honest shares guarantee."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BITS = 192
 
 @dataclass(frozen=True)
 class GaussianShares:
-    """`ddg`: of each party a discrete Gaussian of this variance parameter, at least 18, in every coordinate."""
+    """Shares `ddg`: a discrete Gaussian of this variance parameter, at least 18, in every coordinate."""
 
     dimension: int
     honest: int
@@ -56,16 +56,16 @@ class GaussianShares:
         return discrete_gaussians(self.variance, self.dimension, rng)
 
     def rho(self, sensitivity: int) -> Fraction:
-        """The rho of zCDP for a vector of integers with this L2 sensitivity, rounded up."""
+        """Return the rho of zCDP for a vector of integers with this L2 sensitivity, rounded up."""
         return Fraction(sensitivity) ** 2 / (2 * self.honest * self.variance) + self.closeness
 
     @property
     def closeness(self) -> Fraction:
-        """What rho is charged because a sum of shares is not one discrete Gaussian, rounded up."""
+        """Addition to rho because a sum of shares is not one discrete Gaussian, rounded up."""
         return (self.honest - 1) * _CLOSENESS * self.dimension / 4
 
     def mu_squared(self, sensitivity: int) -> Fraction:
-        """mu^2 of the Gaussian curve for a vector with this L2 sensitivity."""
+        """Return mu^2 of the Gaussian curve for a vector with this L2 sensitivity."""
         return Fraction(sensitivity) ** 2 / (self.honest * self.variance - SMOOTHING)
 
     def mean_square(self, shares: int) -> Fraction:
@@ -73,8 +73,7 @@ class GaussianShares:
         return shares * self.variance
 
     def tail(self, parties: int, bits: int = 80) -> int:
-        """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits.
-
+        """Bound every |coordinate| of all parties' shares together, except with probability 2^-bits.
         A sum of discrete Gaussians is sub-Gaussian with the sum of their variance parameters, as one of those is.
         """
         return DiscreteGaussian(self.dimension, parties * self.variance).tail(bits)
@@ -82,7 +81,7 @@ class GaussianShares:
 
 @dataclass(frozen=True)
 class GammaShares:
-    """`vg`: of each party one V from Gamma((d+1)/(2H), 2 scale^2), then discrete Gaussians of variance parameter V.
+    """Shares `vg`: V from Gamma((d+1)/(2H), 2 scale^2), then discrete Gaussians of variance parameter V.
 
     ValueError for what the theorem does not cover: a scale below 16, more than 10^4 coordinates.
     """
@@ -106,7 +105,7 @@ class GammaShares:
 
     @property
     def shape(self) -> Fraction:
-        """Of each party's V."""
+        """Shape of each party's V."""
         return Fraction(self.dimension + 1, 2 * self.honest)
 
     def share(self, rng: Stream) -> list[int]:
@@ -115,11 +114,11 @@ class GammaShares:
         return [discrete_gaussian(V, rng) for _ in range(self.dimension)]
 
     def epsilon(self, sensitivity: int) -> Fraction:
-        """For a vector of integers with this L2 sensitivity, at `delta`."""
+        """Return the epsilon for a vector of integers with this L2 sensitivity, at `delta`."""
         return sensitivity / self.scale + ERROR
 
     def delta(self, sensitivity: int) -> Fraction:
-        """What goes with `epsilon`, rounded up; 1 where nothing is guaranteed."""
+        """Return the delta that goes with `epsilon`, rounded up; 1 where nothing is guaranteed."""
         with ctx.workprec(_BITS):
             missed = self.honest * (8 / exactly(self.scale**2)) ** exactly(self.shape) / exactly(self.shape + 1).gamma()
             found = (1 + 2 * exactly(self.epsilon(sensitivity)).exp()) * missed + exactly(LEAST_CLAIMED) / 2
@@ -135,8 +134,7 @@ class GammaShares:
         return 2 * shares * self.shape * self.scale**2
 
     def tail(self, parties: int, bits: int = 80) -> int:
-        """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits.
-
+        """Bound every |coordinate| of all parties' shares together, except with probability 2^-bits.
         All V together are Gamma(a) times 2 scale^2, a = parties times `shape`, which exceeds a + sqrt(2 a x) + x with
         probability e^-x at most, and given those the sum is sub-Gaussian. Each has half of the probability.
         """
@@ -148,7 +146,7 @@ class GammaShares:
 
 @dataclass(frozen=True)
 class WholeShares:
-    """`self`: of each party K-norm noise of this scale, which is enough alone."""
+    """Shares `self`: K-norm noise of this scale, which is enough alone."""
 
     dimension: int
     honest: int
@@ -170,7 +168,7 @@ class WholeShares:
         return knorm_integers(self.dimension, self.scale, rng)
 
     def epsilon(self, sensitivity: int) -> Fraction:
-        """The pure epsilon for a vector of integers with this L2 sensitivity, against all other parties together."""
+        """Return the pure epsilon for integers with this L2 sensitivity, against all other parties together."""
         return sensitivity / self.scale
 
     def mean_square(self, shares: int) -> Fraction:
@@ -178,7 +176,7 @@ class WholeShares:
         return shares * (self.dimension + 1) * self.scale**2  # E|Y|^2 = d (d + 1) scale^2
 
     def tail(self, parties: int, bits: int = 80) -> int:
-        """A bound that some |coordinate| of all parties' shares together exceeds with probability at most 2^-bits."""
+        """Bound every |coordinate| of all parties' shares together, except with probability 2^-bits."""
         return parties * KNorm(self.dimension, self.scale).tail(bits + parties.bit_length())
 
 

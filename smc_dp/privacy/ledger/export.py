@@ -1,16 +1,14 @@
-"""A ledger outside its file: everything but the key, to be checked by anybody (JSON) or read in a table (CSV)."""
+"""Export of a ledger: everything but the key, to be checked by anybody (JSON) or read in a table (CSV)."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from pathlib import Path
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import escape_formula
+from smc_dp.core.spreadsheet import format_csv
 from smc_dp.privacy.ledger.entry import COLUMNS
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -20,22 +18,18 @@ _FORMATS = tuple(f"smc-dp ledger {version}" for version in (3, 2, 1))  # what is
 
 
 def to_json(history: History) -> str:
-    """One JSON object; `from_json` checks it as the ledger itself is checked."""
+    """Return one JSON object; `from_json` checks it as the ledger itself is checked."""
     entries = [entry.values() for entry in history.entries]
     return json.dumps({"format": _FORMATS[0], "start": history.start, "entries": entries}, allow_nan=False)
 
 
 def to_csv(history: History) -> str:
-    """A table with a header, for people: what is checked again is JSON."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(map(_cell, entry.values().values()) for entry in history.entries)
-    return text.getvalue()
+    """Return a table with a header, for people; an export that is checked again is JSON."""
+    return format_csv([COLUMNS, *(tuple(entry.values().values()) for entry in history.entries)])
 
 
 def from_json(content: bytes, where: str) -> History:
-    """The history that was exported; InputError for anything else, BrokenLedgerError when its entries do not link."""
+    """Read an exported history; InputError for anything else, BrokenLedgerError when its entries do not link."""
     document = reading.parse_object(content, where)
     reading.require_keys(where, document, {"format", "start", "entries"})
     start = document["start"]
@@ -49,14 +43,9 @@ def from_json(content: bytes, where: str) -> History:
 
 
 def read(path: Path) -> History:
-    """The history in a ledger, or in a JSON export of one."""
+    """Read the history in a ledger, or in a JSON export of one."""
     content = reading.read_file(path, MAX_BYTES)
     if content.lstrip()[:1] == b"{":
         return from_json(content, f"export {path}")
     with Ledger.open(path) as ledger:
         return ledger.history()
-
-
-def _cell(value: str | int | None) -> str | int | None:
-    """A mechanism's name may be what a spreadsheet would take for a formula."""
-    return escape_formula(value) if isinstance(value, str) else value

@@ -42,7 +42,7 @@ class Ledger:
 
     @classmethod
     def create(cls, path: Path, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Ledger:
-        """A new ledger with this limit for each account; InputError when the file exists."""
+        """Create a ledger with this limit for each account; InputError when the file exists."""
         key = secrets.token_bytes(_KEY_BYTES)
         first = History.opened(_start(key), Limit(epsilon, delta), _now()).entries[0]
         partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
@@ -63,7 +63,7 @@ class Ledger:
 
     @classmethod
     def open(cls, path: Path) -> Ledger:
-        """The ledger in a file, whose form has been checked; its entries are checked at each use."""
+        """Open the ledger in a file, whose form has been checked; its entries are checked at each use."""
         return cls(path, storage.opened(path))
 
     def close(self) -> None:
@@ -82,12 +82,12 @@ class Ledger:
             return fingerprint(key)
 
     def history(self) -> History:
-        """All entries, after a check of the whole chain."""
+        """Return all entries, after a check of the whole chain."""
         with self._transaction("BEGIN") as (_, history):
             return history
 
     def check(self, guarantee: Guarantee) -> None:
-        """OverBudgetError when a release with this guarantee would pass the limit now; nothing is written."""
+        """Raise OverBudgetError when a release with this guarantee would pass the limit now; nothing is written."""
         with self._transaction("BEGIN") as (_, history):
             history.check(guarantee)
 
@@ -119,7 +119,7 @@ class Ledger:
         _LOG.info("ledger: entry %d is settled: %s", number, state)
 
     def spent(self, account: Account, *asked: Guarantee) -> Standing:
-        """How an account stands, or would stand if `asked` were released too."""
+        """Return how an account stands, or would stand if `further` were released too."""
         return self.history().standing(account, *asked)
 
     def _append(self, entry: Entry) -> int:
@@ -149,7 +149,7 @@ class Ledger:
 
 
 def _start(key: bytes) -> str:
-    """What the chain begins with: it commits to the key, and an export may show it."""
+    """Return the start of the chain, which commits to the key, and which an export may show."""
     return hashlib.sha256(b"smc-dp ledger 1" + key).hexdigest()
 
 
@@ -169,5 +169,5 @@ def _write_new(path: Path, key: bytes, first: Entry) -> None:
 
 
 def run_key(session_id: bytes, label: str) -> str:
-    """The key of a release: no two sessions share one, even where the same was agreed on, for an id holds a nonce."""
+    """Return the key of a release: no two sessions share one, because a session's id holds a nonce."""
     return hashlib.sha256(b"smc-dp release" + session_id + label.encode()).hexdigest()

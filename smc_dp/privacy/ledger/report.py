@@ -68,7 +68,7 @@ def _account(account: Account, history: History) -> str:
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
         said += "; a pure release now adds more than its epsilon"
     if not history.kept_however_chosen(account):
-        said += ", if no figure was chosen in view of an earlier release: approximate ones are mixed with others"
+        said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     return said
 
 

@@ -40,7 +40,7 @@ ADDED = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER)
 
 
 def opened(path: Path) -> sqlite3.Connection:
-    """A connection to a file whose form is that of a ledger; InputError for any other."""
+    """Connect to a file whose form is that of a ledger; InputError for any other."""
     with reported(path):
         _refuse_unusable(path)
         connection = connected(path)
@@ -54,7 +54,7 @@ def opened(path: Path) -> sqlite3.Connection:
 
 
 def widened(connection: sqlite3.Connection) -> None:
-    """Within a transaction that writes, an older ledger gets the columns that it does not have, empty."""
+    """Add to an older ledger, inside a transaction that writes, the columns that it does not have, empty."""
     there = {name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")}
     for name, added in zip(LATER, ADDED, strict=True):
         if name not in there:
@@ -62,7 +62,7 @@ def widened(connection: sqlite3.Connection) -> None:
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """A connection to a file that is there, whatever is in it."""
+    """Connect to a file that is there, whatever is in it."""
     connection = open_database(path, _WAIT)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
     return connection
@@ -70,7 +70,7 @@ def connected(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def reported(path: Path) -> Iterator[None]:
-    """Whatever is wrong with the file, said in one line that names it."""
+    """Turn every fault of the file into one line that names it."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -125,7 +125,7 @@ def _refuse_beside(path: Path) -> None:
 
 
 def _form(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
-    """Every table, index and trigger as it was written: nothing else may run when an entry is added."""
+    """Return every table, index and trigger as it was written: nothing else may run when an entry is added."""
     found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100")
     return {tuple(row) for row in found}
 

@@ -26,7 +26,7 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run
-from smc_dp.leakage import law, limitations
+from smc_dp.leakage import distributions, limitations
 from smc_dp.leakage.executions import execute
 from tests.support.refusals import refused
 
@@ -92,7 +92,7 @@ def test_a_graph_without_a_hub_is_split_by_parties_alone() -> None:
 
 
 def claimed() -> list[tuple[str, ...]]:
-    return law.coalitions(TRIALS, SMALL, (*SMALL.parties, CURATOR_NAME))
+    return distributions.claimed_coalitions(TRIALS, SMALL, (*SMALL.parties, CURATOR_NAME))
 
 
 def test_simulators_make_what_is_read_and_say_what_the_functionality_does() -> None:
@@ -143,7 +143,7 @@ def test_the_bits_of_the_search_are_said() -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
     p = ideal.profiles(ideal.sample(5))[0] if sparse else SMALL
-    shown = limitations.boundary(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
+    shown = limitations.try_attacks(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
     assert len(shown) == (5 if sparse else 4)
     assert all(one.found == one.tries > 0 == one.mistaken for one in shown)
 
@@ -152,16 +152,18 @@ def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
 def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party(monkeypatch: pytest.MonkeyPatch) -> None:
     who, rng, runs = [(CURATOR_NAME,), ("P2", CURATOR_NAME)], Stream.insecure_from_seed("law"), 36
     nobody, named = ideal.NO_MEMBER, "P2"
-    made = {said: law.simulated(TRIALS, SMALL, rng.fork(said), who, 150, said) for said in (nobody, named)}
-    honest = law.real(PROGRAM, TRIALS, SMALL, 2, rng.fork("honest"), who, runs)  # P2 is the smallest
+    made = {
+        said: distributions.simulate_readings(TRIALS, SMALL, rng.fork(said), who, 150, said) for said in (nobody, named)
+    }
+    honest = distributions.real_readings(PROGRAM, TRIALS, SMALL, 2, rng.fork("honest"), who, runs)  # P2 is the smallest
     told = {who[0]: nobody, who[1]: named}
-    assert law.compared_as_told([(honest, told), (honest, told)], made).p_value > 1e-6
+    assert distributions.compare_by_output([(honest, told), (honest, told)], made).p_value > 1e-6
     wrong = {who[0]: nobody, who[1]: nobody}
-    found = law.compared_as_told([(honest, wrong), (honest, wrong)], made)
+    found = distributions.compare_by_output([(honest, wrong), (honest, wrong)], made)
     assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.owner")
     monkeypatch.setattr(selection, "first", mutants.no_s)
-    broken = law.real(PROGRAM, TRIALS, SMALL, 2, rng.fork("broken"), who, runs)
-    found = law.compared_as_told([(broken, told), (broken, told)], made)
+    broken = distributions.real_readings(PROGRAM, TRIALS, SMALL, 2, rng.fork("broken"), who, runs)
+    found = distributions.compare_by_output([(broken, told), (broken, told)], made)
     assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.summand")
 
 

@@ -41,7 +41,7 @@ from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
 from smc_dp.leakage.executions import execute
-from smc_dp.leakage.two_samples import compare_samples, shape
+from smc_dp.leakage.two_samples import compare_samples, reading_counts
 
 CHECKED_HERE = (comparison, pathak2010)
 
@@ -147,7 +147,7 @@ def test_every_coalition_reads_what_its_simulator_makes_place_by_place(kind: str
     rng = Stream.insecure_from_seed("structure")
     simulate, parties = ideal.simulation(t.parameters, rng), t.parameters.parties
     for coalition in (CHARLIE, *((name,) for name in parties), parties[:2], parties):
-        assert shape(together(views, coalition)) == shape(simulate(coalition))
+        assert reading_counts(together(views, coalition)) == reading_counts(simulate(coalition))
 
 
 def test_both_worlds_release_the_same_sum() -> None:
@@ -427,7 +427,7 @@ def compared(seed: str) -> dict[Case, list[Readings]]:
     assert run.results[CURATOR_NAME] == [comparison_ideal.functionality(*case) for case in cases]
     assert not readings(run.views["P1"])  # the chooser reads ciphertexts and public keys
     read, size = readings(run.views[CURATOR_NAME]), LENGTH + 1
-    assert shape(read) == {"Differences.c": size * len(cases), "Differences.delta": len(cases)}
+    assert reading_counts(read) == {"Differences.c": size * len(cases), "Differences.delta": len(cases)}
     found: dict[Case, list[Readings]] = defaultdict(list)
     for i, case in enumerate(cases):
         c, delta = read["Differences.c"][size * i : size * (i + 1)], read["Differences.delta"][i : i + 1]

@@ -16,7 +16,7 @@ from smc_dp import predict
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.pages.text import block_lines
 from smc_dp.run.prediction import Predictions
 from smc_dp.run.protocols import execution

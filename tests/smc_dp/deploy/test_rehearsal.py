@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run
 from smc_dp.cli.main import main
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.preprocess import labelled_rows
+from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.deploy.rehearsal import GENERATED_ROWS, made_up, rehearse
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import REASONS, SIMULATED_STUDY
@@ -74,7 +74,7 @@ def test_a_data_set_is_dealt_to_the_parties_of_the_study(study_file: Path, tmp_p
 def test_made_up_rows_are_inside_the_bounds_and_their_classes_balanced() -> None:
     bounds = parse_bounds(EVERY_KIND)
     table = made_up(bounds, Stream.insecure_from_seed(1), "north")
-    rows = labelled_rows(table, bounds, "outcome", strict=True)
+    rows = encode_labelled_rows(table, bounds, "outcome", strict=True)
     counts = np.bincount(rows.y)
     assert counts.sum() == GENERATED_ROWS
     assert counts.max() - counts.min() <= 1

@@ -9,8 +9,9 @@ import pytest
 from support import studies
 from support.studies import by_curator, study, text, weighted
 
-from smc_dp.core.documents import UnfitError, parse_document
-from smc_dp.data.file_form import FileForm
+from smc_dp.core.documents import parse_document
+from smc_dp.core.errors import UnfitError
+from smc_dp.data.file_format import FileFormat
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.budget_charge import charge_of_run
 
@@ -117,7 +118,7 @@ def test_paths_begin_where_the_terms_lie(tmp_path: Path) -> None:
     path.write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[relay]\ncredentials = "relay"\n[file]\nseparator = ";"\n')
     own = OwnTerms.read(path)
     assert (own.data_path, own.credentials_path) == (tmp_path / "rows.csv", tmp_path / "relay")
-    assert own.form == FileForm(";")
+    assert own.form == FileFormat(";")
     path.write_text(studies.OWN_TERMS.replace("[limits]", 'data = "/there/rows.csv"\n[limits]'))
     assert OwnTerms.read(path).data_path == Path("/there/rows.csv")
     path.write_text(studies.OWN_TERMS)

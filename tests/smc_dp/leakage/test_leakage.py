@@ -16,6 +16,7 @@ import scipy.stats
 from broken import pathak_mutants as mutants
 from support.audited import Folders, toy_run
 from support.pathak import trial
+from support.two_worlds import compare_worlds
 
 from protocols import programs
 from protocols.arithmetic.rng import Stream
@@ -27,8 +28,8 @@ from protocols.runtime.simulate import Setting
 from smc_dp.audit.run import code_checks, leakage
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.leakage import limitations as tried
-from smc_dp.leakage.law import Samples, coalitions, compared, real, simulated
-from smc_dp.leakage.two_samples import compare_samples, p_values, smallest_shift
+from smc_dp.leakage.distributions import Samples, claimed_coalitions, real_readings, simulate_readings
+from smc_dp.leakage.two_samples import compare_samples, fisher_p_values, smallest_shift
 
 HARDENED = programs.find_protocol(PROGRAM.name, PROGRAM.version)
 SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
@@ -199,10 +200,10 @@ def test_p_values_are_those_of_the_hypergeometric_law() -> None:
     for left, right in ((1, 1), (7, 12), (40, 11)):
         a, b = np.meshgrid(range(left + 1), range(right + 1), indexing="ij")
         law = scipy.stats.hypergeom(left + right, a + b, left)
-        assert p_values(left, right) == pytest.approx(
+        assert fisher_p_values(left, right) == pytest.approx(
             np.minimum(1, 2 * np.minimum(law.cdf(a), law.sf(a - 1))), rel=1e-9
         )
-    assert p_values(60, 300)[60, 0] == pytest.approx(2 / comb(360, 60), rel=1e-9)
+    assert fisher_p_values(60, 300)[60, 0] == pytest.approx(2 / comb(360, 60), rel=1e-9)
 
 
 def test_the_stated_power_is_that_of_the_test() -> None:
@@ -260,13 +261,13 @@ def test_samples_of_different_laws_are_told_apart(change: Callable[[list[int]], 
 # The law of the code.
 
 
-WHO = coalitions(TRIALS, SMALL, ("P1", "P2", "P3", "charlie"))
+WHO = claimed_coalitions(TRIALS, SMALL, ("P1", "P2", "P3", "charlie"))
 RUNS, SIMULATED = 48, 200
 
 
 @cache
 def made() -> Samples:
-    return simulated(TRIALS, SMALL, seeded("simulated"), WHO, SIMULATED)
+    return simulate_readings(TRIALS, SMALL, seeded("simulated"), WHO, SIMULATED)
 
 
 @cache
@@ -275,11 +276,11 @@ def world(place: int) -> Samples:
 
 
 def in_world(program: Program, place: int, runs: int = RUNS) -> Samples:
-    return real(program, TRIALS, SMALL, place, seeded(f"world {place}"), WHO, runs)
+    return real_readings(program, TRIALS, SMALL, place, seeded(f"world {place}"), WHO, runs)
 
 
 def test_fresh_executions_pass() -> None:
-    found = compared(world(0), world(1), made())
+    found = compare_worlds(world(0), world(1), made())
     assert found.p_value > 1e-6
     assert len(WHO) == len({f.coalition for f in found.found}) == 8
     assert found.tests == sum(f.comparison.tests for f in found.found)
@@ -287,7 +288,7 @@ def test_fresh_executions_pass() -> None:
 
 def test_a_protocol_with_short_masks_is_rejected() -> None:
     short = in_world(mutants.SHORT_MASK, 0, RUNS // 2)  # half as many show it already
-    found = compared(short, short, made())
+    found = compare_worlds(short, short, made())
     assert found.p_value < REJECT
     outcome = code_checks.judge(found)
     assert outcome.status == "failed"
@@ -297,19 +298,19 @@ def test_a_protocol_with_short_masks_is_rejected() -> None:
 @pytest.mark.parametrize("place", ["Slot.b", "answers", "Match.right"])
 def test_a_broken_simulator_is_rejected(place: str) -> None:
     twin = {c: [{**f, place: [0] * len(f[place])} if place in f else f for f in made()[c]] for c in WHO}
-    found = compared(world(0), world(1), twin)
+    found = compare_worlds(world(0), world(1), twin)
     assert found.p_value < REJECT
     assert f"at {place}" in code_checks.judge(found).detail
 
 
 def test_readings_of_another_structure_are_rejected() -> None:
     more = {c: [{**f, "Extra.x": [1]} for f in made()[c]] for c in WHO}
-    assert "at the structure" in code_checks.judge(compared(world(0), world(1), more)).detail
+    assert "at the structure" in code_checks.judge(compare_worlds(world(0), world(1), more)).detail
 
 
 def test_too_few_executions_show_nothing_and_it_says_so() -> None:
     few = ({c: sample[c][:5] for c in WHO} for sample in (world(0), world(1), made()))
-    found = compared(*few)
+    found = compare_worlds(*few)
     assert found.p_value > 1e-6
     assert found.missed
     assert found.simulator.fair is None
@@ -320,7 +321,7 @@ def test_too_few_executions_show_nothing_and_it_says_so() -> None:
 def test_a_difference_between_worlds_is_rejected() -> None:
     """A simulator that was given the larger world is none: the worlds would differ from each other."""
     large = {c: [{place: [v | 1 for v in f[place]] for place in f} for f in world(1)[c]] for c in WHO}
-    found = compared(world(0), large, large)
+    found = compare_worlds(world(0), large, large)
     assert found.p_value < 1e-6
     assert found.worst.samples != "the second world and the simulator"
 
@@ -369,13 +370,13 @@ SUM, SIZES, NOISE = 2, 4, 5
     ids=["the release", "not the smallest", "guess", "without P_1", "constant", "nobody", "no noise"],
 )
 def test_an_attack_that_does_not_succeed_is_caught(twin: Protocol) -> None:
-    shown = tried.boundary(twin, SMALL, seeded("boundary"), runs=3)
+    shown = tried.try_attacks(twin, SMALL, seeded("boundary"), runs=3)
     assert code_checks.judge_boundary(shown, []).status == "failed"
 
 
 def test_attacks_succeed_for_other_numbers_of_parties_and_in_all_pairs() -> None:
     for K, kind in ((2, "all-pairs"), (4, "tournament")):
         p = trial([1] * K, 2, comparison=kind).parameters
-        for one in tried.boundary(HARDENED, p, seeded(f"{K} {kind}"), runs=3):
+        for one in tried.try_attacks(HARDENED, p, seeded(f"{K} {kind}"), runs=3):
             assert (one.found, one.mistaken) == (one.tries, 0)
             assert one.tries in (3, 3 * (K - 1), 3 * K)

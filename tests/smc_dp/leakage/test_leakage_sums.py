@@ -15,8 +15,14 @@ from protocols.runtime.claims import DropOutTrials, Readings, Trials
 from protocols.secure_sum import ideal
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from smc_dp.audit.run import code_checks
-from smc_dp.leakage.law import Samples, coalitions, law, real, simulated
-from smc_dp.leakage.limitations import boundary
+from smc_dp.leakage.distributions import (
+    Samples,
+    check_distributions,
+    claimed_coalitions,
+    real_readings,
+    simulate_readings,
+)
+from smc_dp.leakage.limitations import try_attacks
 from smc_dp.leakage.two_samples import compare_samples
 
 SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
@@ -36,9 +42,11 @@ def trials() -> Trials:
 
 
 def samples(p: Parameters, by: Trials, runs: int) -> tuple[Samples, Samples]:
-    who = coalitions(by, p, tuple(by.worlds(p)[0]))
+    who = claimed_coalitions(by, p, tuple(by.worlds(p)[0]))
     rng = Stream.insecure_from_seed("law of sums")
-    return real(SUMS.program, by, p, 0, rng.fork("real"), who, runs), simulated(by, p, rng.fork("made"), who, runs)
+    return real_readings(SUMS.program, by, p, 0, rng.fork("real"), who, runs), simulate_readings(
+        by, p, rng.fork("made"), who, runs
+    )
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -62,7 +70,7 @@ def test_simulators_of_whole_conversations_do_not() -> None:
 @pytest.mark.parametrize("name", ["one may vanish", "nobody may vanish", "shares"])
 def test_law_passes_and_every_shortened_field_is_noticed(name: str) -> None:
     p = trials().small(SESSIONS[name])
-    found = law(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
+    found = check_distributions(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
     assert code_checks.judge(found).status == "passed"
     assert found.missed == ()
     assert found.vanished == (("P4",) if p.D else ())
@@ -83,7 +91,7 @@ def pairs_left_out(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Re
 def test_law_tells_a_simulator_that_does_not_mask() -> None:
     p = trials().small(ONE)
     twin = replace(trials(), drop_out_trials=DropOutTrials(ideal.leaving, pairs_left_out))
-    found = law(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
+    found = check_distributions(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
     assert code_checks.judge(found).status == "failed"
     assert found.worst.comparison.place == "Masked.y"
 
@@ -91,7 +99,7 @@ def test_law_tells_a_simulator_that_does_not_mask() -> None:
 @pytest.mark.parametrize("name", SESSIONS)
 def test_every_coalition_outside_of_the_claim_succeeds(name: str) -> None:
     p = trials().small(SESSIONS[name])
-    shown = boundary(SUMS, p, Stream.insecure_from_seed(name), runs=2)
+    shown = try_attacks(SUMS, p, Stream.insecure_from_seed(name), runs=2)
     expected: dict[str, Any] = {"one may vanish": [2, 2], "verifiable": [4, 2], "nobody may vanish": [2], "shares": []}
     assert [one.tries for one in shown] == expected[name]
     assert all((one.found, one.mistaken) == (one.tries, 0) for one in shown)

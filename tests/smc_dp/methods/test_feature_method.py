@@ -20,9 +20,9 @@ from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, first_outside, into_ball
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, laws
 from smc_dp.methods.method import released
 from smc_dp.methods.model import LinearModel
@@ -221,8 +221,8 @@ def test_mnist_as_in_figures_3a_to_3c() -> None:
 
     The cliff of that rule (at epsilon = 0.125 b moves a classifier 60 times as far as at 0.12) shows in the mean.
     """
-    deal = Deal(parties=10, per_party=789, labelled=789, components=50, bias=0.0)
-    federation, test = deal_pool(load_pool("mnist37", Path(os.environ["SMC_DP_DATA"])), deal, 0)
+    deal = Partition(parties=10, per_party=789, labelled=789, components=50, bias=0.0)
+    federation, test = partition_pool(load_pool("mnist37", Path(os.environ["SMC_DP_DATA"])), deal, 0)
     error = {
         (method.name, epsilon): mean_error(method, federation, test, Target(Fraction(epsilon), "paper"))
         for method in METHODS

@@ -71,25 +71,25 @@ def run() -> Iterator[PageBlock]:
 
 def attacked() -> Iterator[PageBlock]:
     rng = Stream.insecure_from_seed("texts")
-    attack = attacks.find("vote-flip")
+    attack = attacks.find_attack("vote-flip")
     measured = tuple(attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants)
     report = AttackReport(attack, measured, None)
     yield from of_attacks.blocks([report])
-    yield from of_attacks.verdicts([replace(report, measured=tuple(replace(m, successes=1) for m in measured))])
-    yield of_attacks.listed([attack])
+    yield from of_attacks.attack_verdicts([replace(report, measured=tuple(replace(m, successes=1) for m in measured))])
+    yield of_attacks.attack_table([attack])
 
 
 def compared() -> Iterator[PageBlock]:
     study, grid = study_and_grid()
-    yield from of_grids.page(study, grid, (), 1.0).notices
-    yield from (replace(section, details=False) for section in of_grids.sections(study, grid))
+    yield from of_grids.grid_page(study, grid, (), 1.0).notices
+    yield from (replace(section, details=False) for section in of_grids.report_sections(study, grid))
 
 
 def data() -> Iterator[PageBlock]:
-    yield of_data.checked(DatasetCheck("a9a/a9a.gz"))
+    yield of_data.file_check(DatasetCheck("a9a/a9a.gz"))
     other = InputFault("file.not_as_recorded", {"wanted": "1", "got": "2"}).within("a9a/a9a.gz")
-    yield of_data.checked(DatasetCheck(other.place, other))
-    yield from of_data.columns(agreement(hospitals((12, 8), 2)).bounds)
+    yield of_data.file_check(DatasetCheck(other.place, other))
+    yield from of_data.column_table(agreement(hospitals((12, 8), 2)).bounds)
 
 
 def deploy() -> Iterator[PageBlock]:

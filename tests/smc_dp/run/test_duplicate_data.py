@@ -24,9 +24,9 @@ from smc_dp import Federation, InputError, Rows, run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.data.fingerprint import as_read, identity
-from smc_dp.data.table import Coded, Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.fingerprint import fingerprint_data, fingerprint_rows
+from smc_dp.data.table import DictionaryColumn, Table
+from smc_dp.data.table_reader import read_table
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Limit
@@ -92,7 +92,9 @@ GUISES: dict[str, Callable[[Cells], Cells]] = {
 @pytest.mark.parametrize("name", GUISES)
 def test_another_guise_is_the_same_table(name: str) -> None:
     first = read_table(Path("north.csv"), "a")
-    assert as_read(KEY, read_table(write(Path("x.csv"), GUISES[name](table(40, 1))), "b")) == as_read(KEY, first)
+    assert fingerprint_data(KEY, read_table(write(Path("x.csv"), GUISES[name](table(40, 1))), "b")) == fingerprint_data(
+        KEY, first
+    )
 
 
 @pytest.mark.parametrize(("guise", "bounds"), [("as it was", "bounds.toml"), ("rows in another order", "other.toml")])
@@ -138,9 +140,9 @@ OTHERS: dict[str, Callable[[Cells], Cells]] = {
 def test_what_another_table_is(name: str, tmp_path: Path) -> None:
     first = read_table(Path("north.csv"), "a")
     other = read_table(write(Path("x.csv"), OTHERS[name](table(40, 1))), "b")
-    assert as_read(KEY, first) != as_read(KEY, other)
-    assert as_read(KEY, first) == as_read(KEY, read_table(Path("north.csv"), "b"))
-    assert as_read(KEY, first) != as_read(bytes(32), first)
+    assert fingerprint_data(KEY, first) != fingerprint_data(KEY, other)
+    assert fingerprint_data(KEY, first) == fingerprint_data(KEY, read_table(Path("north.csv"), "b"))
+    assert fingerprint_data(KEY, first) != fingerprint_data(bytes(32), first)
 
 
 def test_the_kind_of_file_makes_no_difference() -> None:
@@ -160,13 +162,13 @@ def test_the_kind_of_file_makes_no_difference() -> None:
     Path("german.csv").write_text("\n".join(";".join(row) for row in [cells[0], *german]))
     Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\ndates = "dd.mm.yyyy"\n')
     files = ("north.csv", "north.parquet", "coded.parquet", "packed.csv", "tabs.csv", "german.csv")
-    found = {as_read(KEY, read_table(Path(name), "a")) for name in files}
-    age_coded = Coded(np.array([int(a) for a in age]), tuple(map(str, range(100))))
+    found = {fingerprint_data(KEY, read_table(Path(name), "a")) for name in files}
+    age_coded = DictionaryColumn(np.array([int(a) for a in age]), tuple(map(str, range(100))))
     arrays = {**columns, "age": age_coded, "weight": np.array(floats), "smokes": list(smokes), "since": list(since)}
-    assert {as_read(KEY, Table("c", arrays, range(1, 41)))} == found
+    assert {fingerprint_data(KEY, Table("c", arrays, range(1, 41)))} == found
     assert len(found) == 1
     Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\n')  # the twin: its days are texts
-    assert as_read(KEY, read_table(Path("german.csv"), "a")) not in found
+    assert fingerprint_data(KEY, read_table(Path("german.csv"), "a")) not in found
 
 
 def told() -> Iterator[tuple[list[str], str, str]]:
@@ -179,7 +181,7 @@ def test_a_long_table_is_read_in_blocks() -> None:
     """Rows beyond the first block count, and their order does not."""
     x = np.arange(20_000.0)
     made = [Table("t", {"x": values}, range(1, len(values) + 1)) for values in (x, x[::-1], np.append(x[:-1], -1.0))]
-    first, backwards, other = (as_read(KEY, t) for t in made)
+    first, backwards, other = (fingerprint_data(KEY, t) for t in made)
     assert first == backwards != other
 
 
@@ -187,12 +189,14 @@ def test_a_long_table_is_read_in_blocks() -> None:
 def test_the_digest_of_rows_in_the_ball_depends_on_bounds_and_the_new_one_does_not() -> None:
     """Why the older name of a data set could not do."""
     files: list[str | tuple[str, Path]] = ["north.csv", "south.csv"]
-    one, two = (sources.own_files(files, name) for name in ("bounds.toml", "other.toml"))
-    assert identity(KEY, one.federation.by_name["north"]) != identity(KEY, two.federation.by_name["north"])
-    assert as_read(KEY, one.as_read["north"]) == as_read(KEY, two.as_read["north"])
+    one, two = (sources.read_own_files(files, name) for name in ("bounds.toml", "other.toml"))
+    assert fingerprint_rows(KEY, one.federation.by_name["north"]) != fingerprint_rows(
+        KEY, two.federation.by_name["north"]
+    )
+    assert fingerprint_data(KEY, one.as_read["north"]) == fingerprint_data(KEY, two.as_read["north"])
 
 
-def parties(data: sources.Prepared, prefix: str = "") -> dict[str, Table | Rows]:
+def parties(data: sources.PreparedData, prefix: str = "") -> dict[str, Table | Rows]:
     return {prefix + name: held for name, held in data.as_read.items()}
 
 
@@ -264,7 +268,7 @@ def without_its_mark(tables: dict[str, Table]) -> dict[str, Table]:
 def test_of_two_runs_at_once_one_sees_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """What `check` has passed is looked at again once the charge is on disk, and then nobody keeps it."""
     books = Ledgers(Path("books"), Limit(Fraction(1), Fraction(0)))
-    held = parties(sources.own_files(["north.csv", "south.csv"], "bounds.toml"))
+    held = parties(sources.read_own_files(["north.csv", "south.csv"], "bounds.toml"))
     renamed = {"x": held["north"], "y": held["south"]}
     books.check(held, QUARTER)
     books.check(renamed, QUARTER)

@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict, run_protocol
 from smc_dp.core.arrays import with_bias
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.sums.clipped_average import ClippedAverage
@@ -30,11 +30,11 @@ from smc_dp.run.verify_release import verify_release
 PLAIN = hospitals((12, 8, 20), 2)
 
 
-def with_constant(data: Prepared) -> Prepared:
+def with_constant(data: PreparedData) -> PreparedData:
     """The same rows with a constant, as their bounds say."""
     bounds = replace(data.bounds, bias=0.5)
     parties = tuple(Rows(with_bias(rows.X, 0.5), rows.y) for rows in data.federation.parties)
-    return Prepared(Federation(parties, 2, names=data.federation.names), None, bounds)
+    return PreparedData(Federation(parties, 2, names=data.federation.names), None, bounds)
 
 
 @pytest.mark.parametrize("method", [Ofaa(), Ofpa(lam=0.1)], ids=lambda method: method.name)
@@ -45,7 +45,7 @@ def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_pat
     simulate_run(data, agreed, Stream.insecure_from_seed("bias"), tmp_path / "run")
     released = verify_release(tmp_path / "run").release
     parts = [
-        LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).part
+        LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).contribution
         for who, rows in data.federation.by_name.items()
     ]
     model: Any = agreed.form.model(sum_of(parts))

@@ -21,7 +21,7 @@ from smc_dp import run_protocol
 from smc_dp.audit.run.evidence import load
 from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
-from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
+from smc_dp.data.columns import BinnedColumn, Column, DateColumn, parse_iso_date
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import MOST_BYTES, html
 from smc_dp.privacy.target import Target
@@ -181,7 +181,7 @@ def test_every_kind_of_column_has_its_bounds_and_its_rule() -> None:
             NumericColumn("weight", 0.5, 99, "indicator"),
             CategoricalColumn("ward", tuple(f"w{i}" for i in range(48)), "category"),
             CategoricalColumn("sex", ("f", "m"), "m"),
-            DateColumn("admitted", day_in("2010-01-01"), day_in("2025-12-31")),
+            DateColumn("admitted", parse_iso_date("2010-01-01"), parse_iso_date("2025-12-31")),
             BinnedColumn("bmi", (0, 18, 25.5, 60), 30),
         )
     ).text

@@ -150,7 +150,7 @@ def test_a_float_sigmoid_gets_tiny_margins_wrong():
 # All of it, against the ideal functionality.
 
 
-def ideal_run(data: sources.Prepared, target: Target, seed: int) -> float:
+def ideal_run(data: sources.PreparedData, target: Target, seed: int) -> float:
     rng, method, public = stream(seed), PathakMean(0.1), data.federation.public
     parts = [method.part(rows, public, target, rng.fork(name)) for name, rows in data.federation.by_name.items()]
     value = ideal(method.functionality(public, target), parts, rng.fork("ideal"))

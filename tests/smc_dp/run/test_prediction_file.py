@@ -51,8 +51,8 @@ def test_taking_one_apostrophe_away_gives_any_text_back(text: str) -> None:
     assert not is_formula(escape_formula(text))
 
 
-@pytest.mark.parametrize("name", FORMULAS)
-def test_a_class_that_is_a_formula_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [*FORMULAS, "pos;=1+1", "pos\t=1+1", "pos\r=1+1", "pos\n=1+1", "pos; @x"])
+def test_a_class_that_holds_a_formula_is_refused(tmp_path: Path, name: str) -> None:
     with refused("prediction.class_is_formula"):
         written(tmp_path, ("1",), classes=("no", name))
     assert list(tmp_path.iterdir()) == []

@@ -84,10 +84,12 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
 def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_path: Path) -> None:
     report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
     agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
-    parts = [LocalParty(who, rows, agreed, root.fork(f"party {who}")).part for who, rows in DATA.by_name.items()]
+    parts = [
+        LocalParty(who, rows, agreed, root.fork(f"party {who}")).contribution for who, rows in DATA.by_name.items()
+    ]
     weights = agreed.weights(ideal(agreed.functionality, parts))
     assert verify_release(report.run_dir).release.weights == weights
-    other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).part
+    other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).contribution
     assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
 
 
@@ -221,13 +223,13 @@ def test_own_files_and_data_sets_bring_public_rows(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(["x,y,sick", *lines]))
     bounds = Bounds((NumericColumn("x", -1.0, 1.0), NumericColumn("y", -1.0, 1.0)), ("no", "yes"), "sick")
     parties = [("north", tmp_path / "north.csv"), ("south", tmp_path / "south.csv")]
-    found = sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+    found = sources.read_own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
     assert found.federation.unlabelled is not None
-    as_party = sources.own_files([*parties, ("open", tmp_path / "open.csv")], bounds)
+    as_party = sources.read_own_files([*parties, ("open", tmp_path / "open.csv")], bounds)
     assert (found.federation.unlabelled == as_party.federation.parties[2].X).all()
     (tmp_path / "open.csv").write_text("x\n0.5\n")  # twin
     with pytest.raises(InputError, match=r"open.csv: column 'y' is missing"):
-        sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+        sources.read_own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
 
     dealt, without = (sources.dataset("breast_cancer", auxiliary=n) for n in (100, None))
     assert dealt.federation.unlabelled is not None

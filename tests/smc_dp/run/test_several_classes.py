@@ -24,7 +24,7 @@ from smc_dp.audit.run.derived_parameters import stated
 from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import FOR_ANY_CLASSES
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
@@ -289,7 +289,7 @@ def test_from_python_a_federation_is_enough(tmp_path: Path) -> None:
     assert report.as_dict()["baselines"]["lambda"] == compared.stated_lambda == 1e-5
 
 
-def agreed(name: str, data: Prepared) -> Agreement:
+def agreed(name: str, data: PreparedData) -> Agreement:
     protocol = PROTOCOLS_BY_METHOD[name][0]
     kind: Any = METHODS[name]
     method = inform_of_rows(kind(), data.federation)
@@ -299,10 +299,10 @@ def agreed(name: str, data: Prepared) -> Agreement:
     return SettledRun(method, target, protocol, terms).with_parties(data.federation.names, data.bounds, rows)
 
 
-def of_classes(classes: int) -> Prepared:
+def of_classes(classes: int) -> PreparedData:
     data = hospitals((30, 20, 25), 2)
     named_so = replace(data.bounds, classes=tuple(f"c{k}" for k in range(classes)), bias=0.1)  # some learn a bias
-    return Prepared(replace(data.federation, classes=classes), None, named_so)
+    return PreparedData(replace(data.federation, classes=classes), None, named_so)
 
 
 @pytest.mark.parametrize("name", PROTOCOLS_BY_METHOD)

@@ -20,9 +20,9 @@ from support.audited import agreement, hospitals
 from support.spending import kill_before
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import OverBudgetError
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
@@ -61,7 +61,7 @@ def end(own: SiteLedger, how: str) -> None:
     """Any of the ways in which a session ends for a party."""
     release = own.path.with_name("release.json")
     if how == "void":
-        own.void(SESSION, GivenUp(BACK))
+        own.refund(SESSION, GivenUp(BACK))
     else:
         charge = LEFT if how == "no member that paid" else BACK
         own.released(SESSION, release, charge, member=how == "released")
@@ -82,7 +82,7 @@ def test_whatever_is_asked_again_is_found_done(own: SiteLedger, how: str) -> Non
         entry = ledger.history().entries[1]
         assert entry.run == run_key(SESSION, RELEASED)
         assert (entry.mechanism, entry.epsilon) == ("pathak2010", Fraction(2, 5))
-        assert entry.dataset == ledger.dataset(partial(as_read, held=ROWS))
+        assert entry.dataset == ledger.dataset(partial(fingerprint_data, held=ROWS))
     own.reserve(OTHER, AGREED, ROWS)
     assert states(own) == ["reserved", *WRITTEN[how], "reserved"]
 
@@ -106,7 +106,10 @@ def test_a_session_has_one_end(own: SiteLedger, how: str) -> None:
             own.reserve(SESSION, AGREED, ROWS)
         with Ledger.open(own.path) as ledger:  # twin: the ledger alone charges it anew, and the session would go on
             ledger.reserve(
-                ledger.dataset(partial(as_read, held=ROWS)), AGREED.protocol, price(own), run_key(SESSION, RELEASED)
+                ledger.dataset(partial(fingerprint_data, held=ROWS)),
+                AGREED.protocol,
+                price(own),
+                run_key(SESSION, RELEASED),
             )
         assert states(own) == [*before, "reserved"]
     else:
@@ -120,7 +123,7 @@ def price(own: SiteLedger) -> Guarantee:
 
 
 def test_what_was_not_charged_has_no_end_to_write(own: SiteLedger) -> None:
-    own.void(SESSION, GivenUp(OpenCharge()))
+    own.refund(SESSION, GivenUp(OpenCharge()))
     assert states(own) == []
     with refused("ledger.session_unknown"):
         end(own, "released")

@@ -10,6 +10,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
+from protocols.runtime.claims import Detour, Model
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.dry_run_role import DryRunMessages, DryRunRole, Move
@@ -36,6 +37,11 @@ class Absences:
         """What this participant went on without."""
         return frozenset(absent for name, absent in self.marks if name == reader)
 
+    def detour_of(self, model: Model) -> Detour | None:
+        """Return the detour for which a message has to be spoilt: none where one that is absent does as much."""
+        detour = model.detour if self.detour else None
+        return None if detour and any(absent.kind == detour.spoils.__name__ for _, absent in self.marks) else detour
+
 
 NOBODY = Absences()
 
@@ -49,7 +55,7 @@ class DryRun:
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
         identities = {name: root.fork(f"identity {j}").bytes(PUBLIC_BYTES) for j, name in enumerate(inputs)}
         self.session = Session(protocol.program, toy, identities, root.fork("nonce").bytes(SESSION_BYTES))
-        self._messages = DryRunMessages(self.session, protocol.model.detour if absences.detour else None)
+        self._messages = DryRunMessages(self.session, absences.detour_of(protocol.model))
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}
         left, self._published = dict(absences.sent), absences.published

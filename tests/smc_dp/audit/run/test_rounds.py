@@ -28,7 +28,7 @@ from smc_dp.audit.run.evidence import Evidence, load
 from smc_dp.audit.run.privacy import rounds
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
@@ -47,7 +47,7 @@ ONE = Target(1, noise="ddg", delta=Fraction(1, 10**5))
 MET, EACH = 5, 3  # letters of a party before the first sum, and in each sum
 
 
-def data_of(classes: int = 2, bias: float = 0.0) -> Prepared:
+def data_of(classes: int = 2, bias: float = 0.0) -> PreparedData:
     """The hospitals, with a constant and more classes where they are wanted."""
     data, parties = hospitals(SIZES, DIMENSION), []
     for rows in data.federation.parties:
@@ -61,7 +61,7 @@ def recorded(
     folder: Path,
     method: Any = None,
     vanish: dict[str, int] | None = None,
-    data: Prepared | None = None,
+    data: PreparedData | None = None,
     target: Target | None = None,
     **options: Any,
 ) -> Folders:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
-from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, Vote
@@ -38,8 +38,8 @@ LAM = 1e-4
 
 @pytest.fixture(scope="module")
 def simulation() -> tuple[Ensemble, Rows]:
-    deal = Deal(parties=1000, per_party=6, auxiliary=1193, components=50)
-    federation, test = deal_pool(load_pool("har", Path(FOLDER)), deal, seed=1)
+    deal = Partition(parties=1000, per_party=6, auxiliary=1193, components=50)
+    federation, test = partition_pool(load_pool("har", Path(FOLDER)), deal, seed=1)
     return ensemble(federation, LAM), test
 
 
@@ -78,8 +78,8 @@ def test_printed_noise_drowns_soft_and_the_proven_alternatives_do_not(simulation
 @pytest.mark.parametrize("method", [SoftStatistic(LAM), ClippedAverage(LAM)], ids=lambda method: method.name)
 def test_by_a_secure_sum_it_is_as_good_as_in_the_clear(method: Any) -> None:
     """At the same epsilon and delta, party level: 200 parties, as many as add up, of whom two collude; 30 rows each."""
-    deal = Deal(parties=200, per_party=30, auxiliary=1193, components=50)
-    federation, test = deal_pool(load_pool("har", Path(FOLDER)), deal, seed=1)
+    deal = Partition(parties=200, per_party=30, auxiliary=1193, components=50)
+    federation, test = partition_pool(load_pool("har", Path(FOLDER)), deal, seed=1)
     voters, rng = ensemble(federation, LAM), Stream.insecure_from_seed(1)
     trained, scores = method.train_from(voters), {}
     for epsilon, draws in ((Fraction(1), 2), (Fraction(1, 20), 1)):

@@ -130,11 +130,15 @@ def test_curves_that_cannot_be_added_leave_the_other_bounds(monkeypatch: pytest.
     assert huge.how != CURVE
 
 
-def test_many_small_pure_releases_cost_less_than_their_sum() -> None:
-    found = total([pure("0.01")] * 1000, DELTA)
+def test_many_small_pure_releases_add_exactly_before_a_gaussian_one_and_as_mu_squared_after_it() -> None:
+    many = [pure("0.01")] * 1000
+    assert total(many, DELTA) == total(many, Fraction(0)) == Total(Fraction(10), Fraction(0), SUM)
+    first = gauss("0.01")
+    found, sums = total([first, *many], DELTA), total([*many, first], DELTA)
     assert found is not None
-    assert found.epsilon < 2
-    assert total([pure("0.01")] * 1000, Fraction(0)) == Total(Fraction(10), Fraction(0), SUM)
+    assert sums is not None
+    assert found.epsilon < 3
+    assert sums.epsilon > 10
 
 
 def test_one_more_pure_release_before_gaussian_ones_never_costs_more_than_its_epsilon() -> None:

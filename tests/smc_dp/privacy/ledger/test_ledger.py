@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 import secrets
@@ -24,8 +25,9 @@ from hypothesis import strategies as st
 
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
+from smc_dp.core.spreadsheet import is_formula
 from smc_dp.data.federation import Rows
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.gaussian import epsilon_of, mu_for
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.composition import CURVE
@@ -609,7 +611,7 @@ def examples(rows: list[list[float]], labels: list[int]) -> Rows:
 
 def named(ledger: Ledger, rows: Rows) -> str:
     """Return the name of these rows in this ledger."""
-    return ledger.dataset(lambda key: as_read(key, rows))
+    return ledger.dataset(lambda key: fingerprint_data(key, rows))
 
 
 def test_a_data_set_has_one_name_in_one_ledger_only(tmp_path: Path) -> None:
@@ -652,6 +654,17 @@ def test_an_export_shows_everything_but_the_key(path: Path, capsys: pytest.Captu
     assert lines[0] == ",".join(COLUMNS)
     assert len(lines) == 7
     assert main(["ledger", "export", str(path), "--csv", "--json"]) == 2
+
+
+@pytest.mark.parametrize("mark", ",;")
+def test_no_mechanism_is_a_formula_in_a_spreadsheet(path: Path, mark: str) -> None:
+    """In half of Europe a spreadsheet divides the lines of a CSV file at semicolons."""
+    with Ledger.open(path) as ledger:
+        for name in ("=1+1", "m;=1+1", "m; @x", "'m"):
+            ledger.reserve(DATA, name, pure("0.001"), anew())
+        lines = export.to_csv(ledger.history()).splitlines()
+    assert not any(is_formula(cell) for row in csv.reader(lines, delimiter=mark) for cell in row)
+    assert [row["mechanism"] for row in csv.DictReader(lines)][-4:] == ["'=1+1", "m;'=1+1", "m;' @x", "''m"]
 
 
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,13 +28,13 @@ import smc_dp.data
 from smc_dp.core.errors import InputError, one_line
 from smc_dp.data import format_hints
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.file_form import DATES, ENCODINGS, PLAIN, FileForm, FileSection
-from smc_dp.data.fingerprint import as_read
-from smc_dp.data.limits import LIMITS
-from smc_dp.data.preprocess import labelled_rows
-from smc_dp.data.sources import own_files
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, ENCODINGS, FileFormat, FileSection
+from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.limits import TABLE_LIMITS
+from smc_dp.data.preprocess import encode_labelled_rows
+from smc_dp.data.sources import read_own_files
 from smc_dp.data.table import Table
-from smc_dp.data.tables import _csv, _placed, read_table
+from smc_dp.data.table_reader import _csv, _placed, read_table
 from smc_dp.deploy import preflight
 from tests.support.refusals import refused
 
@@ -52,7 +52,7 @@ BOUNDS = parse_bounds(
 )
 
 
-def written(form: FileForm, word: str = "", mark: bool = False) -> bytes:
+def written(form: FileFormat, word: str = "", mark: bool = False) -> bytes:
     """The same rows in another form: numbers with its decimals, its dates, empty cells as a word, all in quotes."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter=form.separator or ",", quoting=csv.QUOTE_ALL)
@@ -65,51 +65,51 @@ def written(form: FileForm, word: str = "", mark: bool = False) -> bytes:
     return text.encode("utf-8-sig" if mark and encoding == "utf-8" else encoding)
 
 
-def read(content: bytes, form: FileForm = PLAIN) -> Table:
+def read(content: bytes, form: FileFormat = DEFAULT_FORMAT) -> Table:
     with _placed("north"):
-        return _csv(io.BytesIO(content), "north", form, LIMITS)
+        return _csv(io.BytesIO(content), "north", form, TABLE_LIMITS)
 
 
-def forms() -> list[FileForm]:
+def forms() -> list[FileFormat]:
     pairs = list(itertools.product((",", ";", "\t", "|", "§"), (".", ",")))
     dates = itertools.cycle(DATES)
-    return [FileForm(s, d, e, ("NA", "k. A."), next(dates)) for s, d in pairs for e in ("utf-8", "utf-16", "cp1252")]
+    return [FileFormat(s, d, e, ("NA", "k. A."), next(dates)) for s, d in pairs for e in ("utf-8", "utf-16", "cp1252")]
 
 
 def test_every_form_is_the_same_table_to_whoever_learns_and_to_a_ledger(tmp_path: Path) -> None:
-    plain = read(written(PLAIN))
-    name, encoded = as_read(KEY, plain), labelled_rows(plain, BOUNDS, "ja")
+    plain = read(written(DEFAULT_FORMAT))
+    name, encoded = fingerprint_data(KEY, plain), encode_labelled_rows(plain, BOUNDS, "ja")
     for form, word, mark in itertools.product(forms(), ("NA", ""), (False, True)):
         table = read(written(form, word, mark), form)
         assert table.numbers("größe").tolist() == [3.5, -0.25, 1000.0]
-        found = labelled_rows(table, BOUNDS, "ja")
+        found = encode_labelled_rows(table, BOUNDS, "ja")
         assert (found.X.tolist(), found.y.tolist()) == (encoded.X.tolist(), [1, 0, 1])
-        assert as_read(KEY, table) == name
-        assert as_read(KEY, table.take(np.array([2, 0, 1]), "north")) == name
+        assert fingerprint_data(KEY, table) == name
+        assert fingerprint_data(KEY, table.take(np.array([2, 0, 1]), "north")) == name
         # The twins: a table whose form is forgotten, and a word that is not said, are others.
-        usual = (form.decimal, form.dates) == (PLAIN.decimal, PLAIN.dates)
-        assert (as_read(KEY, replace(table, form=PLAIN)) == name) == usual
-        assert (as_read(KEY, read(written(form, word), replace(form, missing=()))) == name) == (word == "")
+        usual = (form.decimal, form.dates) == (DEFAULT_FORMAT.decimal, DEFAULT_FORMAT.dates)
+        assert (fingerprint_data(KEY, replace(table, form=DEFAULT_FORMAT)) == name) == usual
+        assert (fingerprint_data(KEY, read(written(form, word), replace(form, missing=()))) == name) == (word == "")
     for path in in_other_files(tmp_path):
-        found = labelled_rows(read_table(path, "north"), BOUNDS, "ja")
+        found = encode_labelled_rows(read_table(path, "north"), BOUNDS, "ja")
         assert (found.X.tolist(), found.y.tolist()) == (encoded.X.tolist(), [1, 0, 1])
-        assert as_read(KEY, read_table(path, "north")) == name
+        assert fingerprint_data(KEY, read_table(path, "north")) == name
 
 
 def in_other_files(folder: Path) -> list[Path]:
     """Forms that a file shows by itself, or that stand beside it."""
-    tab = written(FileForm("\t"))
+    tab = written(FileFormat("\t"))
     contents = {
-        "bom.csv": written(PLAIN, mark=True),
-        "utf16.csv": written(FileForm(encoding="utf-16")),
+        "bom.csv": written(DEFAULT_FORMAT, mark=True),
+        "utf16.csv": written(FileFormat(encoding="utf-16")),
         "tabs.csv": tab,
         "tabs.tsv": tab.replace(b"ja\tseit", b'ja\t"seit"'),
-        "packed.csv": gzip.compress(written(PLAIN)),
+        "packed.csv": gzip.compress(written(DEFAULT_FORMAT)),
         "packed.tab.gz": gzip.compress(tab[:60]) + gzip.compress(tab[60:]),
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    beside = FileForm("§", ",", "cp1252", ("NA",), "dd/mm/yyyy")
+    beside = FileFormat("§", ",", "cp1252", ("NA",), "dd/mm/yyyy")
     (folder / "beside.csv.gz").write_bytes(gzip.compress(written(beside, "NA")))
     said = 'separator = "§"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd/mm/yyyy"\n'
     (folder / "beside.csv.gz.toml").write_text(f"[file]\n{said}", encoding="utf-8")
@@ -125,15 +125,15 @@ def in_other_files(folder: Path) -> list[Path]:
 
 
 def test_texts_stay_as_they_are_written() -> None:
-    table = read(b"x;y\n3,5;2\n3.5;3\n", FileForm(";", ","))
+    table = read(b"x;y\n3,5;2\n3.5;3\n", FileFormat(";", ","))
     assert table.texts("x") == ["3,5", "3.5"]
     bounds = parse_bounds('[columns]\nx = ["3,5", "3.5"]\n[label]\nclasses = [2, 3]\n')
-    assert labelled_rows(table, bounds, "y").X.argmax(axis=1).tolist() == [0, 1]
+    assert encode_labelled_rows(table, bounds, "y").X.argmax(axis=1).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x0b", "\x1e"])
 def test_what_ends_a_line_elsewhere_ends_no_header_here(mark: str) -> None:
-    table = read(f"a\tb{mark},c\n1,2\n".encode(), PLAIN)
+    table = read(f"a\tb{mark},c\n1,2\n".encode(), DEFAULT_FORMAT)
     assert [*table.columns] == [f"a\tb{mark}".strip(), "c"]
 
 
@@ -148,7 +148,7 @@ def said_of(reading: Callable[[], Table], *names: str) -> str:
     return ""
 
 
-def complaint(path: Path, form: FileForm | None = None) -> str:
+def complaint(path: Path, form: FileFormat | None = None) -> str:
     """What is said of a file that may have a column of ages."""
     return said_of(lambda: read_table(path, "north", form=form), "age")
 
@@ -262,7 +262,7 @@ def test_what_no_line_mends_is_refused_without_one(name: str, tmp_path: Path) ->
 def test_what_is_said_twice_is_said_alike(tmp_path: Path) -> None:
     path, beside = tmp_path / "t.csv", tmp_path / "t.csv.toml"
     path.write_bytes(b"age;sex\n3,5;f\n")
-    own = FileForm(";", ",")
+    own = FileFormat(";", ",")
     assert read_table(path, "north", form=own).numbers("age").tolist() == [3.5]
     beside.write_text('[file]\nseparator = ";"\ndecimal = ","\n')
     assert read_table(path, "north", form=own).numbers("age").tolist() == [3.5]
@@ -271,7 +271,7 @@ def test_what_is_said_twice_is_said_alike(tmp_path: Path) -> None:
         read_table(path, "north", form=own)
     path.write_bytes(b"age|sex\n3,5|f\n")
     beside.unlink()
-    assert complaint(path, FileForm(decimal=",")).endswith('write separator = "|" into [file] of own.toml')
+    assert complaint(path, FileFormat(decimal=",")).endswith('write separator = "|" into [file] of own.toml')
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as POSIX has them")
@@ -304,9 +304,9 @@ def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("age;y;h\n1,5;no;a\n50,5;yes;b\n")
         (tmp_path / f"{name}.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\n')
     north, south = (str(tmp_path / f"{name}.csv") for name in ("north", "south"))
-    data = own_files([north, south], bounds, test=Path(north), auxiliary=Path(south))
+    data = read_own_files([north, south], bounds, test=Path(north), auxiliary=Path(south))
     rows = data.federation.parties[0].X.tolist()
-    grouped = own_files([north], bounds, parties_by="h").federation
+    grouped = read_own_files([north], bounds, parties_by="h").federation
     assert [one.X.tolist()[0] for one in grouped.parties] == rows
     assert data.test is not None
     assert data.federation.unlabelled is not None
@@ -315,10 +315,10 @@ def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
         assert X.tolist() == rows
     (tmp_path / "south.csv.toml").unlink()
     for read_it in (
-        lambda: own_files([north, south], bounds),
-        lambda: own_files([north, f"x={north}"], bounds, test=Path(south)),
-        lambda: own_files([north, f"x={north}"], bounds, auxiliary=Path(south)),
-        lambda: own_files([south], bounds, parties_by="h"),
+        lambda: read_own_files([north, south], bounds),
+        lambda: read_own_files([north, f"x={north}"], bounds, test=Path(south)),
+        lambda: read_own_files([north, f"x={north}"], bounds, auxiliary=Path(south)),
+        lambda: read_own_files([south], bounds, parties_by="h"),
         lambda: preflight.read_rows(Path(south), bounds),
         lambda: preflight.read_auxiliary(Path(south), bounds),
     ):
@@ -329,11 +329,11 @@ def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
 def test_a_parquet_file_says_itself_how_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"age": [1]}), path)
-    assert complaint(path, FileForm(missing=("NA",), dates="dd.mm.yyyy")) == ""
+    assert complaint(path, FileFormat(missing=("NA",), dates="dd.mm.yyyy")) == ""
     for form, name in (
-        (FileForm(";"), "separator"),
-        (FileForm(decimal=","), "decimal"),
-        (FileForm(encoding="utf-8"), "encoding"),
+        (FileFormat(";"), "separator"),
+        (FileFormat(decimal=","), "decimal"),
+        (FileFormat(encoding="utf-8"), "encoding"),
     ):
         assert complaint(path, form) == f"north: is a Parquet file, wanted no {name} in [file] of own.toml"
 
@@ -341,7 +341,7 @@ def test_a_parquet_file_says_itself_how_it_is_written(tmp_path: Path) -> None:
 def test_days_are_those_of_the_form_and_no_others() -> None:
     for name, pattern in WRITTEN.items():
         for day in (datetime.date(2020, 2, 29), datetime.date(1999, 1, 2), datetime.date(9999, 12, 13)):
-            assert FileForm(dates=name).day(f" {day.strftime(pattern)} ") == day
+            assert FileFormat(dates=name).day(f" {day.strftime(pattern)} ") == day
     for name, text in (
         *(
             ("yyyy-mm-dd", text)
@@ -352,7 +352,7 @@ def test_days_are_those_of_the_form_and_no_others() -> None:
         ("dd/mm/yyyy", "01/31/2020"),
     ):
         with pytest.raises(ValueError, match=r"not |month|day"):
-            FileForm(dates=name).day(text)
+            FileFormat(dates=name).day(text)
 
 
 @pytest.mark.parametrize(
@@ -370,14 +370,14 @@ def test_days_are_those_of_the_form_and_no_others() -> None:
     ],
 )
 def test_nothing_is_advised_that_may_be_wrong(cells: list[str], found: dict[str, str]) -> None:
-    assert format_hints._settings(cells, ";", PLAIN) == found
+    assert format_hints._settings(cells, ";", DEFAULT_FORMAT) == found
 
 
 def test_the_page_shows_a_form() -> None:
     page = (Path(smc_dp.data.__file__).parent / "README.md").read_text(encoding="utf-8")
     (block,) = (part.split("```")[0] for part in page.split("```text\n")[1:] if part.startswith("[file]"))
     stated = FileSection.model_validate(tomllib.loads(block)["file"])
-    assert stated.form == FileForm(";", ",", "cp1252", ("NA", "k. A."), stated.dates)
+    assert stated.form == FileFormat(";", ",", "cp1252", ("NA", "k. A."), stated.dates)
 
 
 @pytest.mark.parametrize(
@@ -394,12 +394,12 @@ def test_the_page_shows_a_form() -> None:
 )
 def test_what_is_no_form_is_complaint(change: dict[str, Any], code: str) -> None:
     with refused(code, at=f"[file] {next(iter(change))}"):
-        replace(PLAIN, **change)
+        replace(DEFAULT_FORMAT, **change)
 
 
 @given(content=st.binary(max_size=200), encoding=st.sampled_from(ENCODINGS), separator=st.sampled_from(";\t,§"))
 def test_any_bytes_are_a_table_or_one_line(content: bytes, encoding: str, separator: str) -> None:
-    form = FileForm(separator, "." if separator == "," else ",", encoding, ("NA",))
+    form = FileFormat(separator, "." if separator == "," else ",", encoding, ("NA",))
     line = said_of(lambda: read(content if encoding != "utf-16" else b"\xff\xfe" + content, form))
     assert not line or line.startswith("north: ")
     assert "\n" not in line

@@ -19,10 +19,10 @@ from smc_dp.core.errors import InputError
 from smc_dp.data import csv_cells, text_lines
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.csv_cells import read_csv
-from smc_dp.data.file_form import PLAIN
-from smc_dp.data.limits import LIMITS
-from smc_dp.data.preprocess import encode
-from smc_dp.data.tables import parse_csv, read_table
+from smc_dp.data.file_format import DEFAULT_FORMAT
+from smc_dp.data.limits import TABLE_LIMITS
+from smc_dp.data.preprocess import encode_rows
+from smc_dp.data.table_reader import parse_csv, read_table
 from tests.support.refusals import refused
 
 
@@ -83,10 +83,10 @@ def test_a_moment_without_a_time_of_day_is_a_date_and_one_with_it_is_refused(uni
     there = pa.array([NOON.replace(hour=18, minute=30)], pa.timestamp(unit, "UTC")).cast(abroad.type)
     assert parse_parquet(parquet(d=midnight), "p").different("d")[0] == (DAY,)
     assert parse_parquet(parquet(d=there), "p").different("d")[0] == (DAY + datetime.timedelta(1),)
-    assert encode(parse_parquet(parquet(d=midnight), "p"), bounds).shape == (1, 2)
+    assert encode_rows(parse_parquet(parquet(d=midnight), "p"), bounds).shape == (1, 2)
     for column, row, cell in ((noon, 2, "2020-01-31 12:00:00"), (abroad, 1, "2020-02-01 04:30:00")):
         with refused("cell.not_a_date", at=f"p: column 'd', row {row}", looks="time") as caught:
-            encode(parse_parquet(parquet(d=column, x=[1] * len(column)), "p"), bounds)
+            encode_rows(parse_parquet(parquet(d=column, x=[1] * len(column)), "p"), bounds)
         assert str(caught.value.fault.fields["got"]).startswith(f"'{cell}")
 
 
@@ -164,7 +164,7 @@ def test_csv_is_what_pythons_strict_reader_takes_for_it(rows, end, last, odd, pl
         patch.setattr(text_lines, "_CHUNK", chunk)
         patch.setattr(csv_cells, "_MOST_AT_ONCE", at_once)
         try:
-            header, columns, count = read_csv(io.BytesIO(text.encode()), PLAIN, LIMITS)
+            header, columns, count = read_csv(io.BytesIO(text.encode()), DEFAULT_FORMAT, TABLE_LIMITS)
         except InputError:
             assert not whole
             return

@@ -12,12 +12,12 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import LabelEncoder
 
 from smc_dp.core.arrays import first_outside
-from smc_dp.data import datasets, malicious_url, sources
+from smc_dp.data import malicious_url, sources, tabular_datasets
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
-from smc_dp.data.dataset import load_pool
-from smc_dp.data.partition import Deal, deal_pool
-from smc_dp.data.preprocess import class_numbers, encode, labelled_rows, numbered
-from smc_dp.data.table import Coded, Table
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition, partition_pool
+from smc_dp.data.preprocess import encode_classes, encode_labelled_rows, encode_rows, number_categories
+from smc_dp.data.table import DictionaryColumn, Table
 from tests.support.refusals import refused
 
 needs_data = pytest.mark.skipif(
@@ -36,7 +36,7 @@ BOUNDS = Bounds((NumericColumn("n", -1, 1), CategoricalColumn("t", ("a", "2", "b
 def tables():
     """The same table with its texts as a list and with each text stored once."""
     columns = {"n": np.linspace(-1, 1, 6), "c": ["no", "yes", "no", "no", "yes", "yes"]}
-    coded = Coded(np.array([0, 1, 2, 0, 3, 1]), ("b", "a", "02", "2"))
+    coded = DictionaryColumn(np.array([0, 1, 2, 0, 3, 1]), ("b", "a", "02", "2"))
     return [Table("made", columns | {"t": cells}, range(1, 7)) for cells in (TEXTS, coded)]
 
 
@@ -46,9 +46,9 @@ def test_a_coded_column_is_the_same_column():
     assert [plain.coded("t").values[i] for i in plain.coded("t").codes] == TEXTS
     some = np.array([5, 2, 2])
     assert coded.take(some, "part").texts("t") == plain.take(some, "part").texts("t") == ["a", "02", "02"]
-    np.testing.assert_array_equal(encode(coded, BOUNDS), encode(plain, BOUNDS))
-    np.testing.assert_array_equal(encode(plain, BOUNDS)[:, 1:4] > 0, np.eye(3, dtype=bool)[[2, 0, 1, 2, 1, 0]])
-    numbers = Table("made", {"n": Coded(np.array([1, 0, 1]), ("0.5", "2"))}, range(1, 4))
+    np.testing.assert_array_equal(encode_rows(coded, BOUNDS), encode_rows(plain, BOUNDS))
+    np.testing.assert_array_equal(encode_rows(plain, BOUNDS)[:, 1:4] > 0, np.eye(3, dtype=bool)[[2, 0, 1, 2, 1, 0]])
+    numbers = Table("made", {"n": DictionaryColumn(np.array([1, 0, 1]), ("0.5", "2"))}, range(1, 4))
     assert numbers.numbers("n").tolist() == [2.0, 0.5, 2.0]
 
 
@@ -56,7 +56,7 @@ def test_a_coded_column_is_the_same_column():
 def test_an_unlisted_text_is_named_with_the_first_row_that_has_it(which):
     narrow = Bounds((CategoricalColumn("t", ("a", "b")),), ("no", "yes"), label="c")
     with refused("cell.unknown_level", at="made: column 't', row 3", got="'2'"):
-        encode(tables()[which], narrow)
+        encode_rows(tables()[which], narrow)
 
 
 def test_rows_encoded_in_blocks_are_the_rows_encoded_one_by_one():
@@ -64,16 +64,16 @@ def test_rows_encoded_in_blocks_are_the_rows_encoded_one_by_one():
     table = Table(
         "made", {"n": rng.normal(size=20_000), "t": [TEXTS[i] for i in rng.integers(0, 6, 20_000)]}, range(20_000)
     )
-    whole = encode(table, BOUNDS)
+    whole = encode_rows(table, BOUNDS)
     for i in (0, 8191, 8192, 19_999):
-        np.testing.assert_array_equal(whole[i : i + 1], encode(table.take(np.array([i]), "row"), BOUNDS))
+        np.testing.assert_array_equal(whole[i : i + 1], encode_rows(table.take(np.array([i]), "row"), BOUNDS))
 
 
 def test_ordinal_categories_are_numbered_as_by_scikit_learns_encoder():
     categories = ("z", "a", "m", "b c")
     bounds = Bounds((CategoricalColumn("t", categories), CategoricalColumn("k", ("10", "9", "-1"))), ("no", "yes"))
     texts, numbers = list(categories) * 3, [10, 9, -1, 9] * 3
-    table, flat = numbered(Table("made", {"t": texts, "k": [str(n) for n in numbers]}, range(1, 13)), bounds)
+    table, flat = number_categories(Table("made", {"t": texts, "k": [str(n) for n in numbers]}, range(1, 13)), bounds)
     np.testing.assert_array_equal(table.numbers("t"), LabelEncoder().fit_transform(texts))
     np.testing.assert_array_equal(table.numbers("k"), LabelEncoder().fit_transform(numbers))
     assert flat.columns == (NumericColumn("t", 0.0, 3.0), NumericColumn("k", 0.0, 2.0))
@@ -83,16 +83,16 @@ def test_ordinal_categories_are_numbered_as_by_scikit_learns_encoder():
 
 def test_numbers_do_not_depend_on_which_categories_the_rows_have():
     bounds = Bounds((CategoricalColumn("t", ("c", "a", "b")),), ("no", "yes"))
-    table, _ = numbered(Table("made", {"t": ["c", "c"]}, range(1, 3)), bounds)
+    table, _ = number_categories(Table("made", {"t": ["c", "c"]}, range(1, 3)), bounds)
     assert table.numbers("t").tolist() == [2.0, 2.0]
 
 
 def test_the_pool_of_a_binary_table_is_what_the_curator_protocol_trains_on():
-    source = datasets.load("breast_cancer")
+    source = tabular_datasets.load_tabular("breast_cancer")
     pool = load_pool("breast_cancer")
-    reference = labelled_rows(source.train, source.bounds, "diagnosis")
+    reference = encode_labelled_rows(source.train, source.bounds, "diagnosis")
     np.testing.assert_array_equal(pool.train.y, reference.y > 0)
-    federation, test = deal_pool(pool, Deal(), 1)
+    federation, test = partition_pool(pool, Partition(), 1)
     assert len(federation.pooled()) + len(test) == 569
     together = np.concatenate([federation.pooled().X, test.X])
     np.testing.assert_allclose(
@@ -154,7 +154,7 @@ def test_malicious_urls_are_read_in_their_published_form_and_projected(tmp_path)
     assert np.bincount(pool.train.y).tolist() == [30, 50]
     first = (tmp_path / malicious_url.DAYS[10]).read_text().split()[1].split(":")
     assert pool.test.X[0, int(first[0]) - 1] == float(first[1])
-    federation, test = deal_pool(pool, Deal(5, 9, auxiliary=30, components=4), 0)
+    federation, test = partition_pool(pool, Partition(5, 9, auxiliary=30, components=4), 0)
     assert (federation.dimension, len(test)) == (4, 80)
     assert first_outside(federation.pooled().X) is None
     assert first_outside(test.X) is None
@@ -218,14 +218,14 @@ def test_ordinal_pools_have_a_column_for_each_of_the_table_and_clip_no_row(name,
     X = pool.train.X * np.sqrt(width)
     assert np.abs(X).max() <= 1
     assert first_outside(pool.train.X) is None
-    source = datasets.load(name, folder())
+    source = tabular_datasets.load_tabular(name, folder())
     column = next(i for i, c in enumerate(source.bounds.columns) if isinstance(c, CategoricalColumn))
     texts = source.train.texts(source.bounds.columns[column].name)
     top = len(source.bounds.columns[column].categories) - 1
     codes = LabelEncoder().fit_transform([int(t) for t in texts] if name == "credit_default" else texts)
     expected = codes if codes.max() == top else codes + 1  # sex is 1 or 2
     np.testing.assert_allclose(X[:, column], expected / top * 2 - 1, atol=1e-9)
-    np.testing.assert_array_equal(pool.train.y, class_numbers(source.train, source.bounds, source.bounds.label or ""))
+    np.testing.assert_array_equal(pool.train.y, encode_classes(source.train, source.bounds, source.bounds.label or ""))
 
 
 @needs_data
@@ -235,7 +235,7 @@ def test_windows_of_har_are_scaled_but_not_changed():
         np.testing.assert_allclose(pool.train.X * np.sqrt(265), arrays["X_train"], rtol=1e-11, atol=1e-300)
         np.testing.assert_array_equal(pool.test.y + 1, arrays["y_test"])
     assert pool.classes[0] == "WALKING"
-    federation, test = deal_pool(pool, Deal(1000, 6, auxiliary=1000, components=50), 0)
+    federation, test = partition_pool(pool, Partition(1000, 6, auxiliary=1000, components=50), 0)
     assert (federation.dimension, len(federation.parties), len(test)) == (50, 1000, 2947)
 
 
@@ -247,14 +247,14 @@ def test_mnists_projection_comes_from_the_images_that_the_paper_leaves_out():
     assert pool.public.shape == (1010 + 1028, 784)
     alike = {row.tobytes() for row in pool.train.X}
     assert sum(row.tobytes() in alike for row in pool.public) == 0
-    federation, test = deal_pool(pool, Deal(10, 39, labelled=39, components=50, held_out=Fraction(30)), 0)
+    federation, test = partition_pool(pool, Partition(10, 39, labelled=39, components=50, held_out=Fraction(30)), 0)
     assert (federation.dimension, len(test)) == (51, 3719)
 
 
 KDD = """
 import time
 from pathlib import Path
-from smc_dp.data.dataset import load_pool
+from smc_dp.data.load_pool import load_pool
 pool = load_pool("kdd99", Path({folder!r}))
 print(pool.train.X.shape, (pool.train.y == 0).sum(), pool.test.X.shape, (pool.test.y == 0).sum())
 peak = [line for line in Path('/proc/self/status').read_text().splitlines() if line.startswith('VmHWM:')]

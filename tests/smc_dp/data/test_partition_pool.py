@@ -10,14 +10,14 @@ from sklearn.decomposition import PCA
 
 from smc_dp.core.arrays import first_outside, into_ball
 from smc_dp.data import partition as dealing
-from smc_dp.data.partition import Deal, Dealt, deal_pool, deal_rows
-from smc_dp.data.points import Points, Pool
-from smc_dp.data.projection import principal
+from smc_dp.data.dataset import Points, Pool
+from smc_dp.data.partition import Partition, PartitionedRows, partition_pool, partition_rows
+from smc_dp.data.projection import fit_projection
 from tests.support.refusals import refused
 
 ROWS, TESTED, WIDTH = 200, 40, 6
 real_chart = dealing._chart
-HAMM = Deal(parties=20, per_party=6, auxiliary=50, labelled=20, components=3)
+HAMM = Partition(parties=20, per_party=6, auxiliary=50, labelled=20, components=3)
 
 
 def points(rng, rows):
@@ -30,7 +30,7 @@ def pool():
     return Pool("made", points(rng, ROWS), points(rng, TESTED), ("a", "b", "c"), coordinate=1 / 30, bias=0.1)
 
 
-def row_numbers(dealt: Dealt) -> list[np.ndarray]:
+def row_numbers(dealt: PartitionedRows) -> list[np.ndarray]:
     return [*dealt.parties, dealt.labelled, dealt.auxiliary, *([] if dealt.test is None else [dealt.test])]
 
 
@@ -44,15 +44,15 @@ def overlaps(parts) -> bool:
 def test_parties_public_rows_and_test_rows_are_disjoint(pool, own_test):
     source = pool if own_test else replace(pool, test=None)
     wanted = replace(HAMM, parties=10)
-    parts = row_numbers(deal_rows(source, wanted, 3))
+    parts = row_numbers(partition_rows(source, wanted, 3))
     assert [len(part) for part in parts] == [6] * 10 + [20, 50] + ([] if own_test else [40])
     assert not overlaps(parts)
     assert overlaps([*parts, parts[0][:1]])  # the check finds a single row dealt twice
 
 
 def test_what_is_dealt_are_the_rows_of_the_pool_with_their_labels(pool):
-    federation, test = deal_pool(pool, replace(HAMM, components=None, bias=0.0), 3)
-    dealt = deal_rows(pool, HAMM, 3)
+    federation, test = partition_pool(pool, replace(HAMM, components=None, bias=0.0), 3)
+    dealt = partition_rows(pool, HAMM, 3)
     for rows, numbers in zip(federation.parties, dealt.parties, strict=True):
         np.testing.assert_allclose(rows.X, pool.train.X[numbers], rtol=1e-11)
         np.testing.assert_array_equal(rows.y, pool.train.y[numbers])
@@ -66,16 +66,16 @@ def test_what_is_dealt_are_the_rows_of_the_pool_with_their_labels(pool):
 
 
 def test_a_seed_deals_the_same_rows_again_and_another_seed_others(pool):
-    first, again, other = (deal_pool(pool, HAMM, seed)[0] for seed in (1, 1, 2))
+    first, again, other = (partition_pool(pool, HAMM, seed)[0] for seed in (1, 1, 2))
     for one, two in zip(first.parties, again.parties, strict=True):
         np.testing.assert_array_equal(one.X, two.X)
     np.testing.assert_array_equal(first.unlabelled, again.unlabelled)
     assert not np.array_equal(first.unlabelled, other.unlabelled)
-    assert not np.array_equal(deal_rows(pool, HAMM, 1).parties[0], deal_rows(pool, HAMM, 2).parties[0])
+    assert not np.array_equal(partition_rows(pool, HAMM, 1).parties[0], partition_rows(pool, HAMM, 2).parties[0])
 
 
 def test_nobody_asked_for_public_rows(pool):
-    federation, _ = deal_pool(pool, Deal(3, split="50,37.5,12.5"), 0)
+    federation, _ = partition_pool(pool, Partition(3, split="50,37.5,12.5"), 0)
     assert federation.sizes.tolist() == [100, 75, 25]
     assert federation.unlabelled is None
     assert federation.labelled is None
@@ -84,7 +84,7 @@ def test_nobody_asked_for_public_rows(pool):
 
 
 def test_a_sample_is_drawn_before_the_rows_are_shared_and_spares_the_test_rows(pool):
-    federation, test = deal_pool(pool, Deal(3, split="50,37.5,12.5", sample=Fraction(2, 5)), 0)
+    federation, test = partition_pool(pool, Partition(3, split="50,37.5,12.5", sample=Fraction(2, 5)), 0)
     assert federation.sizes.tolist() == [40, 30, 10]
     assert len(test) == TESTED
 
@@ -98,9 +98,9 @@ def changed(pool: Pool, private: np.ndarray) -> Pool:
 
 def moved(pool: Pool) -> bool:
     """Whether the public rows' coordinates depend on anyone's private rows."""
-    private = np.concatenate(deal_rows(pool, HAMM, 5).parties)
-    before, _ = deal_pool(pool, HAMM, 5)
-    after, _ = deal_pool(changed(pool, private), HAMM, 5)
+    private = np.concatenate(partition_rows(pool, HAMM, 5).parties)
+    before, _ = partition_pool(pool, HAMM, 5)
+    after, _ = partition_pool(changed(pool, private), HAMM, 5)
     assert not np.array_equal(before.parties[0].X, after.parties[0].X)
     return not np.array_equal(before.unlabelled, after.unlabelled)
 
@@ -124,18 +124,18 @@ def test_a_radius_taken_from_private_rows_would_be_noticed(pool, monkeypatch):
 def test_rows_that_the_data_set_makes_public_come_first(pool):
     public = np.random.default_rng(2).normal(size=(30, WIDTH)) / 10
     with_own = replace(pool, public=public)
-    federation, test = deal_pool(with_own, replace(HAMM, bias=0.0), 1)
+    federation, test = partition_pool(with_own, replace(HAMM, bias=0.0), 1)
     fitted = PCA(3, svd_solver="full").fit(public)
     radius = np.median(np.linalg.norm(fitted.transform(public), axis=1))
     expected = into_ball(fitted.transform(pool.test.X), float(radius))
     np.testing.assert_allclose(np.abs(test.X), np.abs(expected), rtol=1e-9, atol=1e-12)
     # Without auxiliary rows they suffice.
-    assert deal_pool(with_own, Deal(5, 6, components=3), 1)[0].dimension == 4
+    assert partition_pool(with_own, Partition(5, 6, components=3), 1)[0].dimension == 4
     assert federation.dimension == 3
 
 
 def test_the_projection_is_scikit_learns_but_for_signs(pool):
-    projection, radius = principal(pool.train.X, 4)
+    projection, radius = fit_projection(pool.train.X, 4)
     reference = PCA(4, svd_solver="full").fit(pool.train.X)
     expected = reference.transform(pool.test.X)
     got = projection.of(pool.test.X)
@@ -143,7 +143,7 @@ def test_the_projection_is_scikit_learns_but_for_signs(pool):
     largest = projection.axes[np.arange(4), np.abs(projection.axes).argmax(axis=1)]
     assert (largest > 0).all()
     assert radius == pytest.approx(np.median(np.linalg.norm(reference.transform(pool.train.X), axis=1)), rel=1e-12)
-    other, _ = principal(pool.train.X[:50], 4)  # twin: fitted on other rows, the same check fails
+    other, _ = fit_projection(pool.train.X[:50], 4)  # twin: fitted on other rows, the same check fails
     assert not np.allclose(np.abs(other.of(pool.test.X)), np.abs(expected), atol=1e-3)
 
 
@@ -153,33 +153,41 @@ def outside(federation, test) -> bool:
     return any(first_outside(X) is not None for X in features)
 
 
-@pytest.mark.parametrize("wanted", [HAMM, Deal(), Deal(features=2), Deal(4, 5, labelled=30, components=2, bias=0.0)])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        HAMM,
+        Partition(),
+        Partition(features=2),
+        Partition(4, 5, labelled=30, components=2, bias=0.0),
+    ],
+)
 def test_every_row_is_in_the_unit_ball(pool, wanted):
-    assert not outside(*deal_pool(pool, wanted, 7))
+    assert not outside(*partition_pool(pool, wanted, 7))
 
 
 def test_private_rows_beyond_the_public_radius_are_clipped_to_it(pool, monkeypatch):
     wanted = replace(HAMM, bias=0.0)
-    dealt = deal_rows(pool, wanted, 7)
+    dealt = partition_rows(pool, wanted, 7)
     public = np.concatenate([dealt.labelled, dealt.auxiliary])
     X = pool.train.X * 0.2
     private = np.setdiff1d(np.arange(ROWS), public)
     X[private] = pool.train.X[private]  # five times as long as the public ones
     long = replace(pool, train=Points(X, pool.train.y))
-    federation, test = deal_pool(long, wanted, 7)
+    federation, test = partition_pool(long, wanted, 7)
     norms = np.linalg.norm(federation.pooled().X, axis=1)
     assert np.mean(norms > 1 - 1e-9) > 0.2
     assert not outside(federation, test)
     monkeypatch.setattr(dealing, "into_ball", lambda rows, radius: rows / radius)  # twin: scaled, not clipped
     with refused("rows.outside_ball", row=1):
-        deal_pool(long, wanted, 7)
+        partition_pool(long, wanted, 7)
 
 
 def test_fewer_columns_use_the_whole_ball(pool):
     X = np.full((ROWS, WIDTH), pool.coordinate)  # the longest rows that the public bound allows
     full = replace(pool, train=Points(X, pool.train.y))
     for count in range(1, WIDTH + 1):
-        federation, test = deal_pool(full, Deal(features=count, bias=0.0), 0)
+        federation, test = partition_pool(full, Partition(features=count, bias=0.0), 0)
         assert federation.dimension == count == test.X.shape[1]
         np.testing.assert_allclose(np.linalg.norm(federation.pooled().X, axis=1), 1, rtol=1e-11)
         assert not outside(federation, test)
@@ -195,7 +203,7 @@ def sparse(pool: Pool) -> Pool:
 def test_the_largest_norm_clips_no_public_row_and_the_median_half_of_them(pool):
     norms = {}
     for name in ("median", "largest"):
-        projection, radius = principal(pool.train.X, 4, name)
+        projection, radius = fit_projection(pool.train.X, 4, name)
         norms[name] = np.linalg.norm(projection.of(pool.train.X), axis=1) / radius
     assert norms["largest"].max() == pytest.approx(1)
     assert np.mean(norms["median"] > 1) == pytest.approx(0.5, abs=0.02)
@@ -203,8 +211,8 @@ def test_the_largest_norm_clips_no_public_row_and_the_median_half_of_them(pool):
 
 def test_sparse_rows_are_projected_on_singular_vectors_of_the_public_rows(pool):
     thin = sparse(pool)
-    federation, test = deal_pool(thin, replace(HAMM, bias=0.0, labelled=None), 4)
-    public = thin.train.X[deal_rows(thin, replace(HAMM, labelled=None), 4).auxiliary].toarray()
+    federation, test = partition_pool(thin, replace(HAMM, bias=0.0, labelled=None), 4)
+    public = thin.train.X[partition_rows(thin, replace(HAMM, labelled=None), 4).auxiliary].toarray()
     axes = np.linalg.svd(public)[2][:3]
     radius = np.median(np.linalg.norm(public @ axes.T, axis=1))
     expected = into_ball(thin.test.X.toarray() @ axes.T, float(radius))
@@ -214,7 +222,7 @@ def test_sparse_rows_are_projected_on_singular_vectors_of_the_public_rows(pool):
 
 def test_sparse_rows_are_not_used_without_a_projection(pool):
     with refused("components.not_fewer", name="made", width=6):
-        deal_pool(sparse(pool), Deal(), 0)
+        partition_pool(sparse(pool), Partition(), 0)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +243,7 @@ def test_sparse_rows_are_not_used_without_a_projection(pool):
 )
 def test_a_deal_that_contradicts_itself_is_refused(options, code):
     with refused(code):
-        Deal(**options)
+        Partition(**options)
 
 
 @pytest.mark.parametrize(
@@ -256,9 +264,9 @@ def test_a_deal_that_contradicts_itself_is_refused(options, code):
 )
 def test_too_few_rows_are_refused_with_their_number(pool, options, code):
     with refused(code):
-        deal_pool(pool, Deal(**options), 0)
+        partition_pool(pool, Partition(**options), 0)
 
 
 def test_public_rows_that_are_all_equal_give_no_projection(pool):
     with refused("components.equal_rows"):
-        deal_pool(replace(pool, public=np.full((9, WIDTH), 0.25)), Deal(components=2), 0)
+        partition_pool(replace(pool, public=np.full((9, WIDTH), 0.25)), Partition(components=2), 0)

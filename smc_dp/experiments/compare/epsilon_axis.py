@@ -1,4 +1,4 @@
-"""Where a release stands on the axis of a picture: at what it guarantees, and apart where it guarantees nothing."""
+"""Axis of guaranteed epsilons: a release stands at its guarantee, and apart where it guarantees nothing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from smc_dp.experiments.compare.study import Panel
 
 
 @dataclass(frozen=True)
-class PictureForm:
-    """A picture's width and the height of its axes, in inches of 100 pixels of a page, and where the legend stands.
+class ChartFormat:
+    """Width of a picture and height of its axes, in inches of 100 pixels of a page, and the place of the legend.
 
-    `ticks`: at most so many. `room`: what the grey ground needs between two places, as a part of the axis. `letters`:
-    their size in points; 10.5 are 14.6 pixels.
+    `ticks`: at most so many. `room`: part of the axis that the grey ground needs between two places. `font_size`: in
+    points; 10.5 are 14.6 pixels.
     """
 
     width: float
@@ -26,14 +26,14 @@ class PictureForm:
     legend: Literal["outside right upper", "outside lower left"]
     ticks: int
     room: float
-    letters: float = 10.5
+    font_size: float = 10.5
 
 
 @dataclass(frozen=True)
-class AxisPlace:
-    """What a point of a curve has for an x: the epsilon asked for, or the place of its setting; and its guarantee."""
+class AxisPoint:
+    """Place of a point of a curve: the epsilon requested, or the place of its setting; and its guarantee."""
 
-    asked: float
+    requested: float
     guarantee: GridGuarantee | None = None
 
 
@@ -44,36 +44,36 @@ class EpsilonAxis:
     then those without noise. Where nothing at all is guaranteed, the axis is that of the epsilon asked for.
     """
 
-    def __init__(self, panel: Panel, places: Sequence[AxisPlace], form: PictureForm) -> None:
+    def __init__(self, panel: Panel, places: Sequence[AxisPoint], form: ChartFormat) -> None:
         self.panel, self._form = panel, form
         self._sign = -1.0 if panel.axis == "inverse epsilon" else 1.0
         if panel.axis == "setting":
             return
-        finite = [place for place in places if place.asked < math.inf]
+        finite = [place for place in places if place.requested < math.inf]
         self.nominal = not any(place.guarantee for place in finite)
         self._ran = sorted({x for place in finite if (x := self._epsilon(place)) is not None}) or [1.0]
-        self._apart = sorted({place.asked for place in finite if self._epsilon(place) is None})
+        self._apart = sorted({place.requested for place in finite if self._epsilon(place) is None})
         low, high = math.log10(self._ran[0]), math.log10(self._ran[-1])
         span = max(high - low, 1.0)
         self._ends, self._gap = (low, high), form.room * span
         self._last = high + self._gap * (3.5 if len(self._apart) > 1 else 1.0)
         self._without = self._last + self._gap if self._apart else self._last
-        self._has_end = any(place.asked == math.inf for place in places)
+        self._has_end = any(place.requested == math.inf for place in places)
 
-    def _epsilon(self, place: AxisPlace) -> float | None:
-        """Where on the axis proper; None beside it."""
+    def _epsilon(self, place: AxisPoint) -> float | None:
+        """Return the epsilon on the axis proper; None beside it."""
         if self.nominal:
-            return place.asked
+            return place.requested
         return None if place.guarantee is None else place.guarantee.epsilon
 
-    def of(self, place: AxisPlace) -> float:
-        """The x of a point."""
+    def of(self, place: AxisPoint) -> float:
+        """Return the x of a point."""
         if self.panel.axis == "setting":
-            return place.asked
-        if place.asked == math.inf:
+            return place.requested
+        if place.requested == math.inf:
             return self._sign * self._without
         epsilon = self._epsilon(place)
-        return self._sign * (self._beside(place.asked) if epsilon is None else math.log10(epsilon))
+        return self._sign * (self._beside(place.requested) if epsilon is None else math.log10(epsilon))
 
     def _beside(self, asked: float) -> float:
         start, low, high = self._ends[1] + self._gap, math.log10(self._apart[0]), math.log10(self._apart[-1])
@@ -81,7 +81,7 @@ class EpsilonAxis:
         return start + part * (self._last - start)
 
     def finish(self, axes: Axes) -> None:
-        """Ticks, what the axis is called, and the grey ground of what guarantees nothing."""
+        """Draw ticks, the label, and the grey ground of releases that guarantee nothing."""
         if self.panel.axis == "setting":
             axes.set_xlabel(self.panel.axis_title)
             return
@@ -106,23 +106,17 @@ class EpsilonAxis:
         end = (self._without if self._has_end else self._last) + self._gap / 2
         axes.axvspan(self._sign * start, self._sign * end, color="#000000", alpha=0.06, linewidth=0, zorder=0)
         axes.annotate(
-            "no guarantee",
-            (self._sign * end, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
-            textcoords="offset points",
-            ha="right" if self._sign > 0 else "left",
-            va="bottom",
-            color="#444444",
-            fontsize=self._form.letters,
-        )
+            "no guarantee", (self._sign * end, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
+            textcoords="offset points", ha="right" if self._sign > 0 else "left", va="bottom", color="#444444",
+            fontsize=self._form.font_size,
+        )  # fmt: skip
         margin = self._gap / 2
         sides = self._sign * (self._ends[0] - margin), self._sign * end
         axes.set_xlim(min(sides), max(sides))
 
 
 def _ticks(ran: Sequence[float], most: int) -> list[float]:
-    """Round numbers between the ends of what ran, as it is read, or the ends where there are too few, thinned out."""
+    """Return round numbers between the ends of what ran, thinned out; the ends where there are too few."""
     low, high = ran[0] * 0.999, ran[-1] * 1.001
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):

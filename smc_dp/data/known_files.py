@@ -35,16 +35,16 @@ SHA256 = MappingProxyType(
 """File in the folder -> the SHA-256 of its bytes."""
 
 
-def within(folder: Path | None, name: str) -> Path:
+def data_path(folder: Path | None, name: str) -> Path:
     """Return the path of a data file; raise InputError without a folder."""
     if folder is None:
         raise InputError("dataset.no_folder").within(f"data file {name}")
     return folder / name
 
 
-def content(folder: Path | None, name: str) -> bytes:
+def read_known_file(folder: Path | None, name: str) -> bytes:
     """Read a known file; raise InputError when it cannot be read or has changed."""
-    path = within(folder, name)
+    path = data_path(folder, name)
     found = reading.read_file(path, where=f"data file {path}", links=True)
     digest = hashlib.sha256(found).hexdigest()
     if digest != SHA256[name]:

@@ -1,4 +1,4 @@
-"""Fits that are charged to a ledger: one number for all of them, and for whatever else stands in the same book."""
+"""Charges of fits to a ledger: one guarantee for all of them, and for whatever else stands in the same ledger."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -27,8 +27,8 @@ _RUN_BYTES = 32
 
 
 @dataclass
-class Charge:
-    """A fit that is charged, and not yet settled."""
+class FitCharge:
+    """Charge of a fit, which is not yet settled."""
 
     ledger: Ledger
     guarantee: Guarantee
@@ -36,7 +36,7 @@ class Charge:
     settled: bool = False
 
     def released(self, model: object, stated: PrivacyStatement) -> PrivacyStatement:
-        """Settle the charge; the statement about all releases of this account of the ledger, this fit among them."""
+        """Settle the charge; return the statement about all releases of this account, this fit among them."""
         arrays = (value for value in vars(model).values() if isinstance(value, np.ndarray))
         digest = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
         self.ledger.settle(self.number, "released", digest)
@@ -47,8 +47,9 @@ class Charge:
         if standing.total is None:
             raise RuntimeError("a ledger has charged what it has no bound for")
         fits, total = len(history.charged[account]), standing.total
+        every = "the one release" if fits == 1 else f"all {fits} releases"
         said = (
-            f"This speaks of {_all(fits)} that the ledger {shown(str(self.ledger.path))} holds about such a change, "
+            f"This speaks of {every} that the ledger {shown(str(self.ledger.path))} holds about such a change, "
             f"this fit the last ({total.how}); this fit alone has epsilon {stated.epsilon:g}. Scores on private rows "
             "are not covered."
         )
@@ -65,18 +66,20 @@ class Charge:
 
 
 @contextmanager
-def charged(
+def charge_fit(
     path: str | PathLike[str], data: Federation, mechanism: str, stated: PrivacyStatement, target: Target
-) -> Iterator[Charge]:
-    """Charge a fit before anybody trains. A fit that fails has released nothing, and is then no longer charged.
+) -> Iterator[FitCharge]:
+    """Charge a fit before anybody trains; a fit that fails has released nothing, and gets a refund.
 
     Raises InputError where there is no ledger, where its limit would be passed, and for what no ledger can charge.
     """
-    with Ledger.open(_file(path)) as ledger:
+    if not isinstance(path, str | PathLike):
+        raise InputError("ledger.no_path", got=shown(path))
+    with Ledger.open(Path(fspath(path))) as ledger:
         guarantee = Guarantee.of(stated, _exact(stated, target))
         run = Stream.from_system().bytes(_RUN_BYTES).hex()
-        name = ledger.dataset(partial(as_read, held=data.pooled()))
-        charge = Charge(ledger, guarantee, ledger.reserve(name, mechanism, guarantee, run))
+        name = ledger.dataset(partial(fingerprint_data, held=data.pooled()))
+        charge = FitCharge(ledger, guarantee, ledger.reserve(name, mechanism, guarantee, run))
         try:
             yield charge
         finally:
@@ -84,16 +87,6 @@ def charged(
                 ledger.settle(charge.number, "void")
 
 
-def _all(releases: int) -> str:
-    return "the one release" if releases == 1 else f"all {releases} releases"
-
-
-def _file(path: object) -> Path:
-    if not isinstance(path, str | PathLike):
-        raise InputError("ledger.no_path", got=shown(path))
-    return Path(fspath(path))
-
-
 def _exact(stated: PrivacyStatement, target: Target) -> Fraction | None:
-    """The epsilon behind the statement's float, where it is the one that was asked for."""
+    """Return the epsilon behind the statement's float, where it is the one that was asked for."""
     return target.epsilon if target.epsilon is not None and round_up(target.epsilon) == stated.epsilon else None

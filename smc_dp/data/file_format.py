@@ -28,14 +28,14 @@ DATES = MappingProxyType(
     }
 )
 """How dates may be written, and what is one; any time of day is another thing."""
-OWN_TERMS = "own.toml"
+OWN_SETTINGS_FILE = "own.toml"
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """That may stand for an empty cell, and characters of one."""
 
 
 @dataclass(frozen=True)
-class FileForm:
+class FileFormat:
     """Format of a data file: separator, decimal mark, encoding, words for empty cells, and form of dates.
 
     separator, encoding: None where not stated; then tabs in the header and a byte order mark are recognised, else a
@@ -49,7 +49,7 @@ class FileForm:
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     dates: str = "yyyy-mm-dd"
-    place: str = field(default=OWN_TERMS, compare=False)
+    place: str = field(default=OWN_SETTINGS_FILE, compare=False)
     is_text: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
@@ -88,20 +88,20 @@ class FileForm:
 
     def said(self) -> dict[str, object]:
         """Return the settings that differ from the defaults, by their names in [file]."""
-        usual = FileForm()
+        usual = FileFormat()
         names = ("separator", "decimal", "encoding", "missing", "dates")
         return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
 
     def advice(self, **settings: str | tuple[str, ...]) -> str:
         """Return one line that tells where to write which settings, ready to be copied."""
-        if self.place == OWN_TERMS:
+        if self.place == OWN_SETTINGS_FILE:
             lines = " and ".join(_line(name, value) for name, value in settings.items())
-            return f"write {lines} into [file] of {OWN_TERMS}"
+            return f"write {lines} into [file] of {OWN_SETTINGS_FILE}"
         lines = ", ".join(_line(name, value) for name, value in {**self.said(), **settings}.items())
         return f"write file = {{{lines}}} into {self.place}"
 
 
-PLAIN = FileForm()
+DEFAULT_FORMAT = FileFormat()
 
 
 class FileSection(Document):
@@ -123,12 +123,12 @@ class FileSection(Document):
         return self
 
     @cached_property
-    def form(self) -> FileForm:
+    def form(self) -> FileFormat:
         """File format for the readers of tables."""
-        return FileForm(self.separator, self.decimal, self.encoding, tuple(self.missing), self.dates)
+        return FileFormat(self.separator, self.decimal, self.encoding, tuple(self.missing), self.dates)
 
 
-class FormDocument(Document):
+class FileFormatDocument(Document):
     """FILE.toml, beside a data file: its only section."""
 
     file: FileSection

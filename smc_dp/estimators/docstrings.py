@@ -1,69 +1,67 @@
-"""Describe once what estimators share; `documented` fills it into their docstrings, where `help` and pages show it."""
+"""Descriptions that estimators share, which `documented` fills into their docstrings."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
-from typing import TypeVar, get_args
+from collections.abc import Iterable
+from typing import Any, TypeVar, get_args
 
 from smc_dp.methods.method import Trust
+from smc_dp.methods.registry import find
 from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS
-from smc_dp.privacy.target import (
-    CALIBRATION,
-    EPSILON,
-    HIGHEST,
-    LEAST_DELTA,
-    LOWEST,
-    NOISE,
-    Calibration,
-    NoiseName,
-    figure,
-)
+from smc_dp.privacy.target import CALIBRATION, EPSILON, HIGHEST, LEAST_DELTA, LOWEST, NOISE, Calibration, NoiseName
+from smc_dp.privacy.target import figure as short
 
 Documented = TypeVar("Documented")
 
 
-def _one_of(kind: object) -> str:
-    return "{" + ", ".join(f'"{value}"' for value in get_args(kind)) + "}"
+def _listed(values: Iterable[str]) -> str:
+    return "{" + ", ".join(f'"{value}"' for value in values) + "}"
 
 
 _ENTRIES = f"""
-epsilon : float, default=1.0
-    {EPSILON} It is that of one fit, a pure number from {figure(LOWEST)} to
+method
+    The method, which may be given by its place.
+lam
+    The weight of the regulariser beside the mean loss, from 2^-29 to 1e6: the factor of {{multiplied}}.{{left}}
+epsilon
+    {EPSILON} It is that of one fit, a pure number from {short(LOWEST)} to
     {int(HIGHEST):,}; inf asks for no noise and gives no privacy. A float is taken as the decimal that it prints as, or
     as its binary value where that is smaller.
-delta : float, default=1e-05
-    A probability, from {figure(LEAST_DELTA)} to below 1; it counts with noise `gauss` and `ddg` only.
-calibration : {_one_of(Calibration)}, default="proven"
+delta
+    A probability, from {short(LEAST_DELTA)} to below 1; it counts with noise `gauss` and `ddg` only.
+calibration : {_listed(get_args(Calibration))}
     {CALIBRATION} `privacy_` states what the printed scale is
     proved to give at most.
-noise : {_one_of(NoiseName)} or None, default=None
+noise : {_listed(get_args(NoiseName))} or None
     {NOISE} `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
     (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
     three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
-trust : {_one_of(Trust)}, default="aggregator"
+trust : {_listed(get_args(Trust))}
     Whether somebody is trusted with what the parties send, or nobody: `secure` computes what the secure sum computes of
     all parties, each with noise that it draws itself.
-colluders : int, default=1
+colluders
     {COLLUDERS}
     The noise of all others is counted, and theirs is not.
-dropouts : int, default=0
+dropouts
     {DROPOUTS} Their noise is not counted either.
-n_parties : int, default=5
+n_parties
     How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
-radius : float, default=1.0
+radius
     The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
     divided by it. It is public and must not come from private rows: take the length of a row in which every column
     has its largest possible value, or about the root of the number of columns after standardising with public
     constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
-bias : float, default=1.0
+bias
     The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
-classes : sequence or None, default=None
+classes : sequence or None
     The public list of classes, each once; None reads them off the labels, which `privacy_` then says.
-insecure_seed : int or None, default=None
+insecure_seed
     Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
     fresh noise from the operating system. There is no `random_state`.
-ledger : path or None, default=None
+ledger : path or None
     The file of a ledger (`smc-dp ledger init`): each fit is charged before anybody trains, one that would pass the
     limit is refused, and `privacy_` speaks of all that stands in the ledger, such as all fits of a grid search.
     None charges nothing, and `privacy_` speaks of one fit.
@@ -123,7 +121,7 @@ InputError
 
 
 def _by_name(entries: str) -> dict[str, str]:
-    return {entry.partition(" ")[0]: entry for entry in re.split(r"\n(?=\w)", entries)}
+    return {entry.split(maxsplit=1)[0]: entry for entry in re.split(r"\n(?=\w)", entries)}
 
 
 _SHARED = _by_name(_ENTRIES.strip())
@@ -134,8 +132,8 @@ def documented(thing: Documented) -> Documented:
 
     A line of names such as `X, y` stands for the descriptions of these parameters; lines that are indented below it go
     on with the last one. An estimator gets all parameters that it shares and adds nothing to, in the order of its
-    signature, and its attributes, errors and warnings before the references; a `fit` what it returns and raises at the
-    end.
+    signature and with its types and defaults, and its attributes, errors and warnings before the references; a `fit`
+    gets what it returns and raises at the end.
     """
     if thing.__doc__:  # not under python -OO
         text = re.sub(r"^\w+(?:, \w+)*$", _described, inspect.cleandoc(thing.__doc__), flags=re.MULTILINE)
@@ -145,10 +143,27 @@ def documented(thing: Documented) -> Documented:
 
 def _of_estimator(kind: type, text: str) -> str:
     before, own, rest = re.split(r"(?<=\nParameters\n-{10}\n)(.*?)(?=\n\n)", text, maxsplit=1, flags=re.DOTALL)
-    said = _by_name(own)
-    names = dict.fromkeys((*inspect.signature(kind).parameters, *said))  # what is no parameter stays, for tests to see
-    parameters = "\n".join((_SHARED | said)[name] for name in names)
+    said, known = _by_name(own), inspect.signature(kind).parameters
+    names = dict.fromkeys((*known, *said))  # what is no parameter stays, for tests to see
+    parameters = "\n".join(_with_type(kind, (_SHARED | said)[name], known.get(name)) for name in names)
     return before + parameters + rest.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
+
+
+def _with_type(kind: Any, entry: str, parameter: inspect.Parameter | None) -> str:
+    """Return the entry with the type, unless it has one, and the default of the parameter."""
+    if parameter is None:
+        return entry
+    head, _, rest = entry.partition("\n")
+    name, default = parameter.name, parameter.default
+    if name == "method":
+        head += " : " + _listed(kind.methods)
+    elif " : " not in head:
+        annotation: Any = parameter.annotation
+        head += f" : {getattr(annotation, '__name__', None) or annotation}".replace(" | ", " or ")
+    if name == "lam":
+        left = " None leaves it to the method." if default is None or "None" in head else ""
+        rest = rest.replace("{multiplied}", f"`{find(kind.methods[0]).lambda_multiplies}`").replace("{left}", left)
+    return f"{head}, default={json.dumps(default) if isinstance(default, str) else default}\n{rest}"
 
 
 def _described(line: re.Match[str]) -> str:

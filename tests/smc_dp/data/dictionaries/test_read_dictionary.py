@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.dictionaries.draft import drafted
-from smc_dp.data.dictionaries.kinds import read_codebook
-from smc_dp.data.tables import read_table
+from smc_dp.data.dictionaries.draft import draft_bounds
+from smc_dp.data.dictionaries.read_dictionary import read_data_dictionary
+from smc_dp.data.table_reader import read_table
 from tests.support.refusals import refused
 
 COLUMNS = {
@@ -47,7 +47,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def draft_of(path: Path) -> str:
-    return drafted(read_codebook(path), "smoker").text
+    return draft_bounds(read_data_dictionary(path), "smoker").text
 
 
 def with_statistics(path: Path) -> str:
@@ -89,7 +89,7 @@ def test_rows_and_statistics_of_a_parquet_file_make_no_difference(table: Path) -
 def test_a_dictionary_is_told_by_its_beginning(mark: bytes, tmp_path: Path) -> None:
     path = tmp_path / "book"
     path.write_bytes(mark + b'"Variable / Field Name",Form,Field Type\r\nid,f,text\r\na,f,yesno\r\n')
-    assert read_codebook(path).kind == "a REDCap data dictionary"
+    assert read_data_dictionary(path).kind == "a REDCap data dictionary"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_rows_are_no_code_book_and_are_not_looked_into(content: bytes, tmp_path:
     path = tmp_path / "north.csv"
     path.write_bytes(content)
     with refused("codebook.json" if b"{" in content else "codebook.unknown") as caught:
-        read_codebook(path)
+        read_data_dictionary(path)
     assert "zebra" not in str(caught.value)
     assert "314159" not in str(caught.value)
 
@@ -116,7 +116,7 @@ def test_rows_are_no_code_book_and_are_not_looked_into(content: bytes, tmp_path:
 def test_what_is_no_plain_file_or_no_text_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with refused("file.not_plain", kind="a pipe"):
-        read_codebook(tmp_path / "pipe")
+        read_data_dictionary(tmp_path / "pipe")
     for content, said in (
         (b"Field Type,Variable / Field Name\ntext,\xff\n", "codebook.not_utf8"),
         (
@@ -127,7 +127,7 @@ def test_what_is_no_plain_file_or_no_text_is_refused(tmp_path: Path) -> None:
     ):
         (tmp_path / "book").write_bytes(content)
         with refused(said):
-            read_codebook(tmp_path / "book")
+            read_data_dictionary(tmp_path / "book")
 
 
 # Code books of unknown origin: a draft, or one line.
@@ -137,7 +137,7 @@ CELLS = st.sampled_from(["", "a", "b", "y", *TYPES, "1, x | 2, y", "|,|", "integ
 
 def drafted_or_refused(path: Path, label: str | None = None) -> None:
     try:
-        found = drafted(read_codebook(path), label)
+        found = draft_bounds(read_data_dictionary(path), label)
     except InputError:
         return
     assert all(line.isprintable() for line in found.text.splitlines())

@@ -21,21 +21,21 @@ from smc_dp.leakage.executions import execute
 from smc_dp.leakage.two_samples import SampleComparison, compare_samples, smallest_shift
 
 RUNS, SIMULATED = 70, 300  # executions in each of the first two worlds, and simulated ones
-FEWER = 36  # in each of more worlds
+FURTHER_RUNS = 36  # in each of more worlds
 TWO = 2
-ORDER = ("first", "second", "third", "fourth", "fifth", "sixth")
-REJECT, POWER = 1e-6, 0.9
+WORLD_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth")
+SIGNIFICANCE, POWER = 1e-6, 0.9
 _FAIR = 0.5
-_FORKS = ("one", "other", *ORDER[TWO:])
+_FORKS = ("one", "other", *WORLD_NAMES[TWO:])
 
 Coalition = tuple[str, ...]
 Samples = dict[Coalition, list[Readings]]
-SaidTo = Mapping[Coalition, str]
-NOTHING = ""  # what the functionality tells a coalition beside the sum, where it tells no more
+Outputs = Mapping[Coalition, str]
+NO_OUTPUT = ""  # what the functionality tells a coalition beside the sum, where it tells no more
 
 
 @dataclass(frozen=True)
-class Found:
+class CoalitionComparison:
     """Comparison of two samples of a coalition's readings."""
 
     coalition: Coalition
@@ -44,7 +44,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class LawPower:
+class DetectionPower:
     """Smallest detectable shift of a fair bit, and of any rarer event; None where no change is detectable."""
 
     fair: float | None
@@ -52,21 +52,21 @@ class LawPower:
 
 
 @dataclass(frozen=True)
-class TestedLaw:
+class DistributionCheck:
     """Result of comparing `runs` executions in each world and `simulated` ones; `level` is that of each test.
 
     `missed`: the mutants that are not rejected. `between`, `simulator`: shifts detected with probability `POWER`
     between the worlds, and against the simulator. `vanished`: the drop-outs of every execution.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[CoalitionComparison, ...]
     runs: int
     simulated: int
     level: float
     twins: int
     missed: tuple[str, ...]
-    between: LawPower
-    simulator: LawPower
+    between: DetectionPower
+    simulator: DetectionPower
     vanished: tuple[str, ...] = ()
     worlds: int = 2
 
@@ -76,7 +76,7 @@ class TestedLaw:
         return sum(f.comparison.tests for f in self.found)
 
     @property
-    def worst(self) -> Found:
+    def worst(self) -> CoalitionComparison:
         """Comparison with the smallest p-value."""
         return min(self.found, key=lambda f: f.comparison.smallest)
 
@@ -86,19 +86,19 @@ class TestedLaw:
         return min(1.0, self.worst.comparison.smallest * max(1, self.tests))
 
 
-def coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
+def claimed_coalitions(trials: Trials, p: Any, names: Sequence[str]) -> list[Coalition]:
     """Return every claimed coalition among these names."""
     everybody = (c for size in range(1, len(names) + 1) for c in combinations(names, size))
     return [c for c in everybody if trials.claimed(p, c)]
 
 
-def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
+def check_distributions(program: Program, trials: Trials, p: Any, rng: Stream) -> DistributionCheck:
     """Compare executions in each of the worlds with each other and with simulated ones."""
     worlds = trials.worlds(p)
-    who = coalitions(trials, p, tuple(worlds[0]))
-    told = [told_in(trials, p, world, who) for world in worlds]
+    who = claimed_coalitions(trials, p, tuple(worlds[0]))
+    told = [functionality_outputs(trials, p, world, who) for world in worlds]
     read = [
-        real(program, trials, p, i, rng.fork(_FORKS[i]), tuple(of), RUNS if i < TWO else FEWER)
+        real_readings(program, trials, p, i, rng.fork(_FORKS[i]), tuple(of), RUNS if i < TWO else FURTHER_RUNS)
         for i, of in enumerate(told)
     ]
     told_so: dict[str, dict[Coalition, None]] = {}  # in some world
@@ -106,28 +106,22 @@ def law(program: Program, trials: Trials, p: Any, rng: Stream) -> TestedLaw:
         for c, said in of.items():
             told_so.setdefault(said, {})[c] = None
     made = {
-        said: simulated(trials, p, rng.fork(f"simulated {said}".strip()), list(those), SIMULATED, said)
+        said: simulate_readings(trials, p, rng.fork(f"simulated {said}".strip()), list(those), SIMULATED, said)
         for said, those in told_so.items()
     }
-    found = compared_as_told(list(zip(read, told, strict=True)), made)
+    found = compare_by_output(list(zip(read, told, strict=True)), made)
     return replace(found, vanished=tuple(trials.drop_outs(p)))
 
 
-def told_in(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> dict[Coalition, str]:
+def functionality_outputs(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> dict[Coalition, str]:
     """Return the functionality's output for each coalition in this world, where it does not depend on chance."""
     if trials.leakage is None:
-        return dict.fromkeys(who, NOTHING)
+        return dict.fromkeys(who, NO_OUTPUT)
     every = {c: trials.leakage(p, world, c) for c in who}
     return {c: said[0] for c, said in every.items() if len(said) == 1}
 
 
-def compared(left: Samples, right: Samples, made: Samples) -> TestedLaw:
-    """Compare the samples of two worlds with each other, with simulated ones, and with mutants of these."""
-    told = dict.fromkeys(left, NOTHING)
-    return compared_as_told([(left, told), (right, told)], {NOTHING: made})
-
-
-def compared_as_told(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, Samples]) -> TestedLaw:
+def compare_by_output(read: Sequence[tuple[Samples, Outputs]], made: Mapping[str, Samples]) -> DistributionCheck:
     """Compare samples of worlds, each with the outputs of the functionality, and simulated ones by output.
 
     For each coalition, the worlds in which it gets the same output are compared with each other and with executions
@@ -135,7 +129,7 @@ def compared_as_told(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, 
     """
     cases = list(_cases(read, made))
     found = tuple(f for case in cases for f in _found(case, len(read)))
-    level = REJECT / max(1, sum(f.comparison.tests for f in found))  # none, where nobody reads what is not public
+    level = SIGNIFICANCE / max(1, sum(f.comparison.tests for f in found))  # none, where nobody reads what is not public
     twins = [(case, place) for case in cases for place in case.made[0]]
     missed = [
         f"{place} of {', '.join(case.coalition)}"
@@ -145,7 +139,9 @@ def compared_as_told(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, 
     runs, others = (len(next(iter(samples.values()))) for samples, _ in read[:TWO])
     several = len(cases[0].made)
     between, simulator = (_power(runs, n, level) for n in (others, several))
-    return TestedLaw(found, runs, several, level, len(twins), tuple(missed), between, simulator, worlds=len(read))
+    return DistributionCheck(
+        found, runs, several, level, len(twins), tuple(missed), between, simulator, worlds=len(read)
+    )
 
 
 @dataclass(frozen=True)
@@ -157,54 +153,54 @@ class _Case:
     made: list[Readings]
 
 
-def _cases(read: Sequence[tuple[Samples, SaidTo]], made: Mapping[str, Samples]) -> Iterator[_Case]:
+def _cases(read: Sequence[tuple[Samples, Outputs]], made: Mapping[str, Samples]) -> Iterator[_Case]:
     for c, said in dict.fromkeys((c, said) for _, told in read for c, said in told.items()):
-        here = [(ORDER[i], samples[c]) for i, (samples, told) in enumerate(read) if told.get(c) == said]
+        here = [(WORLD_NAMES[i], samples[c]) for i, (samples, told) in enumerate(read) if told.get(c) == said]
         yield _Case(c, here, made[said][c])
 
 
-def _found(case: _Case, worlds: int) -> Iterator[Found]:
+def _found(case: _Case, worlds: int) -> Iterator[CoalitionComparison]:
     for (one, a), (other, b) in combinations(case.read, 2):
         between = "both worlds" if worlds == TWO else f"the {one} world and the {other}"
-        yield Found(case.coalition, between, compare_samples(a, b))
+        yield CoalitionComparison(case.coalition, between, compare_samples(a, b))
     for name, a in case.read:
-        yield Found(case.coalition, f"the {name} world and the simulator", compare_samples(a, case.made))
+        yield CoalitionComparison(case.coalition, f"the {name} world and the simulator", compare_samples(a, case.made))
 
 
-def _power(left: int, right: int, level: float) -> LawPower:
+def _power(left: int, right: int, level: float) -> DetectionPower:
     shifts = [smallest_shift(left, right, level, base / 20, POWER) for base in range(10)]
     rarer = None if None in shifts else max(shift for shift in shifts if shift is not None)
-    return LawPower(smallest_shift(left, right, level, _FAIR, POWER), rarer)
+    return DetectionPower(smallest_shift(left, right, level, _FAIR, POWER), rarer)
 
 
-def real(
+def real_readings(
     program: Program, trials: Trials, p: Any, world: int, rng: Stream, who: Sequence[Coalition], runs: int
 ) -> Samples:
     """Return the readings of each coalition in fresh executions in the world of this number."""
     samples: Samples = {c: [] for c in who}
     for i in range(runs):
         coins = rng.fork(str(i))
-        q = by_lot(trials, p, coins)
+        q = draw_key_length(trials, p, coins)
         views = execute(program, q, trials.worlds(q)[world], coins, trials.drop_outs(q)).views
         for c in who:
             samples[c].append(trials.condensed(q, trials.read(q, tuple(views[name] for name in c))))
     return samples
 
 
-def by_lot(trials: Trials, p: Any, rng: Stream) -> Any:
+def draw_key_length(trials: Trials, p: Any, rng: Stream) -> Any:
     """Return the session with a random one of its lengths of keys."""
     lengths = trials.lengths(p)
     return lengths[rng.fork("length of keys").below(len(lengths))]
 
 
-def simulated(
-    trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int, told: str = NOTHING
+def simulate_readings(
+    trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int, told: str = NO_OUTPUT
 ) -> Samples:
     """Return the simulators' readings for each coalition that gets this output, execution by execution."""
     samples: Samples = {c: [] for c in who}
     for i in range(count):
         coins = rng.fork(str(i))
-        q = by_lot(trials, p, coins)
+        q = draw_key_length(trials, p, coins)
         simulate = trials.simulated(q, coins)
         for c in who:
             samples[c].append(trials.condensed(q, simulate(c, told) if trials.leakage else simulate(c)))

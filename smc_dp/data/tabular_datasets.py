@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
-from smc_dp.data.files import content, parse_idx
-from smc_dp.data.table import Cells, Coded, Table
-from smc_dp.data.tables import parse_csv
+from smc_dp.data.known_files import parse_idx, read_known_file
+from smc_dp.data.table import Cells, DictionaryColumn, Table
+from smc_dp.data.table_reader import parse_csv
 
 _A9A_FEATURES = 123  # to be said explicitly: feature 123 never occurs in the test set
 _A9A_ONES = 14  # the most ones in a row, by the way the set was encoded: public
@@ -34,7 +34,7 @@ _ACTIVITIES = ("WALKING", "WALKING_UPSTAIRS", "WALKING_DOWNSTAIRS", "SITTING", "
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class TabularDataset:
     """Table, its bounds, its own test table if any, and the name for a party that holds a part of it."""
 
     train: Table
@@ -43,17 +43,17 @@ class Dataset:
     holder: str = "party"
 
 
-def load(name: str, folder: Path | None = None) -> Dataset:
+def load_tabular(name: str, folder: Path | None = None) -> TabularDataset:
     """Load the data set of that name, from `folder` unless it is bundled.
 
     Raises InputError when the name is unknown, or a file is missing or changed.
     """
     if name not in _LOADERS:
-        raise InputError("dataset.not_public", names=NAMES, got=shown(name))
+        raise InputError("dataset.not_public", names=TABULAR_NAMES, got=shown(name))
     return _LOADERS[name](folder)
 
 
-def breast_cancer(folder: Path | None = None) -> Dataset:
+def breast_cancer(folder: Path | None = None) -> TabularDataset:
     """Load Breast Cancer Wisconsin (Diagnostic) from scikit-learn: 569 rows, 30 numbers."""
     from sklearn.datasets import load_breast_cancer  # a second that the other data sets need not wait
 
@@ -61,69 +61,69 @@ def breast_cancer(folder: Path | None = None) -> Dataset:
     columns = {str(name): bunch.data[:, i] for i, name in enumerate(bunch.feature_names)}
     diagnosis = [str(bunch.target_names[target]) for target in bunch.target]
     table = Table("breast_cancer", columns | {"diagnosis": diagnosis}, range(1, len(diagnosis) + 1))
-    return Dataset(table, None, bundled_bounds("breast_cancer"), holder="hospital")
+    return TabularDataset(table, None, bundled_bounds("breast_cancer"), holder="hospital")
 
 
-def a9a(folder: Path | None) -> Dataset:
+def a9a(folder: Path | None) -> TabularDataset:
     """Load Adult as 123 binary features (LIBSVM's a9a, a9a.t), rows over sqrt(14), no bias: as in the paper."""
     columns = tuple(NumericColumn(f"x{i}", 0.0, 1.0) for i in range(1, _A9A_FEATURES + 1))
     clip = math.sqrt(_A9A_ONES)
     bounds = Bounds(columns, classes=("-1", "+1"), label="income", clip=clip, bias=0.0, center=False)
-    return Dataset(_libsvm(folder, "a9a/a9a.gz", bounds), _libsvm(folder, "a9a/a9a.t.gz", bounds), bounds)
+    return TabularDataset(_libsvm(folder, "a9a/a9a.gz", bounds), _libsvm(folder, "a9a/a9a.t.gz", bounds), bounds)
 
 
-def bank(folder: Path | None) -> Dataset:
+def bank(folder: Path | None) -> TabularDataset:
     """Load Bank Marketing: 45,211 rows, 16 columns."""
     name = "bank/bank-full.csv.gz"
-    table = parse_csv(gzip.decompress(content(folder, name)), f"data file {name}", delimiter=";")
-    return Dataset(table, None, bundled_bounds("bank"))
+    table = parse_csv(gzip.decompress(read_known_file(folder, name)), f"data file {name}", delimiter=";")
+    return TabularDataset(table, None, bundled_bounds("bank"))
 
 
-def credit_default(folder: Path | None) -> Dataset:
+def credit_default(folder: Path | None) -> TabularDataset:
     """Load Default of Credit Card Clients: 30,000 rows, 23 columns."""
     name = "credit_default/default_of_credit_card_clients.csv.gz"
-    table = parse_csv(gzip.decompress(content(folder, name)), f"data file {name}")
-    return Dataset(table, None, bundled_bounds("credit_default"))
+    table = parse_csv(gzip.decompress(read_known_file(folder, name)), f"data file {name}")
+    return TabularDataset(table, None, bundled_bounds("credit_default"))
 
 
-def covtype(folder: Path | None) -> Dataset:
+def covtype(folder: Path | None) -> TabularDataset:
     """Load Covertype 1 (spruce/fir) against 2 (lodgepole pine): 8,566 of a random 10,000 rows, 54 columns."""
     name, bounds = "covtype/covtype_random10k.csv.gz", bundled_bounds("covtype")
-    header, newline, rows = gzip.decompress(content(folder, name)).partition(b"\n")
+    header, newline, rows = gzip.decompress(read_known_file(folder, name)).partition(b"\n")
     # The file's own header lacks one column and has a stray one; its columns are in the published order.
     header = ",".join(field_names(bounds)).encode()
     return covertype_1_or_2(parse_csv(header + newline + rows, f"data file {name}"))
 
 
-def covertype_1_or_2(table: Table) -> Dataset:
+def covertype_1_or_2(table: Table) -> TabularDataset:
     """Return the rows of classes 1 and 2 of a table with Covertype's published columns."""
     bounds = bundled_bounds("covtype")
     kept = np.flatnonzero(np.isin(table.texts("Cover_Type"), bounds.classes))
-    return Dataset(table.take(kept, table.source), None, bounds)
+    return TabularDataset(table.take(kept, table.source), None, bounds)
 
 
-def kdd99(folder: Path | None) -> Dataset:
+def kdd99(folder: Path | None) -> TabularDataset:
     """Load KDD Cup 99, normal against attack: 494,021 rows (the 10 % file), 311,029 test rows, 41 columns."""
     bounds = bundled_bounds("kdd99")
     train, test = (
         _connections(folder, f"kdd99/{name}", bounds) for name in ("kddcup.data_10_percent.gz", "corrected.gz")
     )
-    return Dataset(train, test, bounds)
+    return TabularDataset(train, test, bounds)
 
 
-def mnist37(folder: Path | None, part: str = "train") -> Dataset:
+def mnist37(folder: Path | None, part: str = "train") -> TabularDataset:
     """Load MNIST, digit 3 against 7: 12,396 of the 60,000 training images, 784 pixels in [0, 255].
 
     The part "t10k" holds 2,038 of the 10,000 other images.
     """
     images, digits = f"mnist/{part}-images-idx3-ubyte.gz", f"mnist/{part}-labels-idx1-ubyte.gz"
     count = _MNIST_IMAGES[part]
-    pixels = parse_idx(gzip.decompress(content(folder, images)), (count, 28, 28), f"data file {images}")
-    values = parse_idx(gzip.decompress(content(folder, digits)), (count,), f"data file {digits}")
+    pixels = parse_idx(gzip.decompress(read_known_file(folder, images)), (count, 28, 28), f"data file {images}")
+    values = parse_idx(gzip.decompress(read_known_file(folder, digits)), (count,), f"data file {digits}")
     return three_or_seven(pixels, values, f"data file {images}")
 
 
-def three_or_seven(pixels: NDArray[np.uint8], values: NDArray[np.uint8], source: str) -> Dataset:
+def three_or_seven(pixels: NDArray[np.uint8], values: NDArray[np.uint8], source: str) -> TabularDataset:
     """Return the 3s and 7s among these images; pixels: (n, 28, 28), values: (n,) the digits."""
     kept = np.flatnonzero((values == 3) | (values == 7))
     by_pixel = np.ascontiguousarray(pixels[kept].reshape(len(kept), -1).T, dtype=np.float64)
@@ -131,34 +131,34 @@ def three_or_seven(pixels: NDArray[np.uint8], values: NDArray[np.uint8], source:
     bounds = Bounds(columns, classes=("3", "7"), label="digit", clip=_MNIST_CLIP, center=False)
     cells: dict[str, Cells] = {column.name: by_pixel[i] for i, column in enumerate(columns)}
     cells["digit"] = values[kept].tolist()
-    return Dataset(Table(source, cells, (kept + 1).tolist()), None, bounds)
+    return TabularDataset(Table(source, cells, (kept + 1).tolist()), None, bounds)
 
 
-def har(folder: Path | None) -> Dataset:
+def har(folder: Path | None) -> TabularDataset:
     """Load UCI HAR, six activities: 7,352 and 2,947 windows in the official split by subject, 265 columns in [-1, 1].
 
     Rows are clipped at the square root of 265, which no row exceeds.
     """
     name = "har/har_timedomain265.npz"
-    with np.load(io.BytesIO(content(folder, name)), allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(read_known_file(folder, name)), allow_pickle=False) as arrays:
         columns = tuple(NumericColumn(str(field), -1.0, 1.0) for field in arrays["feature_names"])
         bounds = Bounds(columns, _ACTIVITIES, "activity", clip=math.sqrt(len(columns)), bias=0.0, center=False)
         train, test = (
             _windows(arrays[f"X_{part}"], arrays[f"y_{part}"], bounds, f"data file {name}, {part}")
             for part in ("train", "test")
         )
-    return Dataset(train, test, bounds)
+    return TabularDataset(train, test, bounds)
 
 
 def _windows(X: NDArray[np.float32], y: NDArray[np.uint8], bounds: Bounds, source: str) -> Table:
     """Return the windows of one part, X: (n, d), with the names of their activities, y: (n,) from 1 on."""
     by_column = np.ascontiguousarray(X.T, dtype=np.float64)
     cells: dict[str, Cells] = {column.name: by_column[i] for i, column in enumerate(bounds.columns)}
-    cells["activity"] = Coded(y.astype(np.int64) - 1, bounds.classes)
+    cells["activity"] = DictionaryColumn(y.astype(np.int64) - 1, bounds.classes)
     return Table(source, cells, range(1, len(y) + 1))
 
 
-def digits(folder: Path | None = None) -> Dataset:
+def digits(folder: Path | None = None) -> TabularDataset:
     """Load optical digits from scikit-learn: 1,797 rows, 64 pixels from 0 to 16, ten classes."""
     from sklearn.datasets import load_digits  # a second that the other data sets need not wait
 
@@ -168,13 +168,13 @@ def digits(folder: Path | None = None) -> Dataset:
     bounds = Bounds(columns, classes, "digit", clip=_DIGITS_CLIP, center=False)
     cells: dict[str, Cells] = {column.name: bunch.data[:, i] for i, column in enumerate(columns)}
     cells["digit"] = bunch.target.tolist()
-    return Dataset(Table("digits", cells, range(1, len(bunch.target) + 1)), None, bounds)
+    return TabularDataset(Table("digits", cells, range(1, len(bunch.target) + 1)), None, bounds)
 
 
-_LOADERS: MappingProxyType[str, Callable[[Path | None], Dataset]] = MappingProxyType(
+_LOADERS: MappingProxyType[str, Callable[[Path | None], TabularDataset]] = MappingProxyType(
     {of.__name__: of for of in (breast_cancer, a9a, bank, credit_default, covtype, kdd99, mnist37, har, digits)}
 )
-NAMES = tuple(_LOADERS)
+TABULAR_NAMES = tuple(_LOADERS)
 
 
 def bundled_bounds(name: str) -> Bounds:
@@ -195,7 +195,7 @@ def _connections(folder: Path | None, name: str, bounds: Bounds) -> Table:
     texts = {column.name for column in bounds.columns if isinstance(column, CategoricalColumn)} | {bounds.label}
     kinds = {field: pa.dictionary(pa.int32(), pa.string()) if field in texts else pa.float64() for field in names}
     rows = csv.read_csv(
-        pa.BufferReader(gzip.decompress(content(folder, name))),
+        pa.BufferReader(gzip.decompress(read_known_file(folder, name))),
         read_options=csv.ReadOptions(column_names=names),
         convert_options=csv.ConvertOptions(column_types=kinds, null_values=[]),
     ).combine_chunks()
@@ -206,23 +206,23 @@ def _connections(folder: Path | None, name: str, bounds: Bounds) -> Table:
     return Table(f"data file {name}", columns, range(1, rows.num_rows + 1))
 
 
-def _coded(column: Any) -> Coded:
+def _coded(column: Any) -> DictionaryColumn:
     """Return an Arrow column of dictionary type as dictionary-encoded cells."""
     cells = column.unify_dictionaries().combine_chunks()
-    return Coded(cells.indices.to_numpy().astype(np.int64), tuple(cells.dictionary.to_pylist()))
+    return DictionaryColumn(cells.indices.to_numpy().astype(np.int64), tuple(cells.dictionary.to_pylist()))
 
 
-def normal_or_attack(kinds: Coded) -> Coded:
+def normal_or_attack(kinds: DictionaryColumn) -> DictionaryColumn:
     """Return KDD Cup 99's kinds of connection as two classes: `normal.`, and an attack for any other."""
     attack = np.array([kind != "normal." for kind in kinds.values], dtype=np.int64)
-    return Coded(attack[kinds.codes], ("normal", "attack"))
+    return DictionaryColumn(attack[kinds.codes], ("normal", "attack"))
 
 
 def _libsvm(folder: Path | None, name: str, bounds: Bounds) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     rows, labels = load_svmlight_file(
-        io.BytesIO(gzip.decompress(content(folder, name))), n_features=_A9A_FEATURES, zero_based=False
+        io.BytesIO(gzip.decompress(read_known_file(folder, name))), n_features=_A9A_FEATURES, zero_based=False
     )
     dense = np.asarray(rows.toarray(), dtype=np.float64)
     columns = {column.name: dense[:, i] for i, column in enumerate(bounds.columns)}

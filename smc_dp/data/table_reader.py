@@ -21,21 +21,21 @@ from smc_dp.core import reading
 from smc_dp.core.documents import read_document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.csv_cells import read_csv
-from smc_dp.data.file_form import PLAIN, FileForm, FormDocument
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, FileFormatDocument
 from smc_dp.data.file_types import LONGEST_START, of_another_program
-from smc_dp.data.limits import LIMITS, TableLimits
+from smc_dp.data.limits import TABLE_LIMITS, TableLimits
 from smc_dp.data.parquet_cells import read_parquet
 from smc_dp.data.table import Table
 from smc_dp.data.text_lines import ByteSource
 
 
-class Unpacked:
+class GzipSource:
     """Decompressed bytes of a gzip file, within the limit on a table's text."""
 
     def __init__(self, file: IO[bytes], limits: TableLimits) -> None:
         self._file, self._limits = gzip.GzipFile(fileobj=file, mode="rb"), limits
 
-    def __enter__(self) -> Unpacked:
+    def __enter__(self) -> GzipSource:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -60,7 +60,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _PARQUET, _TABS, _GZIP = frozenset({".parquet", ".pq"}), frozenset({".tsv", ".tab"}), ".gz"
 
 
-def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: FileForm | None = None) -> Table:
+def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form: FileFormat | None = None) -> Table:
     """Read a Parquet file, by its ending or its first bytes, or else a CSV file, gzipped or not; raise InputError.
 
     It must be a plain file, or a link to one; a file that is too large is refused before its cells are made. `form`:
@@ -75,7 +75,7 @@ def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: File
             return _parquet(file, source, limits, meant)
         if not start.startswith(_GZIP_MAGIC):
             return _csv(file, source, meant, limits, path.suffix.lower() in _TABS)
-        with Unpacked(file, limits) as unpacked:
+        with GzipSource(file, limits) as unpacked:
             if _start(unpacked).startswith(_PARQUET_MAGIC):
                 raise InputError("gzip.parquet")
             return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in _TABS)
@@ -84,7 +84,7 @@ def read_table(path: Path, source: str, limits: TableLimits = LIMITS, form: File
 def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
     """Parse a CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
     with _placed(source):
-        return _csv(io.BytesIO(content), source, FileForm(delimiter, encoding="utf-8"), LIMITS)
+        return _csv(io.BytesIO(content), source, FileFormat(delimiter, encoding="utf-8"), TABLE_LIMITS)
 
 
 @contextmanager
@@ -96,11 +96,11 @@ def _placed(source: str) -> Iterator[None]:
         raise error.within(source) from None
 
 
-def _form(path: Path, source: str, said: FileForm | None) -> FileForm:
+def _form(path: Path, source: str, said: FileFormat | None) -> FileFormat:
     beside = path.with_name(f"{path.name}.toml") if path.name else path
     if not path.name or not os.path.lexists(beside):
-        return replace(PLAIN, place=str(beside)) if said is None else said
-    found = replace(read_document(FormDocument, beside, "file").file.form, place=str(beside))
+        return replace(DEFAULT_FORMAT, place=str(beside)) if said is None else said
+    found = replace(read_document(FileFormatDocument, beside, "file").file.form, place=str(beside))
     if said is not None and said != found:
         raise InputError("form.two_forms", place=said.place, beside=str(beside)).within(source)
     return found if said is None else said
@@ -112,12 +112,12 @@ def _start(file: ByteSource) -> bytes:
     return start
 
 
-def _csv(file: ByteSource, source: str, form: FileForm, limits: TableLimits, tabs: bool = False) -> Table:
+def _csv(file: ByteSource, source: str, form: FileFormat, limits: TableLimits, tabs: bool = False) -> Table:
     header, columns, rows = read_csv(file, form, limits, tabs)
     return Table(source, dict(zip(_header(header), columns, strict=True)), range(1, rows + 1), form)
 
 
-def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileForm) -> Table:
+def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat) -> Table:
     for setting in ("separator", "decimal", "encoding"):
         if setting in form.said():
             raise InputError("form.not_for_parquet", setting=setting, place=form.place)

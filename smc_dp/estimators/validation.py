@@ -1,4 +1,4 @@
-"""What scikit-learn's users pass, checked: numbers as exact ones, labels, public rows."""
+"""Validation of scikit-learn parameters and arrays: numbers as exact ones, labels, public rows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _FEW = 5  # of a list in a message
 _MOST_NUMBERS = 1 << 27  # of sparse rows of which all are needed dense: a gigabyte
 
 
-def number(name: str, value: object) -> float:
-    """The value of a parameter as a float; InputError unless it is a real number."""
+def check_number(name: str, value: object) -> float:
+    """Return the value of a parameter as a float; InputError unless it is a real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError("setting.no_number", name=name, got=shown(value))
     try:
@@ -33,19 +33,16 @@ def number(name: str, value: object) -> float:
         raise InputError("setting.too_large", name=name, got=shown(value)) from huge
 
 
-def whole_number(name: str, value: object) -> int:
-    """The value of a parameter as an integer; InputError unless it is a whole number."""
+def check_whole_number(name: str, value: object) -> int:
+    """Return the value of a parameter as an integer; InputError unless it is a whole number."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InputError("setting.no_whole_number", name=name, got=shown(value))
     return int(value)
 
 
-def exact_number(name: str, value: object) -> Fraction | None:
-    """A positive parameter as a fraction, None for inf; a float is the decimal that it prints as, or less.
-
-    The smaller of the decimal and the binary value is taken, so that neither reading of the float is exceeded.
-    """
-    real = number(name, value)
+def check_exact_number(name: str, value: object) -> Fraction | None:
+    """Return a positive parameter as a fraction, None for inf; of a float its smaller reading, see `exact`."""
+    real = check_number(name, value)
     if not real > 0:
         raise InputError("setting.not_positive", name=name, got=shown(value))
     if real == math.inf:
@@ -53,34 +50,31 @@ def exact_number(name: str, value: object) -> Fraction | None:
     return as_fraction(name, value)
 
 
-def array(name: str, given: object, wanted: str) -> LabelArray:
-    """The values as an array of any shape; InputError where they have none, such as rows of different lengths."""
+def as_array(name: str, given: object, wanted: str) -> LabelArray:
+    """Return the values as an array of any shape; InputError where they have none, such as ragged rows."""
     try:
         return np.asarray(given)
     except (TypeError, ValueError) as ragged:
         raise InputError("array.ragged", name=name, wanted=wanted) from ragged
 
 
-def labels_of(name: str, given: object, n: int, rows: str) -> LabelArray:
-    """A label for each of n rows, which a message calls `rows`: (n,); InputError otherwise."""
+def check_labels(name: str, given: object, n: int, rows: str) -> LabelArray:
+    """Return a label for each of n rows, which a message calls `rows`: (n,); InputError otherwise."""
     wanted = f"a label for each of {rows}"
-    labels = array(name, given, wanted)
+    labels = as_array(name, given, wanted)
     if labels.shape != (n,):
         raise InputError("array.wrong_shape", name=name, wanted=wanted, shape=str(labels.shape))
     return labels
 
 
-def few(values: Iterable[object]) -> str:
-    """The first values, as they stand in a message: `1` and `'1'` differ."""
+def list_first(values: Iterable[object]) -> str:
+    """List the first values for a message, in which `1` and `'1'` differ."""
     listed = [shown(value) for value in values]
     return ", ".join([*listed[:_FEW], *(["..."] if len(listed) > _FEW else [])])
 
 
 def check_finite(X: Array, place: Callable[[int], str], first: int = 0) -> None:
-    """Raises InputError saying at which place a row of X: (n, d) has an entry that is NaN or infinite.
-
-    The rows of X have the numbers from `first` on.
-    """
+    """Raise InputError at the place of a row of X: (n, d), numbered from `first`, with a NaN or infinite entry."""
     wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if len(wrong):
         entry = X[wrong[0]][~np.isfinite(X[wrong[0]])][0]
@@ -88,15 +82,13 @@ def check_finite(X: Array, place: Callable[[int], str], first: int = 0) -> None:
         raise InputError("array.not_finite", where=place(first + int(wrong[0])), got=came)
 
 
-def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
-    """Rows that a fit gets under this name: (m, width), finite; InputError otherwise."""
+def check_public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
+    """Return the rows that a fit gets under this name: (m, width), finite; InputError otherwise."""
     try:
         rows = check_array(given, dtype=np.float64, input_name=name, ensure_all_finite=False, accept_sparse="csr")
     except (TypeError, ValueError) as wrong:
-        raise InputError(
-            "rows.unreadable",
-            name=name, width=width, reason=str(wrong).splitlines()[0]
-        ) from wrong  # fmt: skip
+        reason = str(wrong).splitlines()[0]
+        raise InputError("rows.unreadable", name=name, width=width, reason=reason) from wrong
     if rows.shape[1] != width:
         raise InputError("array.wrong_width", name=name, width=width, got=rows.shape[1])
     check_dense(name, rows)
@@ -106,14 +98,14 @@ def public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
 
 
 def check_dense(name: str, X: Any) -> None:
-    """Raises InputError for sparse rows that would fill more than a gigabyte where all of them are needed dense."""
+    """Raise InputError for sparse rows that would fill more than a gigabyte where all of them are needed dense."""
     n, d = X.shape
     if scipy.sparse.issparse(X) and n * d > _MOST_NUMBERS:
         raise InputError("rows.too_many_dense", name=name, most=_MOST_NUMBERS, rows=n, columns=d)
 
 
-def described(value: object) -> str:
-    """What came, on one line."""
+def describe_value(value: object) -> str:
+    """Describe a value on one line."""
     kind = type(value).__name__
     if isinstance(value, tuple | list):
         return f"a {kind} of length {len(value)}"

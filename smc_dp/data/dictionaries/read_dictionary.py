@@ -12,17 +12,17 @@ from typing import IO, Any
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.dictionaries.data_dictionary import (
-    BookEntry,
-    CodeBook,
-    ColumnSaid,
-    DateSaid,
-    LeftOut,
-    LevelSaid,
-    LevelsSaid,
-    NumberSaid,
+    ColumnEntry,
+    DataDictionary,
+    DateEntry,
+    DescribedColumn,
+    ExcludedEntry,
+    LevelEntry,
+    LevelsEntry,
+    NumberEntry,
 )
-from smc_dp.data.dictionaries.redcap import redcap_book, separator_of_dictionary
-from smc_dp.data.parquet_cells import opened
+from smc_dp.data.dictionaries.redcap import redcap_dictionary, separator_of_dictionary
+from smc_dp.data.parquet_cells import open_parquet
 
 _MOST_BYTES = 1 << 24  # of a code book, which is text
 _FIRST = 1 << 16  # bytes that the first line of a dictionary fits into
@@ -33,13 +33,13 @@ _MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 _WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schema; else write the bounds by hand"
 
 
-def read_codebook(path: Path) -> CodeBook:
+def read_data_dictionary(path: Path) -> DataDictionary:
     """Read the data dictionary in a file; raise InputError, from the first line alone for a file of rows."""
     source = f"code book {path}"
     with reading.open_plain_file(path, source) as file:
         first = file.read(_FIRST)
         if first.startswith(_PARQUET):
-            return parquet_book(file, str(path.name))
+            return parquet_dictionary(file, str(path.name))
     first = first.removeprefix(_MARK).lstrip()
     if first.startswith(b"{"):
         raise InputError("codebook.json", wanted=_WANTED).within(source)
@@ -48,35 +48,35 @@ def read_codebook(path: Path) -> CodeBook:
         raise InputError("codebook.unknown", wanted=_WANTED).within(source)
     try:
         whole = reading.read_file(path, _MOST_BYTES, where=source, links=True).removeprefix(_MARK)
-        return redcap_book(whole.decode("utf-8"), separator, path.name)
+        return redcap_dictionary(whole.decode("utf-8"), separator, path.name)
     except UnicodeDecodeError:
         raise InputError("codebook.not_utf8").within(source) from None
 
 
-def parquet_book(file: IO[bytes], source: str) -> CodeBook:
+def parquet_dictionary(file: IO[bytes], source: str) -> DataDictionary:
     """Return the dictionary in the schema of an open Parquet file; raise InputError."""
     try:
-        with opened(file) as found:
+        with open_parquet(file) as found:
             fields = [(field.name, field.type, field.nullable) for field in found.schema_arrow]
     except InputError as error:
         raise error.within(source) from None
-    entries = [BookEntry(name, _said(name, kind), may_be_empty=nullable) for name, kind, nullable in fields]
-    return CodeBook(source, _SCHEMA, tuple(entries))
+    entries = [DescribedColumn(name, _said(name, kind), may_be_empty=nullable) for name, kind, nullable in fields]
+    return DataDictionary(source, _SCHEMA, tuple(entries))
 
 
-def _said(name: str, kind: Any) -> ColumnSaid:
+def _said(name: str, kind: Any) -> ColumnEntry:
     from pyarrow import types
 
     if name.startswith(_INDEX):
-        return LeftOut("the rows' own names")
+        return ExcludedEntry("the rows' own names")
     if types.is_boolean(kind):
-        return LevelsSaid((LevelSaid("false"), LevelSaid("true")))
+        return LevelsEntry((LevelEntry("false"), LevelEntry("true")))
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return NumberSaid(whole=types.is_integer(kind))
+        return NumberEntry(whole=types.is_integer(kind))
     if types.is_date(kind) or types.is_timestamp(kind):
-        return DateSaid()
+        return DateEntry()
     if types.is_dictionary(kind):
-        return LevelsSaid(lacks="a dictionary, of which no value was read")
+        return LevelsEntry(lacks="a dictionary, of which no value was read")
     if types.is_string(kind) or types.is_large_string(kind):
-        return LevelsSaid()
-    return LeftOut(f"its type is {shown(str(kind))}")
+        return LevelsEntry()
+    return ExcludedEntry(f"its type is {shown(str(kind))}")

@@ -10,11 +10,11 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from smc_dp.core.arrays import with_bias
-from smc_dp.data import datasets, sources
+from smc_dp.data import sources, tabular_datasets
 from smc_dp.data.bounds import CategoricalColumn, NumericColumn
-from smc_dp.data.dataset import load_pool
-from smc_dp.data.files import parse_idx
-from smc_dp.data.preprocess import labelled_rows
+from smc_dp.data.known_files import parse_idx
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.preprocess import encode_labelled_rows
 from tests.support.refusals import refused
 
 needs_data = pytest.mark.skipif(
@@ -29,7 +29,7 @@ def folder() -> Path:
 def test_the_bundled_bounds_are_one_digit_roundings_of_the_published_summary():
     bunch = load_breast_cancer()
     mean, sd = bunch.data.mean(axis=0), bunch.data.std(axis=0)
-    columns = datasets.load("breast_cancer").bounds.columns
+    columns = tabular_datasets.load_tabular("breast_cancer").bounds.columns
     assert [column.name for column in columns] == bunch.feature_names.tolist()
     for column, low, high in zip(columns, mean - 2.5 * sd, mean + 2.5 * sd, strict=True):
         assert isinstance(column, NumericColumn)
@@ -49,11 +49,11 @@ def test_five_hospitals_and_held_out_rows_that_nobody_trains_on():
 
 def test_an_unknown_name_lists_those_that_exist():
     with refused("dataset.not_public", got="'adult'"):
-        datasets.load("adult")
+        tabular_datasets.load_tabular("adult")
 
 
 def test_digits_are_dealt_like_the_others_by_bounds_that_are_no_measurements():
-    bounds = datasets.load("digits").bounds
+    bounds = tabular_datasets.load_tabular("digits").bounds
     assert {(column.low, column.high) for column in bounds.columns} == {(0.0, 16.0)}
     data = sources.dataset("digits", split="20,30,50")
     assert data.bounds.classes == tuple("0123456789")
@@ -83,13 +83,13 @@ def test_har_is_dealt_in_its_official_split():
 
 def test_missing_and_corrupt_files_are_named(tmp_path):
     with refused("dataset.no_folder"):
-        datasets.load("a9a", None)
+        tabular_datasets.load_tabular("a9a", None)
     with refused("file.unreadable"):
-        datasets.load("a9a", tmp_path)
+        tabular_datasets.load_tabular("a9a", tmp_path)
     (tmp_path / "a9a").mkdir()
     (tmp_path / "a9a" / "a9a.gz").write_bytes(gzip.compress(b"+1 1:1\n"))
     with refused("dataset.wrong_digest"):
-        datasets.load("a9a", tmp_path)
+        tabular_datasets.load_tabular("a9a", tmp_path)
 
 
 @needs_data
@@ -110,7 +110,7 @@ def test_one_flipped_byte_is_noticed(name, file, tmp_path):
     content[1000] ^= 1
     path.write_bytes(content)
     with refused("dataset.wrong_digest"):
-        datasets.load(name, tmp_path)
+        tabular_datasets.load_tabular(name, tmp_path)
 
 
 IDX = bytes.fromhex("00000803 00000002 00000001 00000003") + bytes(range(6))
@@ -173,7 +173,7 @@ def in_unit_ball(X):
 
 @needs_data
 def test_covertype_has_the_published_rows_of_classes_1_and_2():
-    source = datasets.load("covtype", folder())
+    source = tabular_datasets.load_tabular("covtype", folder())
     path = folder() / "covtype" / "covtype_random10k.csv.gz"
     with gzip.open(path, "rt") as file:
         cells = np.loadtxt(file, delimiter=",", skiprows=1)
@@ -181,7 +181,7 @@ def test_covertype_has_the_published_rows_of_classes_1_and_2():
     assert len(source.bounds.columns) == 54
     for i, column in enumerate(source.bounds.columns):
         np.testing.assert_array_equal(source.train.numbers(column.name), cells[:, i])
-    found = labelled_rows(source.train, source.bounds, "Cover_Type")
+    found = encode_labelled_rows(source.train, source.bounds, "Cover_Type")
     assert np.bincount(found.y).tolist() == [3696, 4870]
     assert found.X.shape == (8566, 55)
     assert in_unit_ball(found.X)
@@ -196,8 +196,8 @@ def test_covertype_has_the_published_rows_of_classes_1_and_2():
 
 @needs_data
 def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
-    source = datasets.load("mnist37", folder())
-    found = labelled_rows(source.train, source.bounds, "digit")
+    source = tabular_datasets.load_tabular("mnist37", folder())
+    found = encode_labelled_rows(source.train, source.bounds, "digit")
     assert source.test is None
     assert tuple(np.bincount(found.y).tolist()) == (6131, 6265)
     assert found.X.shape == (12396, 785)
@@ -213,13 +213,13 @@ def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
 @needs_data
 @pytest.mark.slow
 def test_kdd_cup_has_the_published_rows_and_one_hot_categories():
-    source = datasets.load("kdd99", folder())
+    source = tabular_datasets.load_tabular("kdd99", folder())
     sizes = [column.width for column in source.bounds.columns if isinstance(column, CategoricalColumn)]
     assert sizes == [3, 71, 11]
     assert len(source.bounds.columns) == 41
     assert source.test is not None
     for table, normal, attack in [(source.train, 97278, 396743), (source.test, 60593, 250436)]:
-        found = labelled_rows(table, source.bounds, "connection")  # refuses a category that is not listed
+        found = encode_labelled_rows(table, source.bounds, "connection")  # refuses a category that is not listed
         assert tuple(np.bincount(found.y).tolist()) == (normal, attack)
         assert found.X.shape == (normal + attack, 124)
         assert in_unit_ball(found.X)
