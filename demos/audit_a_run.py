@@ -17,7 +17,7 @@ from pathlib import Path
 from protocols.runtime.transcript import canonical_line, link, read_envelope
 from protocols.runtime.view import RecordedView
 from smc_dp import audit_run, run_protocol
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report_blocks import blocks
 from smc_dp.cli import screen
 from smc_dp.data import sources
@@ -44,7 +44,7 @@ def cut_out_a_message(run: Path, views: Path) -> None:
 
 def tell_of_other_data(run: Path, views: Path) -> None:
     """Claim one record more in the second hospital's view."""
-    session, path = load(run).session, views / "2.view"
+    session, path = load_evidence(run).session, views / "2.view"
     view = RecordedView.loads(path.read_bytes(), session)
     parameters, mine = view.inputs
     path.write_bytes(replace(view, inputs=(parameters, replace(mine, n=mine.n + 1))).dumps(session))

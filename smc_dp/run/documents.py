@@ -1,6 +1,7 @@
 """Schemas of release.json, shares.json and timings.json: every field is there, and of its type.
 
-The users of a document check whether its fields fit together, to other files, and to what a run can agree on.
+`parameters` of release.json are the settings of the run (`smc_dp.run.settings`), with what follows from them. The users
+of a document check whether its fields fit together, to other files, and to what a run can agree on.
 """
 
 from __future__ import annotations

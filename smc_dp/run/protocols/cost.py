@@ -8,7 +8,7 @@ from typing import Any
 
 from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Run, Setting
+from protocols.runtime.simulate import Run
 from protocols.runtime.transcript import Transcript
 
 
@@ -34,7 +34,7 @@ class Cost:
     by_stage: tuple[StageCost, ...]
 
     @classmethod
-    def of(cls, session: Session, run: Run, setting: Setting) -> Cost:
+    def of(cls, run: Run) -> Cost:
         """Return messages, bytes and rounds of the transcript, and seconds from the clock of the run."""
         seconds, sent = run.clock.seconds, run.traffic
         stages = tuple(

@@ -93,9 +93,8 @@ def run_session(
     if false := openings.find_wrong_opening(session, greetings, run.published):
         raise InputError(false.fault)
     views = {name: view.dumps(session) for name, view in run.recorded.items()}
-    cost = Cost.of(session, run, observed)
     value = decode_value(session, run.published)
-    return _outcome(session, run.published, value, dropped_out, cost, run.transcript, views)
+    return _outcome(session, run.published, value, dropped_out, Cost.of(run), run.transcript, views)
 
 
 def role_inputs(session: Session, contribution: Any) -> tuple[Any, ...]:
