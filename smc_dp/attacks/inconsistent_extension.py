@@ -20,7 +20,7 @@ import numpy as np
 from protocols import linear
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison.garbled import Extension, Tables, joined
+from protocols.comparison.garbled import Extension, Tables, join_parts
 from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES, Evaluator, Wires, wires
 from protocols.errors import DecodeError
@@ -102,8 +102,8 @@ def flipping_program(columns: Sequence[int]) -> Program:
         bits = garbling.chosen(mine.b, me.rng.bits(p.index_bits), SIZE_BITS)
         extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
         me.send(garbler, Extension(flip_columns(extension.u, columns)))
-        tables = joined([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
-        locked = joined([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
+        tables = join_parts([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
+        locked = join_parts([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
         loot = Loot(me.session_id, keys.box, extension.labels, tables, locked, 0, ())
         for inside in subsets_of_bits(columns):
             content = loot.opened(p, loot.with_wire(inside))
@@ -163,8 +163,8 @@ def search_costs(K: int) -> dict[str, float]:
 
 
 def _bare(p: Parameters, loot: Loot, content: bytes) -> Vector:
-    epk, masked = masks.unpacked(p, content)
-    return masks.bare(p, masked, encapsulation.opened(loot.box, epk, loot.session))
+    epk, masked = masks.unpack_row(p, content)
+    return masks.unmask_row(p, masked, encapsulation.opened(loot.box, epk, loot.session))
 
 
 def _with_smallest(labels: bytes, sizes: Sequence[int], place: int, delta: int) -> bytes:

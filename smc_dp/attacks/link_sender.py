@@ -24,7 +24,7 @@ _PARTIES = 7
 
 def guess_pi1(charlie: View, parties: Sequence[str], rng: Stream) -> Permutation:
     """Return Charlie's answer for pi_1: the index that each sender named; a guess where senders name none."""
-    named = {sender: m.index for sender, m in charlie.mail if isinstance(m, PrintedCuratorShare)}
+    named = {sender: m.index for sender, m in charlie.messages if isinstance(m, PrintedCuratorShare)}
     if set(named) != set(parties):
         return Permutation.random(len(parties), rng)
     return Permutation(tuple(named[name] for name in parties))

@@ -12,7 +12,7 @@ from protocols import linear
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison.garbled import Extension, Tables, cut
+from protocols.comparison.garbled import Extension, Tables, split_parts
 from protocols.crypto import garbling
 from protocols.errors import PeerError
 from protocols.linear import masks, publication, selection, setup, submission
@@ -45,12 +45,12 @@ def spoil_locks(bit: int) -> Program:
             for j, lock in enumerate(made.locks)
         )
         rows = [
-            masks.packed(p, epk, p.weights.add_vectors(row, s))
+            masks.pack_row(p, epk, p.weights.add_vectors(row, s))
             for epk, row in zip(gathered.epks, gathered.rows, strict=True)
         ]
-        for part in cut(made.tables):
+        for part in split_parts(made.tables):
             me.send(me.curator, Tables(part))
-        for part in cut(garbling.lock(replace(made, locks=locks), rows)):
+        for part in split_parts(garbling.lock(replace(made, locks=locks), rows)):
             me.send(me.curator, LockedRows(part))
         return p.weights.subtract_vectors(w, s)
 

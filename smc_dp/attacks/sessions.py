@@ -15,11 +15,11 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010 import as_published
-from protocols.pathak2010.noisy_sum_claims import released
+from protocols.pathak2010.noisy_sum_claims import published_sum
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
-from protocols.runtime.message import M
+from protocols.runtime.message import MessageT
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
@@ -90,7 +90,7 @@ def run_program(program: Program, secrets: Sequence[PartySecret], key_bits: int,
     }
     inputs[CURATOR_NAME] = (p,)
     run = execute(program, p, inputs, rng)
-    return FinishedRun(p, p.weights, released(p, run.published), run.views)
+    return FinishedRun(p, p.weights, published_sum(p, run.published), run.views)
 
 
 def _parameters(program: Program, names: tuple[str, ...], dimension: int, key_bits: int) -> Any:
@@ -106,9 +106,9 @@ def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_pub
     return as_published.PrintedInput(secret.n, w, tuple(secret.eta))
 
 
-def message_from(view: View, sender: str, kind: type[M]) -> M:
+def message_from(view: View, sender: str, kind: type[MessageT]) -> MessageT:
     """Return the first message of this kind that the view's owner had from the sender; raise LookupError if none."""
-    for name, message in view.mail:
+    for name, message in view.messages:
         if name == sender and isinstance(message, kind):
             return message
     raise LookupError(f"{view.name} had no {kind.__name__} from {sender}")

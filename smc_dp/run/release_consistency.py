@@ -7,7 +7,7 @@ checks. Each rule returns a `Contradiction`, or None; `find_contradictions` appl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -218,19 +218,22 @@ def absences_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     the reader could wait for that message.
 
     So a false absence is blamed on its signer. The absence of a public message has no single reader: it follows from
-    what others signed. A simulation has no status messages.
+    what others signed, and nobody owes one who signed that it is done. A simulation has no status messages.
     """
     try:
-        signed = _marks(recorded)
+        notices = _notices(recorded)
     except InputError as error:
         return Contradiction(error.fault, 0)
-    if signed is None:
+    if notices is None:
         return None
+    done = {name for name, notice in notices.items() if notice.code == "done"}
     for n, (reader, absent) in recorded.absences.items():
         if reader == PUBLIC_NAME:
+            if absent.sender in done:
+                return Contradiction(InputFault("absence.of_one_who_is_done", {"sender": shown(absent.sender)}), n)
             continue
         fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
-        if absent not in signed.get(reader, ()):
+        if reader not in notices or absent not in notices[reader].marks:
             return Contradiction(InputFault("absence.not_signed", fields), n)
         if not could_wait(recorded.session, reader, absent):
             return Contradiction(InputFault("absence.not_waited_for", fields), n)
@@ -248,20 +251,20 @@ def could_wait(session: Session, reader: str, absent: Absent) -> bool:
     return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
 
 
-def _marks(recorded: ReleaseEvidence) -> Mapping[str, Collection[Absent]] | None:
-    """Return the absences that each participant signed, in its status message on line 0; None in a simulation."""
+def _notices(recorded: ReleaseEvidence) -> Mapping[str, Notice] | None:
+    """Return the status messages on line 0 by their senders; None in a simulation, which has none."""
     head, session = recorded.head, recorded.session
     if APPROVALS not in head:
         if NOTICES in head:
             raise InputError("notice.in_a_simulation")
         return None
-    study, found = approvals.approved_study(head, session), dict[str, Collection[Absent]]()
+    study, found = approvals.approved_study(head, session), dict[str, Notice]()
     for stated in reading.require_list(NOTICES, head.get(NOTICES)):
         document = reading.require_object(NOTICES, stated)
         name = reading.require_text(f"{NOTICES}: sender", document.get("sender"))
         if name not in session.identities or name in found or document.get("session") != session.id.hex():
             raise InputError("notice.of_another_session", name=shown(name))
-        found[name] = Notice.of(document, study, name, session.identities[name]).marks
+        found[name] = Notice.of(document, study, name, session.identities[name])
     return found
 
 

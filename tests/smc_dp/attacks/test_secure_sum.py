@@ -18,7 +18,7 @@ from smc_dp.attacks.charlie_and_one import Sizes, read_sum_sizes, unmask_inputs
 from smc_dp.attacks.sessions import FinishedRun, PartySecret
 from smc_dp.attacks.strip_noise import subtract_noise
 from smc_dp.attacks.sums import run_secure_sum, shared_weighted_sum
-from smc_dp.audit.epsilon.secure_sum import too_few
+from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
@@ -73,7 +73,7 @@ def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
 
     assert counted(shares) >= 1 - TOLERANCE
     if noise != "self":
-        assert counted(drawn(too_few(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
+        assert counted(drawn(dilute_shares(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
     contributor = shares * (np.arange(AMONG.parties) == 0)[:, np.newaxis]  # twin: one party's noise is all
     assert left_by_the_best(contributor, AMONG) == 0
 
