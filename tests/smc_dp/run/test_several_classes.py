@@ -293,7 +293,7 @@ def agreed(name: str, data: PreparedData) -> Agreement:
     protocol = PROTOCOLS_BY_METHOD[name][0]
     kind: Any = METHODS[name]
     method = inform_of_rows(kind(), data.federation)
-    target = Target(1, noise=find_terms(protocol).noise(method, has_delta=False))
+    target = Target(1, noise=find_terms(protocol).default_noise(method, has_delta=False))
     terms = settle_protocol(protocol, method, {})
     rows = AuxiliaryRows(np.eye(data.bounds.dimension)) if name == "soft_ss" else None
     return SettledRun(method, target, protocol, terms).with_parties(data.federation.names, data.bounds, rows)
