@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from protocols.runtime.network import LINKS, TOPOLOGIES
+from protocols.runtime.network import LINK_MODELS, TOPOLOGIES
 from smc_dp.core import reading
 from smc_dp.core.documents import CHOICE, Document
 from smc_dp.core.errors import InputError, shown
@@ -80,7 +80,7 @@ class StatedParameters(Document):
     dimension: int
     epsilon: str
     topology: Annotated[str, OneOf(TOPOLOGIES)]
-    link: Annotated[str, OneOf(LINKS)]
+    link: Annotated[str, OneOf(LINK_MODELS)]
     agreed: DigestText
     label: str
     center: bool

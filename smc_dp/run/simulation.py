@@ -201,13 +201,13 @@ class _Run:
         return Setting(
             self.simulated["topology"],
             self.simulated["link"],
-            vanish={name: SealedCount(n - 1) for name, n in self.vanish.items()},
+            drop_outs={name: SealedCount(n - 1) for name, n in self.vanish.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
             record=record,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
-            voided=voided,
+            refund=voided,
             make_actors=make_actors,
             workers=self.workers,
         )

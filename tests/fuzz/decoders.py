@@ -188,13 +188,13 @@ def _blank(kind: type[Any], layout: Mapping[str, int]) -> bytes:
 
 
 def plain_state(data: bytes, corpus: Path) -> None:
-    """`state.load`: what it reads, it writes alike."""
+    """`state.load_state`: what it reads, it writes alike."""
     for records in ((*PROGRAM.records, Parameters), (*SUMS.records, SumsParameters)):
         try:
-            value = state.load(data, records)
+            value = state.load_state(data, records)
         except ReplayError:
             continue
-        if state.dump(value, records) != data:
+        if state.dump_state(value, records) != data:
             raise RuntimeError("another encoding was read")
 
 

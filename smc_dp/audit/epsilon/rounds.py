@@ -177,7 +177,7 @@ class DrivenSession:
         inputs: dict[str, tuple[Any, ...]] = {name: (p, Addends((), ())) for name in p.parties}
         program = deviations.deviating_program(deviation, self.told)
         answering = {name: answers for name, answers in home.items() if answers}
-        done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, home=answering)
+        done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, local_programs=answering)
         last = p.parties[-1]
         if deviation is not None:
             return done.results[CURATOR_NAME], done.results[last]
