@@ -40,7 +40,6 @@ class Summed(Method, Protocol):
 
     def prepare(self, rows: Rows, public: Public) -> Any:
         """Compute from a party's rows what does not depend on the target."""
-        ...
 
 
 _M = TypeVar("_M", bound=Summed)
