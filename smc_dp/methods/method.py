@@ -269,13 +269,8 @@ def check_target(target: Target, method: Method) -> None:
         )
 
 
-def two_classes(federation: Federation | Public, method: Method) -> None:
-    """Raise InputError unless there are exactly two classes; it names the methods that a protocol computes for more."""
-    require_two_classes(federation.classes, method)
-
-
 def require_two_classes(classes: int, method: Method) -> None:
-    """Raise InputError unless the number of classes is 2, before there are any rows."""
+    """Raise InputError unless there are two classes; it names the methods that a protocol computes for more."""
     if classes != 2:
         others = ", ".join(FOR_ANY_CLASSES)
         raise InputError("classes.only_two", method=method.name, got=classes, others=others)
