@@ -83,13 +83,13 @@ def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], 
         return read.y, read.context
     opening: PublishedOpening = published[CURATOR_NAME]
     d = p.length(0)
-    own = next(message for view in views for _, message in view.mail if hasattr(message, "context"))
+    own = next(message for view in views for _, message in view.messages if hasattr(message, "context"))
     return opening.y[victim * d : (victim + 1) * d], own.context
 
 
 def _read(view: View, kind: type[M], sender: str) -> M:
     """The first message of this kind by this sender."""
-    return next(message for who, message in view.mail if who == sender and isinstance(message, kind))
+    return next(message for who, message in view.messages if who == sender and isinstance(message, kind))
 
 
 LIMITATIONS = (
@@ -123,7 +123,7 @@ LIMITATIONS = (
     Limitation(
         "A dealer whose shares open nothing can stop a sum after all have paid, and is named. Whether a dealer kept "
         "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Who "
-        "complains falsely counts among the members of every coalition with Charlie."
+        "complains falsely, or of a share that came too late, counts among the members of every coalition with Charlie."
     ),
     Limitation(
         "Who is corrupted, or whose state is read, later than a sum but before its secrets are erased counts among the "

@@ -19,12 +19,18 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
 
 _Greetings = Mapping[str, Greeted[MaskKeys]]
-_ABSENT = Held(bytes(dealing.SEED_BYTES), bytes(dealing.SEED_BYTES))
+NOTHING_HELD = Held(bytes(dealing.SEED_BYTES), bytes(dealing.SEED_BYTES))
 
 
 def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int, held: Sequence[Held]) -> bool:
     """Return whether these are the shares of all sums that the dealer committed to give to this holder."""
     return dealing.root(dealing.tree(dealer, holder, held)) == greetings[p.parties[dealer]].message.leaves[holder]
+
+
+def held(p: Parameters, got: Mapping[str, Shares], holder: int, own: dealing.Seeds) -> tuple[tuple[Held, ...], ...]:
+    """Return the shares of a holder, dealer by dealer: zeros for a dealer of whom it got none, and its own ones."""
+    every = {name: read(shares) for name, shares in got.items()} | {p.parties[holder]: own.shares[holder]}
+    return tuple(every.get(name, (NOTHING_HELD,) * p.R) for name in p.parties)
 
 
 def accused(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Sequence[Held]]) -> int:
@@ -35,7 +41,7 @@ def accused(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Se
 
 def spoilt(shares: Shares) -> Shares:
     """Return shares of which their holder has to complain: zeros."""
-    return Shares((_ABSENT.b,) * len(shares.b), (_ABSENT.s,) * len(shares.s))
+    return Shares((NOTHING_HELD.b,) * len(shares.b), (NOTHING_HELD.s,) * len(shares.s))
 
 
 def everybodys(every: Sequence[int]) -> int:
@@ -52,7 +58,7 @@ def digest(p: Parameters, every: Sequence[int]) -> bytes:
 def disclosed(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
     """Return the dealer's shares of those who accuse it, for all sums, and zeros for the others, holder by holder."""
     return tuple(
-        share if _accuses(every, holder, dealer) else _ABSENT
+        share if _accuses(every, holder, dealer) else NOTHING_HELD
         for holder, of_holder in enumerate(dealt.shares)
         for share in of_holder
     )
@@ -63,7 +69,7 @@ def shares_digest(shares: Sequence[Held]) -> bytes:
     return hashlib.sha256(b"smc-dp sum disclosure\0" + b"".join(held.b + held.s for held in shares)).digest()
 
 
-def read(got: Disclosed | Replaced) -> tuple[Held, ...]:
+def read(got: Shares | Disclosed | Replaced) -> tuple[Held, ...]:
     """Return the shares in a message."""
     return tuple(Held(b, s) for b, s in zip(got.b, got.s, strict=True))
 
@@ -90,7 +96,7 @@ def replacements(p: Parameters, every: Sequence[int], holder: int, disclosures: 
     found = [
         held
         for dealer, got in enumerate(disclosures)
-        for held in (_of(p, read(got), holder) if _accuses(every, holder, dealer) else (_ABSENT,) * p.R)
+        for held in (_of(p, read(got), holder) if _accuses(every, holder, dealer) else (NOTHING_HELD,) * p.R)
     ]
     return Replaced(tuple(held.b for held in found), tuple(held.s for held in found))
 
@@ -101,6 +107,11 @@ def replaced(
     """Return what a holder holds of each dealer, with the disclosed shares in place of those it complained of."""
     shares = read(got)
     return tuple(_of(p, shares, i) if accused >> i & 1 else own for i, own in enumerate(held))
+
+
+def accusers(every: Sequence[int], dealer: int) -> int:
+    """Return the number of holders who accuse this dealer."""
+    return sum(_accuses(every, holder, dealer) for holder in range(len(every)))
 
 
 def _accuses(every: Sequence[int], holder: int, dealer: int) -> bool:

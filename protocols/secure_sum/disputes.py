@@ -24,6 +24,7 @@ from protocols.secure_sum.messages import (
     MaskKeys,
     Ready,
     Replaced,
+    Shares,
     Start,
 )
 from protocols.secure_sum.parameters import Parameters
@@ -33,18 +34,35 @@ _Greetings = Mapping[str, Greeted[MaskKeys]]
 _HeldByDealer = tuple[tuple[Held, ...], ...]
 
 
+# Deadlines that a set-up waits for each message, so that a silent dealer is the one who is missing: whoever waits for
+# somebody who may wait waits for one more. Without them a holder would still wait when Charlie gives the holder up.
+DEALT, READY, STARTED = 1, 2, 3
+
+
+async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDealer:
+    """Return what every dealer gives me to hold; zeros, which I shall complain of, where it sent nothing usable."""
+    others = me.others
+    if p.may_accuse_silence:
+        got = await me.collect_usable(others, Shares, deadlines=DEALT)
+    else:
+        got = dict(zip(others, await me.gather(others, Shares), strict=True))
+    return complaints.held(p, got, me.index, dealt)
+
+
 async def settled(
     me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, dealt: dealing.Seeds, held: _HeldByDealer
 ) -> _HeldByDealer:
     """What everybody gives me to hold and has committed to: as it was sent, or as it was disclosed on my complaint."""
     mine = complaints.accused(p, greetings, me.index, held)
     me.send(me.curator, Ready(roster, (mine,), (me.attest(Complaint(roster, mine)),)))
-    start = await started(me, roster)
+    start = await started(me, roster, STARTED)
     if not any(start.accused):
         if mine:
             me.refuse(me.curator, "complaint.withheld")
         return held
     every = await _heard(me, p, roster, mine)
+    if (count := complaints.accusers(every, me.index)) > p.most_accusers:
+        me.stop("shares.too_many_accusers", got=count, most=p.most_accusers)
     answers, shares = complaints.digest(p, every), complaints.disclosed(p, every, me.index, dealt)
     signature = me.attest(Disclosure(roster, answers, complaints.shares_digest(shares)))
     me.send(me.curator, Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signature))
@@ -87,9 +105,9 @@ async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: b
         me.send(name, complaints.replacements(p, every, holder, disclosures))
 
 
-async def started(me: Endpoint, roster: bytes) -> Start:
+async def started(me: Endpoint, roster: bytes, deadlines: int | None = None) -> Start:
     """1. Everybody is still there, and saw the same greetings."""
-    start = await me.receive(me.curator, Start)
+    start = await me.receive(me.curator, Start, deadlines=deadlines)
     if start.roster != roster:
         me.refuse(me.curator, "sum.among_other_greetings")
     return start

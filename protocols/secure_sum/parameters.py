@@ -189,6 +189,20 @@ class Parameters:
         return self.Q
 
     @property
+    def may_accuse_silence(self) -> bool:
+        """Whether t false accusers and t corrupted holders together are too few to open a seed."""
+        return 2 * self.t < self.T
+
+    @property
+    def most_accusers(self) -> int:
+        """Largest number of holders to whom an honest dealer opens their shares in set-up.
+
+        Where silence may be accused, a message that was only held up can make honest holders accuse: with these and the
+        t corrupted ones fewer than T shares are known. Otherwise corrupted holders alone accuse an honest dealer.
+        """
+        return self.T - 1 - (self.t if self.may_accuse_silence else 0)
+
+    @property
     def H(self) -> int:  # noqa: N802
         """How many honest parties are in every sum: K - D - t, at least 1."""
         return self.K - self.D - self.t

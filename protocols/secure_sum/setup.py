@@ -12,9 +12,9 @@ from dataclasses import replace
 from protocols.crypto import masking
 from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.secure_sum import dealing, disputes, roster
-from protocols.secure_sum.messages import MaskKeys, Ready, Shares, Start
+from protocols.secure_sum.messages import MaskKeys, Ready, Start
 from protocols.secure_sum.parameters import CURATOR, Parameters
-from protocols.secure_sum.values import Book, Held, Secrets, Vault
+from protocols.secure_sum.values import Book, Secrets, Vault
 
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
@@ -33,7 +33,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     # 1. shares of all seeds to everybody, a share of the own ones kept
     for other in me.others:
         me.send(other, dealing.shares_for(dealt, p.parties.index(other)))
-    held = tuple([await _held(me, name) if name != me.name else dealt.shares[me.index] for name in p.parties])
+    held = await disputes.held(me, p, dealt)
     held = await disputes.settled(me, p, greetings, vault.roster, dealt, held)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
     trees = tuple(dealing.tree(i, me.index, shares) for i, shares in enumerate(held))
@@ -44,7 +44,8 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
     """Charlie: what the parties committed to, when all of them are ready."""
     greetings, vault = await _greeted(me, p)
     said = [greetings[name].message for name in p.parties]
-    every = await me.gather(p.parties, Ready)
+    # A holder waits one deadline for a silent dealer before it is ready, and accuses it.
+    every = await me.gather(p.parties, Ready, deadlines=disputes.READY if p.D else None)
     for name, ready in zip(p.parties, every, strict=True):
         if ready.roster != vault.roster:  # whoever greeted twice is at fault, and that need not be this one
             me.stop("greetings.not_alike", party=name)
@@ -83,9 +84,3 @@ def _vault(
 def _own(me: Endpoint, key: bytes, posted: Sequence[bytes]) -> None:
     if key != posted[me.index]:  # an older one, and the digest of all is not fresh
         me.stop("greeting.not_the_own")
-
-
-async def _held(me: Endpoint, dealer: str) -> tuple[Held, ...]:
-    """What this dealer gives me to hold."""
-    got = await me.receive(dealer, Shares)
-    return tuple(Held(b, s) for b, s in zip(got.b, got.s, strict=True))

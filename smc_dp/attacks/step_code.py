@@ -9,24 +9,24 @@ import textwrap
 from collections.abc import Iterator
 from importlib import resources
 
-from protocols.runtime.citations import NOTES, plain
+from protocols.runtime.citations import NOTES, strip_markup
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 
 _MARK = re.compile(r"\[N\d+\]")
 _NOTE = re.compile(r"\*\*(\[N\d+\]) ")
 
 
-def place(function: StepCode) -> str:
+def function_place(function: StepCode) -> str:
     """Return the file and the name of a function."""
     return f"{function.__module__.replace('.', '/')}.py, {function.__qualname__}"
 
 
-def source(function: StepCode) -> str:
+def function_source(function: StepCode) -> str:
     """Return the source of a function, moved to the margin."""
     return textwrap.dedent(inspect.getsource(function)).rstrip()
 
 
-def noted(attack: MeasuredAttack) -> tuple[str, ...]:
+def step_notes(attack: MeasuredAttack) -> tuple[str, ...]:
     """Return the paragraphs written about the broken step.
 
     These are the notes that the attack names; where it names none, the docstring of the module with the step.
@@ -52,7 +52,7 @@ def _of_notes(attack: MeasuredAttack, variant: Variant) -> Iterator[str]:
         elif note:
             under = note[1]
         if under in wanted and not paragraph.startswith("#"):
-            yield plain(paragraph)
+            yield strip_markup(paragraph)
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:

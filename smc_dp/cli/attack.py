@@ -56,7 +56,7 @@ def run_attacks(
     from protocols.arithmetic.rng import Stream
     from smc_dp import attacks
     from smc_dp.attacks.attack import LEAST_TRIALS
-    from smc_dp.attacks.report_blocks import blocks, page
+    from smc_dp.attacks.report_blocks import attack_page, blocks
     from smc_dp.pages.html import write_page
 
     if [list_them, all_of_them, name is not None].count(True) != 1:
@@ -66,7 +66,7 @@ def run_attacks(
         refuse_options(of_a_run, "option.not_with_list")
         _list(as_json=as_json)
         return 0
-    chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find(name),)
+    chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find_attack(name),)
     if not any(one.uses_keys for one in chosen):
         refuse_options({"--key-bits": key_bits}, "option.attack_without_keys", name=name)
     wanted, bits = (
@@ -79,7 +79,7 @@ def run_attacks(
     check_new({"--report": report})
     reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
     if report is not None:
-        write_page(report, page([_drawn(one, bits, rng) for one in reports]), f"--report: {report}")
+        write_page(report, attack_page([_drawn(one, bits, rng) for one in reports]), f"--report: {report}")
     if as_json:
         found = [report.as_dict() for report in reports]
         whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
@@ -91,7 +91,7 @@ def run_attacks(
 
 def _list(*, as_json: bool) -> None:
     from smc_dp import attacks
-    from smc_dp.attacks.report_blocks import listed
+    from smc_dp.attacks.report_blocks import attack_table
 
     known = attacks.ATTACKS.values()
     if as_json:
@@ -99,7 +99,7 @@ def _list(*, as_json: bool) -> None:
         found = [{"name": one.name, "breaks": one.breaks, "variants": names[one.name]} for one in known]
         print(json.dumps({"attacks": found}))
     else:
-        screen.print_blocks([listed(known)])
+        screen.print_blocks([attack_table(known)])
 
 
 def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> AttackReport:

@@ -32,7 +32,8 @@ participant is over one deadline after the last message that its role consumed, 
 consumes messages, and three more, whatever others send. Time for which the relay cannot be reached does not count.
 
 The deadline is the study's for greetings in the first two states, and its one for messages in the others: the curator
-waits once as long, a party twice, for it may wait for the curator, who waits for others. Nobody is waited for again who
+waits once as long, a party twice, for it may wait for the curator, who waits for others; a program can declare another
+number for a message. Nobody is waited for again who
 owes a message that the role went on without. A deadline passes with the first look at the relay after it of which the
 role consumes nothing. A program that was away first reads what the relay has: until a look brings nothing, or four in a
 row bring no message that was next on its link.
@@ -58,7 +59,7 @@ from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
-from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
+from smc_dp.deploy.site import Site, abandonment, charge_in, misfit, reason, sorted_out, to_send, told
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
@@ -67,7 +68,7 @@ from smc_dp.run.site_process import SiteInputs, SiteRandomness
 from smc_dp.run.status_message import Notice
 
 _LOG = logging.getLogger(__name__)
-PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself
+PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself; a program can declare others
 _LOOKS = 5.0  # seconds for one question to the relay, at most
 _LEAST_LOOK = 1.0  # also for who has been away for long: its mail may be there
 _RETRIES = (0.2, 1.0, 5.0, 15.0)  # seconds until the next attempt to reach it
@@ -94,25 +95,27 @@ class Member:
         return frozenset(self.study.names)
 
 
-def message_deadline(study: JointStudy, name: str) -> float:
-    """Return the seconds that this participant waits for the next message of its role."""
-    return study.deadlines.letters * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
+def message_deadline(study: JointStudy, name: str, deadlines: int | None) -> float:
+    """Return the seconds that this participant waits for a message; `deadlines`: as many as its program declares."""
+    return study.deadlines.letters * (deadlines or (1 if name == CURATOR_NAME else PARTY_PATIENCE))
 
 
 def patience(study: JointStudy, facts: Mapping[str, Any]) -> float:
     """Seconds from the last progress that a site with these facts waits."""
     if facts.get("stage") in (None, "", "approvals"):
         return study.deadlines.greetings
-    return message_deadline(study, str(facts.get("participant")))
+    return message_deadline(study, str(facts.get("participant")), facts.get("deadlines"))
 
 
-def is_over_for(study: JointStudy, facts: Mapping[str, Any], now: float) -> bool:
-    """Whether a site whose program was away has missed its session, by what stands in its store: nobody waits for it
-    any longer, so that it need keep nothing. A role that is at its end misses nothing.
+def missed_session(study: JointStudy, facts: Mapping[str, Any], now: float) -> dict[str, str]:
+    """Return the facts that end a session which has passed while the program of a site was away, else none.
+
+    Nobody waits for this site any longer, so it need keep nothing. A role that is at its end misses nothing.
     """
     in_session = bool(facts.get("session")) and not facts.get("end") and not facts.get("done")
-    until = now if facts.get("lost") is None else facts["lost"]
-    return in_session and until - float(facts.get("since", now)) > patience(study, facts)
+    if in_session and now - float(facts.get("since", now)) > patience(study, facts):
+        return {"end": "deadline", **reason(InputFault("session.back_too_late"))}
+    return {}
 
 
 class Business(Protocol):
@@ -170,8 +173,7 @@ class Participation:
         self._site: Site | None = None
         self._given: Mapping[str, Approval] = {}
         self._lapsed = False
-        self._answered = clock()  # when the relay was reached last, as far as this program knows
-        self._lost: float | None = store.facts().get("lost")  # the same, while it cannot be reached
+        self._asked = clock()  # when this program has last asked the relay; before that it was away
         self._was_away = True  # since the program started, lost the relay, or was suspended
         self._began_late = False  # whether the deadline had passed before the last look
         self._idle = 0  # looks in a row that brought parcels of which nothing followed
@@ -190,16 +192,17 @@ class Participation:
 
         Raises `StoreError` when what is kept cannot be relied on.
         """
-        if self.end is None:  # else there is nothing to ask the relay before the book is settled
-            self.begin()
+        self.begin()
         while self.turn():
             pass
         return self.finish()
 
     def begin(self) -> None:
         """Before the first look at the mail: the own approval is on its way, or the session has passed without us."""
-        if is_over_for(self.member.study, self._store.facts(), self._clock()):
-            self._end_before("deadline", InputFault("session.back_too_late"))
+        if self.end is not None:  # there is nothing to ask the relay before the ledger is settled
+            return
+        if ended := missed_session(self.member.study, self._store.facts(), self._clock()):
+            self._store.commit(facts=ended)
             return
         if self._store.facts().get("since") is None:
             self._store.commit(facts={"since": self._clock(), "stage": "approvals"})
@@ -223,6 +226,9 @@ class Participation:
         if end != "released":
             facts = self._store.facts()
             self._business.ended(bytes.fromhex(facts.get("session", "")), charge_in(facts))
+        if end == "abandoned":  # perhaps without the key that tells the others
+            study, member = self.member.study.digest, self.member
+            self._store.commit(sending=abandonment(self._store, study, member.name, member.signer))
         self._flush()
         return end
 
@@ -319,7 +325,7 @@ class Participation:
         _LOG.info("%s %s session %s", name, "goes on with" if resumed else "begins", session.id.hex()[:16])
         brings = self._business.begins(session, approvals, over=over, resumed=resumed)
         site = Site(
-            session, study.digest, name, self.member.signer, self._store, brings, coins=self._coins,
+            session, study.digest, name, self.member.signer, self._store, brings, self._limits, coins=self._coins,
             keeps_seed=self._keeps_seed, clock=self._clock, observer=self._observer,
         )  # fmt: skip
         if self._keeps_seed and site.first_seed is None:
@@ -422,7 +428,7 @@ class Participation:
             return self.member.study.deadlines.greetings
         if site.waits_in_vain:  # one who vanished costs one deadline, and not one for each sum that follows
             return 0.0
-        return message_deadline(self.member.study, self.member.name)
+        return message_deadline(self.member.study, self.member.name, site.actor.deadlines)
 
     def _has_heard_all(self, parcels: Sequence[Parcel]) -> bool:
         """Whether the relay has nothing more, or too much of which nothing follows to wait for the rest."""
@@ -443,14 +449,14 @@ class Participation:
         """Send what is to be sent, and see what has come."""
         self._flush()
         left = float(self._store.facts()["since"]) + patience - self._clock() + 0.001
-        self._was_away, self._began_late = self._was_away or self._clock() - self._answered > _AWAY, left <= 0
+        self._was_away, self._began_late = self._was_away or self._clock() - self._asked > _AWAY, left <= 0
         left = max(_LEAST_LOOK, min(_LOOKS, left))
         found: list[Parcel] = list(self._reached(lambda: self._carrier.fetch(left)))
         self._log("has fetched", found)
         return found
 
     def _flush(self) -> None:
-        if unsent := self._store.outgoing(unsent=True):
+        if unsent := to_send(self._store):
             self._reached(lambda: self._carrier.send(unsent))
             self._store.sent(unsent)
             self._log("has sent", unsent)
@@ -469,23 +475,26 @@ class Participation:
         while True:
             try:
                 answer = ask()
-                if self._lost is not None:
-                    self._found_again(self._lost)
-                self._answered = self._clock()
-                return answer
             except CarrierError as error:
-                if self._lost is None:
-                    self._lost = self._answered
-                    self._store.commit(facts={"lost": self._lost})
+                self._postpone()
                 self._say(str(error), error.code)
                 self._sleep(_RETRIES[min(attempts, len(_RETRIES) - 1)])
                 attempts += 1
+                continue
+            if attempts:
+                self._postpone()
+                self._was_away = True
+            self._asked = self._clock()
+            return answer
 
-    def _found_again(self, lost: float) -> None:
-        """The relay can be reached again: the time since it was lost is added to the deadline."""
-        since, now = float(self._store.facts()["since"]), self._clock()
-        self._store.commit(facts={"since": since + max(0.0, now - max(lost, since)), "lost": None})
-        self._lost, self._was_away = None, True
+    def _postpone(self) -> None:
+        """Add the time since this program has last asked the relay, which it cannot reach, to the deadline.
+
+        Each attempt does, so that no time counts for which a program tried, and all for which a killed one did not.
+        """
+        since, now = float(self._store.facts().get("since", self._asked)), self._clock()
+        self._store.commit(facts={"since": since + max(0.0, now - max(self._asked, since))})
+        self._asked = now
 
     def _say_whom(self, site: Site) -> None:
         if site.awaited:

@@ -99,12 +99,13 @@ PARTIAL = (
         "    greetings = {name: said for name, said in greetings.items() if name in SHOWN[me.name]}\n",
     ),
     Patch("setup", "for other in me.others:", "for other in (name for name in me.others if name in greetings):"),
+    Patch("setup", "disputes.held(me, p, dealt)", "disputes.held(me, p, dealt, greetings)"),
     Patch(
-        "setup",
-        "    got = await me.receive(dealer, Shares)\n",
-        "    if dealer not in SHOWN[me.name]:\n        return (Held(bytes(32), bytes(32)),)\n"
-        "    got = await me.receive(dealer, Shares)\n",
+        "disputes",
+        "async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds)",
+        "async def held(me, p, dealt, shown)",
     ),
+    Patch("disputes", "others = me.others", "others = [name for name in me.others if name in shown]"),
     Patch("complaints", "if i != holder and", "if p.parties[i] in greetings and i != holder and"),
     Patch(
         "roster",
@@ -334,7 +335,7 @@ MUTANTS = (
                 "sums",
                 "    listed = await me.receive(me.curator, Survivors)\n",
                 "    try:\n        listed = await me.receive(me.curator, Survivors)\n"
-                "    except StoppedError:\n        me.void(steps.label(r))\n        raise\n",
+                "    except StoppedError:\n        me.refund(steps.label(r))\n        raise\n",
             ),
             Patch("sums", "import Fault, LocalError\n", "import Fault, LocalError, StoppedError\n"),
         ),

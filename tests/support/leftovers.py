@@ -207,7 +207,7 @@ def opened(here: AtHand, folder: Path, signer: Signer) -> Iterator[bytes]:
     with closing(sqlite3.connect(folder / DATABASE)) as database:
         (salt, _), rows = database.execute("SELECT * FROM seal").fetchone(), database.execute("SELECT * FROM state")
         kept = rows.fetchall()
-    bound = json.dumps({"study": here.study.digest[:16], "participant": here.name}, sort_keys=True).encode()
+    bound = json.dumps({"study": here.study.digest, "participant": here.name}, sort_keys=True).encode()
     for _, number, sealed in kept:
         for key in keys:
             try:
@@ -240,7 +240,7 @@ def spellings(value: bytes | int) -> set[bytes]:
         length = (value.bit_length() + 7) // 8
         lengths = {length, length + (-length) % 8}
         raw = {value.to_bytes(n, order) for n in lengths for order in ("big", "little")}  # type: ignore[arg-type]
-        raw |= {cbor2.dumps(value), states.dump(value, ())}
+        raw |= {cbor2.dumps(value), states.dump_state(value, ())}
         texts = {str(value), f"{value:x}", f"{value:X}"}
     else:
         raw, texts = {value, value[::-1]}, {value.hex(), value.hex().upper()}

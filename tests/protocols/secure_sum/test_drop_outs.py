@@ -17,7 +17,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Inbox
 from protocols.runtime.simulate import SealedCount
-from protocols.secure_sum import masks, setup, steps
+from protocols.secure_sum import disputes, masks, steps
 from protocols.secure_sum.parameters import Parameters
 
 THREE = made(parameters(3, 0, 1))
@@ -178,13 +178,13 @@ def impatient(patch: pytest.MonkeyPatch) -> None:
 
     def voiding(me: Endpoint, *given: Any) -> None:
         send(me, *given)
-        me.void("sum 0")
+        me.refund("sum 0")
 
     patch.setattr(steps, "send_masked", voiding)
 
 
 def no_void(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Endpoint, "void", lambda me, label: None)
+    patch.setattr(Endpoint, "refund", lambda me, label: None)
 
 
 def masks_left_on(patch: pytest.MonkeyPatch) -> None:
@@ -199,13 +199,13 @@ def masks_left_on(patch: pytest.MonkeyPatch) -> None:
 
 def early_start(patch: pytest.MonkeyPatch) -> None:
     """Parties pay with their greeting."""
-    held_ = setup._held
+    held_ = disputes.held
 
     async def paying(me: Endpoint, *given: Any) -> Any:
         me.spend("sum 0")
         return await held_(me, *given)
 
-    patch.setattr(setup, "_held", paying)
+    patch.setattr(disputes, "held", paying)
 
 
 @pytest.mark.parametrize(

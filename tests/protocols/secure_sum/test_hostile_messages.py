@@ -62,9 +62,9 @@ class Twisted(Endpoint):
             self.heard.said.append((to, message))
         super().send(to, message)
 
-    async def gather(self, senders: Any, kind: Any) -> Any:
+    async def gather(self, senders: Any, kind: Any, **more: Any) -> Any:
         senders = tuple(senders)
-        got = await super().gather(senders, kind)
+        got = await super().gather(senders, kind, **more)
         self.heard.got.extend(zip(senders, got, strict=True))
         return got
 

@@ -11,7 +11,10 @@ import pytest
 from support import sites
 from support.sites import Sites, newton
 
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope
+from protocols.runtime.message import Message
 from protocols.secure_sum import complaints, dealing
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
@@ -65,4 +68,31 @@ def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
     for name in ("P2", "P3"):
         assert (run.facts(name)["end"], run.facts(name)["code"]) == ("ended", "shares.disclosed_otherwise")
         assert run.facts(name)["why"].startswith("P1: ")
+    run.close()
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_given_up(
+    answers: bool, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P1 sends P3 nothing: P3 waits for one deadline and accuses P1, and Charlie waits for P3 until then."""
+    post, kept = Actor.send, {"Shares"} if answers else {"Shares", "Disclosed"}
+
+    def send(self: Actor, to: str, message: Message) -> None:
+        if not (self.name == "P1" and to in ("P3", CURATOR_NAME) and type(message).__name__ in kept):
+            post(self, to, message)
+
+    monkeypatch.setattr(Actor, "send", send)
+    run = Sites(sites.joint(SUM), fast_path)
+    if answers:
+        run.run()
+        assert set(run.ends.values()) == {"released"}
+        assert len(set(run.releases().values())) == 1
+    else:
+        run.run()
+        assert run.releases() == {}
+        assert run.facts("charlie")["why"].endswith("Disclosed of P1 will not come")
+        assert all(run.at[name].entries() in ([], ["void"]) for name in ("P2", "P3"))
+    assert [mark.sender for _, mark in run.going["P3"]._site.marks] == ["P1"]
+    assert not run.going["charlie"]._site.marks if answers else True
     run.close()

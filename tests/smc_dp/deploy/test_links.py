@@ -36,7 +36,7 @@ def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple
         {name: sites.identity(name) for name in session.names},
         {name: sites.coins(name).seed for name in session.names},
         inputs,
-        Setting(tamper=noted, vanish=vanish or {}),
+        Setting(tamper=noted, drop_outs=vanish or {}),
         {name: home for name, home in homes.items() if home},
     )
     return dict(links)
@@ -75,7 +75,7 @@ class OtherSeed(Sites):
     """The twin: one site's role has another seed after it began anew before its first commit."""
 
     def begin(self, name: str) -> None:
-        mixed = sites.SiteCoins(Stream.insecure_from_seed("another"), sites.coins(name).home)
+        mixed = sites.SiteRandomness(Stream.insecure_from_seed("another"), sites.coins(name).home)
         self.options = {"coins": mixed} if name == "P2" else {}
         super().begin(name)
 

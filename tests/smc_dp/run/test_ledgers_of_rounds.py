@@ -73,9 +73,9 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> tuple[Labels, Labels]:
 
         def voided(name: str, label: str) -> None:
             void.append((name, label))
-            setting.voided(name, label)
+            setting.refund(name, label)
 
-        told = replace(setting, charge=charge, voided=voided)
+        told = replace(setting, charge=charge, refund=voided)
         return simulated(session, identities, seeds, inputs, told, home)
 
     monkeypatch.setattr(execution, "simulate", simulate)
@@ -119,7 +119,7 @@ def test_who_vanishes_in_a_later_sum_has_paid_for_all(
     """B is in sums 0 to 2, and gone before its fourth masked input: which is safe, and more than it lost."""
     report = run(tmp_path / "run", books, vanish={B: MET + 3 * EACH + 1})
     assert report.present is not None
-    assert (report.present.took_part, report.present.vanished) == ((A, B, C, D), (B,))
+    assert (report.present.took_part, report.present.dropped_out) == ((A, B, C, D), (B,))
     assert labels(heard[0], B) == [f"sum {r}" for r in range(3)]
     assert of_all(books) == dict.fromkeys((A, B, C, D), PAID)
 
