@@ -63,7 +63,7 @@ def run_attacks(
         raise InputError("options.no_attack", attacks=list(attacks.ATTACKS))
     if list_them:
         of_a_run = {"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed, "--report": report}
-        refuse_options(of_a_run, "option.not_with_list")
+        refuse_options(of_a_run, "option.list_runs_nothing")
         _list(as_json=as_json)
         return 0
     chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find_attack(name),)
