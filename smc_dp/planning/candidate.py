@@ -97,7 +97,7 @@ class Candidate:
         return None if keeps else found
 
     @property
-    def fewest(self) -> int:
+    def least_parties(self) -> int:
         """Least number of parties: with fewer nobody is left whose noise counts, or nobody to learn with."""
         limits = self.terms.threat_model(len(self.circumstances.names))
         return max(2, 1 + limits.parties - limits.honest)

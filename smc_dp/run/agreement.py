@@ -270,7 +270,7 @@ class Agreement(SettledRun):
             **{"method": method.pop("name"), "protocol": protocol.pop("name")},
             **{"parties": list(self.parties), "dimension": self.bounds.dimension},
             **{"epsilon": target.pop("epsilon"), **method, "calibration": target.pop("calibration")},
-            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.follows(self.form)},
+            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.derived_parameters(self.form)},
             **({} if self.auxiliary is None else {"auxiliary": self.auxiliary.digest}),
         }
 
@@ -469,7 +469,7 @@ def secure_method(method: str, protocol: str) -> Any:
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:
     """Return the insecure markers of a run; none for a proper one."""
-    applying = {SEEDED: seeded, TEST_KEYS: terms.weak(protocol), AS_PRINTED: is_as_published(protocol)}
+    applying = {SEEDED: seeded, TEST_KEYS: terms.has_test_keys(protocol), AS_PRINTED: is_as_published(protocol)}
     return tuple(mark for mark, applies in applying.items() if applies)
 
 

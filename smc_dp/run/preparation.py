@@ -21,10 +21,10 @@ from smc_dp.run.settings import DataRoles, RunRequest
 USUAL_DATASET = "breast_cancer"
 
 
-def prepare_run(asked: RunRequest) -> tuple[PreparedData, Agreement]:
+def prepare_run(request: RunRequest) -> tuple[PreparedData, Agreement]:
     """Return everybody's rows and the agreement; raise an InputError with all faults before any row is read."""
-    data, announced = asked.data, _announced(asked.data)
-    agreed = _settled(asked, announced, _classes(data))
+    data, announced = request.data, _announced(request.data)
+    agreed = _settled(request, announced, _classes(data))
     if data.party:
         public = None if data.auxiliary is None else Path(data.auxiliary)
         found = sources.read_own_files(
@@ -38,7 +38,7 @@ def prepare_run(asked: RunRequest) -> tuple[PreparedData, Agreement]:
         )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
-        agreed = _settled(asked, len(federation.parties), federation.classes)
+        agreed = _settled(request, len(federation.parties), federation.classes)
     return found, agreed.for_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
 
 
@@ -59,10 +59,10 @@ def refuse_beside(given: Mapping[str, object], other: str, why: str = "") -> Non
     refuse_all(InputFault("option.contradicts", {"name": name, "other": other, "why": why}) for name in said)
 
 
-def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
-    data, how, found, agreed = asked.data, asked.simulation, FaultCollector(), None
+def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
+    data, how, found, agreed = request.data, request.simulation, FaultCollector(), None
     with found.step():
-        agreed = asked.settle(
+        agreed = request.settle(
             parties, classes, seeded=how.insecure_seed is not None, as_published=how.as_printed_insecure
         )
     if agreed is not None:

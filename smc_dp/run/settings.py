@@ -298,26 +298,28 @@ class RunSettings(Document):
         *,
         seeded: bool = False,
         as_published: bool = False,
-        made: Method | None = None,
+        method: Method | None = None,
         target: Target | None = None,
     ) -> SettledRun:
         """Return what so many parties agree on, with the usual values of settings that are not given.
 
-        `made` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
+        `method` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
         """
-        name = made.name if made else self.method.name or agreements.default_method(classes)
+        name = method.name if method else self.method.name or agreements.default_method(classes)
         by = self._protocol(name, parties, as_published=as_published)
         agreements.secure_method(name, by)
-        method: Any = made or agreements.make_method(name, by, {})
+        usual = method or agreements.make_method(name, by, {})
         found, wanted, agreed = FaultCollector(), target, None
+        settled: Any = usual  # the protocol's settings are read beside a method with a fault, too
         with found.step():
-            method = made or self._method(method, by)
+            settled = method or self._method(usual, by)
         with found.step():
-            wanted = target or self._target(method, by, as_published=as_published)
+            wanted = target or self._target(settled, by, as_published=as_published)
         with found.step():
-            terms = settle_protocol(by, method, self.protocol.given())
+            terms = settle_protocol(by, settled, self.protocol.given())
             if wanted is not None:
-                agreed = SettledRun(method, wanted, by, terms, agreements.insecure_markers(by, terms, seeded=seeded))
+                markers = agreements.insecure_markers(by, terms, seeded=seeded)
+                agreed = SettledRun(settled, wanted, by, terms, markers)
                 agreed.check(test_keys=self.insecure_test_keys)
         return found.required(agreed)
 
@@ -329,7 +331,7 @@ class RunSettings(Document):
         for section, names in known.items():
             given = getattr(self, section).given()
             sections[section] |= {name: value for name, value in given.items() if name in names}
-        if terms.noise(kind, True) not in WITH_DELTA:
+        if terms.default_noise(kind, True) not in WITH_DELTA:
             sections["target"].pop("delta", None)
         return RunSettings.model_validate(sections)
 
@@ -360,7 +362,7 @@ class RunSettings(Document):
         given, known = self.target, method.calibrations
         if given.calibration not in (None, *known):
             raise InputError("calibration.not_of_method", method=method.name, known=known, got=given.calibration)
-        noise: Any = given.noise or find_terms(protocol).noise(method, given.delta is not None)
+        noise: Any = given.noise or find_terms(protocol).default_noise(method, given.delta is not None)
         if given.delta is not None and noise not in WITH_DELTA:
             raise InputError("delta.without_ddg", noise=noise)
         calibration: Any = given.calibration or ("paper" if as_published else "proven")

@@ -118,24 +118,24 @@ class _Run:
         """Run one session and return its report; `charged` receives the names of charged parties."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        every = local_parties(data, agreement, self.rng)
-        check_parties(every)
+        parties = local_parties(data, agreement, self.rng)
+        check_parties(parties)
         charge = charge_of_run(agreement) if self.ledgers else None
         if self.ledgers and charge:
             self.ledgers.check(data.as_read, charge)
-        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(every))
-        contributions = _contributions(every, progress)
+        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(parties))
+        contributions = _contributions(parties, progress)
         own = self.rng.fork("protocol")
-        taking_part = agreement.session(own, self.identities, self.simulated)
+        opened = agreement.session(own, self.identities, self.simulated)
         with open_scratch(self.folder) as record:
             reserved = None
             if self.ledgers and charge:
-                key = run_key(taking_part.session.id, RELEASED)
+                key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
-            setting = self._setting(record, reserved, charged, _actor_maker(taking_part, every, own))
+            setting = self._setting(record, reserved, charged, _actor_maker(opened, parties, own))
             with accounted(reserved, harmless=ABORTS):
                 outcome = execution.run_session(
-                    agreement.functionality, contributions, taking_part, rng=own, setting=setting, progress=progress,
+                    agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
                 )  # fmt: skip
             with accounted(reserved):
                 return self._released(outcome, reserved)

@@ -61,6 +61,7 @@ class SumTerms(ProtocolTerms):
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     can_lose_parties: ClassVar[bool] = True
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         faults = []
@@ -83,8 +84,8 @@ class SumTerms(ProtocolTerms):
 
     @classmethod
     @override
-    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
-        return usual_noise(method) if has_delta else super().noise(method, has_delta)
+    def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:
+        return usual_noise(method) if has_delta else super().default_noise(method, has_delta)
 
     @classmethod
     @override
@@ -104,7 +105,7 @@ class SumTerms(ProtocolTerms):
         return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
 
     @override
-    def follows(self, form: SecureForm) -> dict[str, Any]:
+    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
         return {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
 
     @override

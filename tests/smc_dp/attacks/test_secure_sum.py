@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.pathak2010.limitations import noise_of_charlie_and_first
@@ -95,7 +96,7 @@ def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> N
 
 def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() -> None:
     entered = sessions.draw_secrets(3, 2, seeded("curator"))
-    seen = sessions.run_program(sessions.HARDENED_PROGRAM, entered, 512, seeded("curator"))
+    seen = sessions.run_program(pathak2010.PROGRAM, entered, 512, seeded("curator"))
     noise = noise_of_charlie_and_first(seen.parameters, seen.charlie, seen.party(0))
     p, smallest = seen.parameters.weights, min(entered, key=lambda s: s.n)
     assert noise == p.vector(smallest.eta)
