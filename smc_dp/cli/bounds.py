@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 bounds_group = typer.Typer(rich_markup_mode=None)
 
 
-@bounds_group.callback()
 def _describe_group() -> None:
     """Draft or check what is public of a table: ranges, levels, classes, from a code book, never from private rows."""
 
@@ -105,5 +104,6 @@ def _form(terms: Path | None) -> FileFormat | None:
     return OwnTerms.read(terms).form
 
 
+bounds_group.callback()(_describe_group)
 bounds_group.command("draft")(deferred(print_draft))
 bounds_group.command("check")(deferred(check_bounds))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 identities_group = typer.Typer(rich_markup_mode=None)
 
 
-@identities_group.callback()
 def _describe_group() -> None:
     """Make or show long-term identities of parties and of Charlie.
 
@@ -71,6 +70,7 @@ def show_identities(folder: Annotated[Path, typer.Argument(metavar="DIR", help="
     _show({name: identity.public for name, identity in stored.load_identities(folder).items()})
 
 
+identities_group.callback()(_describe_group)
 identities_group.command("new")(deferred(new_identities))
 identities_group.command("show")(deferred(show_identities))
 

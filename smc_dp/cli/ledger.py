@@ -22,7 +22,6 @@ ledger_group = typer.Typer(rich_markup_mode=None)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger, or a JSON export of one.")]
 
 
-@ledger_group.callback()
 def _describe_group() -> None:
     """Keep a party's book of what it has released, and of what is left.
 
@@ -136,6 +135,7 @@ def export_ledger(
     print(export.to_csv(history) if as_csv else export.to_json(history), end="" if as_csv else "\n")
 
 
+ledger_group.callback()(_describe_group)
 ledger_group.command("init")(deferred(init_ledger))
 ledger_group.command("show")(deferred(show_ledger))
 ledger_group.command("check")(deferred(check_ledger))

@@ -32,7 +32,6 @@ PublicRows = Annotated[
 ]
 
 
-@study_group.callback()
 def _describe_group() -> None:
     """Prepare a study, which organisations agree on before any takes part: one file that each reads, checks and signs.
 
@@ -253,6 +252,7 @@ def open_relay(
     print(f"Study {found.digest} is open at {found.relay}.")
 
 
+study_group.callback()(_describe_group)
 study_group.command("new")(deferred(new_study))
 study_group.command("show")(deferred(show_study))
 study_group.command("check")(deferred(check_study))
