@@ -141,7 +141,7 @@ def compare_methods(
     from smc_dp.experiments.compare.plan import GridPlan, GridSetting
     from smc_dp.methods.method import Trust
     from smc_dp.methods.registry import METHODS
-    from smc_dp.methods.sums.among import Among
+    from smc_dp.methods.sums.threat_model import ThreatModel
 
     number = {"parties": parties, "per_party": per_party, "auxiliary": auxiliary}
     number |= {"labelled": labelled, "components": components}
@@ -163,7 +163,7 @@ def compare_methods(
         draws=read_count("--draws", draws) or 1,
         lam=None if lam is None else float(read_positive("--lambda", lam)),
         trusts=trusts,
-        among=Among(dealt.parties, **said.get("protocol", {})),
+        threat_model=ThreatModel(dealt.parties, **said.get("protocol", {})),
     )
     if not entries:
         raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))
