@@ -14,7 +14,7 @@ from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
-from smc_dp.methods.expected_accuracy import Outlook, outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.method import SecureForm
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -94,14 +94,14 @@ class Candidate(SettledRun):
         return max(2, 1 + limits.parties - limits.honest)
 
     @cached_property
-    def expected(self) -> Outlook:
+    def expected(self) -> ExpectedAccuracy:
         """Expected accuracy with the planned numbers of rows."""
         return self.expected_with(self.circumstances.sizes)
 
-    def expected_with(self, sizes: Sequence[int]) -> Outlook:
+    def expected_with(self, sizes: Sequence[int]) -> ExpectedAccuracy:
         """Return the expected accuracy of as many parties with so many rows."""
         known = self.circumstances
-        found = outlook(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
+        found = expected_accuracy(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
         if found is None:
             raise ValueError(f"a plan has noise as proven, got {self.target}")
         return found

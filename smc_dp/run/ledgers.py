@@ -70,7 +70,7 @@ class Ledgers:
         for party in parties:
             if self.limit is not None and not self.path(party).exists():
                 with _named(party):
-                    History.opened("", self.limit, "").check(guarantee)
+                    History.begin("", self.limit, "").check(guarantee)
             else:
                 with self._opened(party) as ledger:
                     ledger.check(guarantee)

@@ -14,7 +14,7 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
-from smc_dp.methods.method import only_two
+from smc_dp.methods.method import require_two_classes
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
 from smc_dp.run.settings import DataRoles, RunRequest
 
@@ -68,7 +68,7 @@ def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
     if agreed is not None:
         with found.step():
             if agreed.method.binary:
-                only_two(classes, agreed.method)
+                require_two_classes(classes, agreed.method)
         with found.step():
             check_auxiliary(agreed.method, given=data.auxiliary is not None)
     with found.step():

@@ -53,15 +53,15 @@ from smc_dp.core.kinds import OneLine, PositiveRatio, Term, check_line, is_numbe
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import (
-    CALIBRATION,
+    CALIBRATION_HELP,
     DEFAULT_DELTA,
-    EPSILON,
-    NOISE,
-    PRINTED,
-    SHARED,
+    EPSILON_HELP,
+    NOISE_HELP,
+    NOISES_AS_PUBLISHED,
+    SHARED_NOISES,
     Calibration,
     Target,
-    exact,
+    as_fraction,
 )
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun
@@ -167,7 +167,7 @@ class TargetSettings(SettingsSection):
     model_config = ConfigDict(extra="forbid")
 
     epsilon: PositiveRatio | None = _planned(
-        EPSILON, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
+        EPSILON_HELP, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
         title="The epsilon that was asked for",
     )  # fmt: skip
     delta: PositiveRatio | None = _planned(
@@ -175,11 +175,11 @@ class TargetSettings(SettingsSection):
         title="The delta that was asked for",
     )  # fmt: skip
     noise: OneLine | None = _agreed(
-        NOISE, "|".join((*PRINTED, *SHARED)), "choice",
+        NOISE_HELP, "|".join((*NOISES_AS_PUBLISHED, *SHARED_NOISES)), "choice",
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
-        CALIBRATION, _choices(Calibration), "choice",
+        CALIBRATION_HELP, _choices(Calibration), "choice",
         usual="proven", title="Scale of the noise",
     )  # fmt: skip
 
@@ -288,7 +288,7 @@ class RunSettings(Document):
                 if value is not None:
                     alias = section.model_fields[key].alias or key
                     number = isinstance(value, Fraction) or (name == "target" and isinstance(value, Real))
-                    found.setdefault(name, {})[alias] = str(exact(key, value)) if number else value
+                    found.setdefault(name, {})[alias] = str(as_fraction(key, value)) if number else value
         return validate_document(cls, {**found, **said}, "settings")
 
     def settle(

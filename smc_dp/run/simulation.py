@@ -30,9 +30,9 @@ from smc_dp.data.federation import Federation, Rows, check_labelled_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import Foreseeable
+from smc_dp.methods.method import HasSignal
 from smc_dp.methods.model import ReleasedModel, Weights, classify
-from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
@@ -157,7 +157,7 @@ class _Run:
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
         form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
+        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
@@ -318,9 +318,9 @@ def _comparison(
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
-        individual={name: alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
-        pooled=alone(federation.pooled(), lam, test, classes),
-        majority=majority(federation, test),
+        individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
+        pooled=accuracy_alone(federation.pooled(), lam, test, classes),
+        majority=majority_accuracy(federation, test),
         smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
         stated_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol, Self
 from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, two_classes
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import NoiseName, Target
 
 RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
@@ -91,7 +91,7 @@ class ProtocolTerms(Protocol):
         """Return the derived parameters that a release states besides."""
         return {}
 
-    def threat_model(self, parties: int) -> Among:
+    def threat_model(self, parties: int) -> ThreatModel:
         """Return how many of so many parties may collude or drop out while the noise of the others is counted."""
         ...
 
