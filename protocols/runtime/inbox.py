@@ -113,10 +113,10 @@ class Inbox:
         """Number of messages that the role has read, each once, however often a stage is run again."""
         return self.before + self._read.total()
 
-    def put(self, mail: InboxEntry) -> None:
+    def put(self, entry: InboxEntry) -> None:
         """Add an entry for the role."""
-        self._waiting.setdefault(mail.sender, deque()).append(mail)
-        self.log.append(mail)
+        self._waiting.setdefault(entry.sender, deque()).append(entry)
+        self.log.append(entry)
 
     def due(self, sender: str, kind: str, stage: str) -> Absent:
         """Return the mark that would replace the next message of this kind."""
@@ -133,10 +133,10 @@ class Inbox:
             self._drop(waiting.popleft())
         return waiting[0] if waiting else None
 
-    def take(self, mail: InboxEntry) -> None:
+    def take(self, entry: InboxEntry) -> None:
         """Remove the entry that `look` found."""
-        self._waiting[mail.sender].popleft()
-        self._read[mail.sender, mail.kind] += 1
+        self._waiting[entry.sender].popleft()
+        self._read[entry.sender, entry.kind] += 1
 
     def miss(self, sender: str) -> None:
         """Go on without the sender: the rest of what it sends in this stage is late."""
@@ -154,36 +154,36 @@ class Inbox:
         self.before += self._read.total()
         self.away |= {(sender, stage) for sender in self._away_now}
         self.ended.add(stage)
-        self.log = [mail for waiting in self._waiting.values() for mail in waiting]
+        self.log = [entry for waiting in self._waiting.values() for entry in waiting]
         self._away_now, self._read = set(), Counter()
 
     def unread(self) -> list[InboxEntry]:
         """Return the entries that nobody will read; late messages are dropped with a note."""
         left = []
         for waiting in self._waiting.values():
-            for mail in waiting:
-                if self._is_late(mail, None):
-                    self._drop(mail)
+            for entry in waiting:
+                if self._is_late(entry, None):
+                    self._drop(entry)
                 else:
-                    left.append(mail)
+                    left.append(entry)
             waiting.clear()
         self.log = []
         return left
 
-    def _is_late(self, mail: InboxEntry, stage: str | None) -> bool:
+    def _is_late(self, entry: InboxEntry, stage: str | None) -> bool:
         """Tell whether nobody reads the entry in `stage` (None: at the end) because its sender was given up.
 
         A sender that was given up once may not know it, and go on with stages in which nobody waits for it.
         """
-        if mail.stage == stage:
-            return mail.sender in self._away_now or (mail.sender, stage) in self.away
-        over = stage is None or mail.stage in self.ended
-        return over and self.has_given_up(mail.sender)
+        if entry.stage == stage:
+            return entry.sender in self._away_now or (entry.sender, stage) in self.away
+        over = stage is None or entry.stage in self.ended
+        return over and self.has_given_up(entry.sender)
 
     def note(self, note: Note) -> None:
         """Add a note, once, however often the role is run again."""
         self.notes[note.sender, note.number, str(note.rule)] = note
 
-    def _drop(self, mail: InboxEntry) -> None:
-        late = Fault("mail.too_late", {"kind": shown(mail.kind), "stage": shown(mail.stage)})
-        self.note(Note(mail.sender, mail.number, late))
+    def _drop(self, entry: InboxEntry) -> None:
+        late = Fault("mail.too_late", {"kind": shown(entry.kind), "stage": shown(entry.stage)})
+        self.note(Note(entry.sender, entry.number, late))
