@@ -205,11 +205,7 @@ class Endpoint:
         return got
 
     async def stage(
-        self,
-        role: Callable[..., Coroutine[Any, Any, _T]],
-        *args: Any,
-        name: str | None = None,
-        replaces: bool = False,
+        self, role: Callable[..., Coroutine[Any, Any, _T]], *args: Any, name: str | None = None, replaces: bool = False
     ) -> _T:
         """Run a part of the role as a checkpoint: its result is kept, its messages, secrets and randomness are deleted.
 

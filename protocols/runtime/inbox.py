@@ -1,23 +1,25 @@
 """Inbox of one role: its unread messages, link by link, and the absences of senders.
 
-Theory of operation. An inbox has a queue for each sender, in the order of numbers on the link. A role asks for the next
-message of a sender (`look`) and takes it (`take`); a message of a later stage stays at the head until its stage.
+Theory of operation. An inbox has a queue for each sender, in the order of numbers on the link. A role that waits asks
+for the head of a queue (`look`) and takes it (`take`), whatever its stage; a head of another kind than the role waits
+for is a fault of its sender (`RoleStepper`).
 
 Absence is an event. A mark (`Absent`) says that a message which the role waits for will not be read. Marks are a set
 that overrides messages, whenever either arrives, so that a role stays a function of its input, its seed, its messages
 and its marks. To one reader, in one stage, a sender is in one of these states:
 
-    state     event                                                  next
-    present   the role asks; the mark for the next message is set    away; the answer is the mark
-    present   the role asks; there is no mark                        present; the answer is the head, or None
-    away      the role asks                                          away; the answer is a mark
-    away      a message of this stage is at the head                 away; it is late, and dropped with a note
-    away      the stage ends                                         present in the next stage
+    state     event                                                     next
+    present   the role asks, and no mark for the next message is set    present; the answer is the head, or None
+    present   the role goes on without it: a mark is set, or the role   away
+              doubts its message
+    away      the role asks                                             away; the answer is a mark
+    away      the stage ends                                            present in the next stage
 
-A message that is left when its stage is over, of a sender that was ever away, is late too: its sender may not know that
-it was given up. A message that is left at the end of the role otherwise is a fault of its sender.
+Messages of a stage in which their sender is away are late. So are those of a stage that is over, if their sender was
+ever away: it may not know that it was given up. A late message is dropped with a note when it comes to the head, or at
+the end of the role. Any other message that is left at the end is a fault of its sender.
 
-Two checkpoints may share the name of a stage: the numbers of messages read go on, and so do absences.
+Two checkpoints may share the name of a stage: numbers of messages read and absences then go on.
 """
 
 from __future__ import annotations
@@ -143,7 +145,7 @@ class Inbox:
         self._away_now.add(sender)
 
     def has_given_up(self, sender: str) -> bool:
-        """Whether the role went on without the sender in a stage that is over."""
+        """Tell whether the role went on without the sender in a stage that is over."""
         return any(sender == name for name, _ in self.away)
 
     def end_stage(self, stage: str) -> None:

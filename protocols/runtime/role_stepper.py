@@ -157,7 +157,7 @@ class RoleStepper(ABC):
 
     @property
     def deadlines(self) -> int | None:
-        """How many deadlines the role waits for what it stands at; None for the usual number."""
+        """Number of deadlines for which the role waits; None for the usual number."""
         return self._want.deadlines if self._want else None
 
     @property
@@ -447,14 +447,8 @@ class RoleStepper(ABC):
         self.last[entry.sender] = entry.number
         self.consume(entry)
         if entry.kind != want.kind.__name__:
-            raise PeerError(
-                entry.sender,
-                "message.of_another_kind",
-                [entry.number],
-                kind=shown(entry.kind),
-                name=self.name,
-                wanted=want.kind.__name__,
-            )
+            wrong = {"kind": shown(entry.kind), "name": self.name, "wanted": want.kind.__name__}
+            raise PeerError(entry.sender, Fault("message.of_another_kind", wrong), [entry.number])
         return self.read_message(want, entry)
 
     def _missing(self, want: Want) -> tuple[str, ...]:

@@ -20,13 +20,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import Fault, PeerError, StallError
-from protocols.runtime.actor import (
-    NO_LOCAL_PROGRAMS,
-    Actor,
-    Greetings,
-    LocalProgram,
-    actors,
-)
+from protocols.runtime.actor import NO_LOCAL_PROGRAMS, Actor, Greetings, LocalProgram, actors
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.claims import View
 from protocols.runtime.endpoint import Want
@@ -40,11 +34,9 @@ from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
+from protocols.runtime.worker import ChargeListener, MakeActors
 from protocols.runtime.workers import DrivenRole, Workers, WorkersFailedError, can_fork, hired
 
-ChargeListener = Callable[[str, str], None] | None
-MakeActors = Callable[[Greetings, Observer, ChargeListener, ChargeListener, Iterable[str]], Mapping[str, Actor]]
-"""Those of some participants, of the greetings that are posted, and whom to tell what roles do, charge, find void."""
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 

@@ -33,8 +33,10 @@ from protocols.runtime.view import RecordedView
 EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]
 RoleEvent: TypeAlias = tuple[str, EventKind, float, Any]
 """Event of a role: its name, the kind of event, the seconds that it took, its content."""
-ReportCharge: TypeAlias = Callable[[str, str], None]
-MakeActors: TypeAlias = Callable[[Greetings, Observer, ReportCharge, ReportCharge, Iterable[str]], Mapping[str, Actor]]
+ChargeListener: TypeAlias = Callable[[str, str], None] | None
+MakeActors: TypeAlias = Callable[
+    [Greetings, Observer, ChargeListener, ChargeListener, Iterable[str]], Mapping[str, Actor]
+]
 """Function that returns the actors of some participants, from the posted greetings and the listeners."""
 MakeView: TypeAlias = Callable[[Actor, list[tuple[str, Message]], list[InboxEntry]], tuple[View, RecordedView]]
 """Function that returns the view of an actor, for checks and for files."""
