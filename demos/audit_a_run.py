@@ -57,7 +57,7 @@ def main() -> None:
         run, views = Path(folder) / "run", Path(folder) / "views"
         run_protocol(data.federation, bounds=data.bounds, out=run, views=views)
         honest = audit_run(run, views=views)
-        screen.show(blocks(honest))
+        screen.print_blocks(blocks(honest))
         if not honest.passed:
             raise SystemExit("an honest run was accused")
         for tamper in (double_a_weight, cut_out_a_message, tell_of_other_data):

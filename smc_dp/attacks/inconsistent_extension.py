@@ -17,6 +17,7 @@ from math import log2
 
 import numpy as np
 
+from protocols import linear
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.garbled import Extension, Tables, join_parts
@@ -32,9 +33,9 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.charlie_and_first import true_secrets
-from smc_dp.attacks.sessions import LINEAR_PROGRAM, draw_secrets, linear_variant, run_program
+from smc_dp.attacks.sessions import draw_secrets, linear_variant, run_program
 
 PARTIES, DIMENSION = 4, 2  # as many parties as all meet in the first round of the tournament
 BITS_EACH = 7
@@ -116,7 +117,7 @@ def flipping_program(columns: Sequence[int]) -> Program:
         loot = await me.stage(evaluate, p, keys, mine, name="selection")
         return await me.stage(publication.curator, p, loot.summand, mine.masks)
 
-    return replace(LINEAR_PROGRAM, roles={**LINEAR_PROGRAM.roles, CURATOR: curator})
+    return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, CURATOR: curator})
 
 
 def search_delta(p: Parameters, loot: Loot, told: int) -> int | None:
@@ -227,29 +228,17 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
 
 _AT_1000 = search_costs(1000)
 
-ATTACK = MeasuredAttack(
-    name="inconsistent-extension",
-    paper="the linear protocol",
-    step="letter Extension",
-    flaw="Nobody checks that all columns of the extension hold the same choices.",
-    attacker="Charlie, who breaks the rules",
-    takes="what he is sent, one party's noise, and the release",
-    success="he states every size, every noise, and the sum of all models without noise",
-    when="always; at full length after a search",
-    steps=(
-        f"Charlie flips one choice in {BITS_EACH} columns. The label of that bit is now his own xor Delta there.",
-        f"He tries the 2^{BITS_EACH} values until a row opens, and goes on as if nothing had happened.",
-        "At his loot he searches the other bits of Delta in the same way: with them a row opens for the other bit.",
-        "With Delta every gate shows its inputs, and every row opens. One known noise takes the mask off all others.",
-    ),
+ATTACK = describe_attack(
+    "inconsistent-extension",
     variants=(
         _attacked("some columns", "Charlie flips a choice in some columns", tuple(FLIPPED)),
         _attacked("all alike", "Charlie sends the extension that is due", ()),
     ),
     chance=2.0**-BITS_EACH,
-    reading=f"Run here: two searches of {BITS_EACH} bits, one of them in the session; the other {127 - 2 * BITS_EACH} "
-    f"bits he is told. Reckoned, and not run, for K = 1000: 2^{_AT_1000['guesses']:.0f} guesses in place of 2^127, "
-    f"which take 2^{_AT_1000['hashes']:.0f} hashes, or 2^{_AT_1000['with memory']:.0f} and a memory of 2^63 labels. "
-    "The check of Keller, Orsini and Scholl would prevent it.",
     uses_keys=False,
+    bits=BITS_EACH,
+    given_bits=127 - 2 * BITS_EACH,
+    guesses=_AT_1000["guesses"],
+    hashes=_AT_1000["hashes"],
+    with_memory=_AT_1000["with memory"],
 )

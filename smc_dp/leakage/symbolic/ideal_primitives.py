@@ -12,15 +12,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment, dgk, encapsulation, garbling, masking, oblivious, paillier
 from protocols.errors import LocalError
-from smc_dp.leakage.symbolic.box import (
-    Admission,
-    Box,
-    BoxKey,
-    Commitments,
-    Cryptosystem,
-    add_plaintext,
-    raise_box,
-)
+from smc_dp.leakage.symbolic.box import Admission, Box, BoxKey, Commitments, Cryptosystem, add_plaintext, raise_box
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol
 from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, ideal_halves, ideal_words
