@@ -34,7 +34,7 @@ def show(
     check_beside(run_folder, {"--html": html})
     page = run_page(run_folder)
     if html is None:
-        screen.show_lines(text.lines(page, screen.prose_width()))
+        screen.show_lines(text.page_lines(page, screen.prose_width()))
     else:
         write_page(html, page, f"--html: {html}")
         print(f"Written to {html}.")

@@ -76,7 +76,7 @@ def walkthrough(
         refuse({"--views": views}, "only with RUN")
         shown, among = _chosen(protocol or "", known), count("--parties", parties, 2)
         with screen.status() as hear, seldom_collected():
-            made = build.of_protocol(shown, among, stays=everybody_stays, progress=hear)
+            made = build.walkthrough_of_protocol(shown, among, stays=everybody_stays, progress=hear)
     mode = 0o644 if run_folder is None else 0o600  # views are for their owner alone
     write_page(out, made, f"--out: {out}", mode)
     print(f"Written to {out}")
@@ -88,10 +88,10 @@ def _of_run(run_folder: Path, views: Path | None, out: Path) -> Page:
 
     if views is None:
         raise InputError("options.no_views")
-    if build.MARK not in out.name:
-        raise InputError("options.page_without_secret_mark", mark=build.MARK, got=out.name)
+    if build.FILE_MARKER not in out.name:
+        raise InputError("options.page_without_secret_mark", mark=build.FILE_MARKER, got=out.name)
     with screen.status() as hear, seldom_collected():
-        return build.of_run(run_folder, views, hear)
+        return build.walkthrough_of_run(run_folder, views, hear)
 
 
 def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
