@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from protocols.runtime.network import LINKS, Traffic, traffic
+from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.session import Session
 from protocols.runtime.simulate import Run
 from protocols.runtime.transcript import Transcript
@@ -47,7 +47,7 @@ class Cost:
     @classmethod
     def counted(cls, session: Session, record: Transcript) -> Cost:
         """Return the cost that a transcript of separate sites shows: no seconds."""
-        sent = traffic(record.read(), session, LINKS["none"], "mesh")
+        sent = traffic(record.read(), session, LINK_MODELS["none"], "mesh")
         stages = tuple(StageCost(name, t.messages, t.bytes, t.rounds, {}) for name, t in sent.items())
         return cls._of_stages(0.0, stages)
 

@@ -212,7 +212,7 @@ def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Pa
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries][1:]
+    return [entry.state for entry in export.read_history(books.path(party)).entries][1:]
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def test_only_a_proof_that_it_is_not_in_the_sum_gives_a_budget_back(
         for r in spent:
             setting.charge(B, f"sum {r}")
         for r in proved:
-            setting.voided(B, f"sum {r}")
+            setting.refund(B, f"sum {r}")
         return simulated(session, identities, seeds, inputs, setting, *home)
 
     monkeypatch.setattr(execution, "simulate", simulate)
