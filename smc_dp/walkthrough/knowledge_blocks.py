@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from smc_dp.leakage.matrix import Row
-from smc_dp.leakage.matrix_groups import _LEVEL_MARKS, _RESULT, SECRET_GROUPS, group_cells
+from smc_dp.leakage.matrix_groups import _LEVEL_MARKS, _RESULT, SECRET_GROUPS, cells_by_secret
 from smc_dp.leakage.matrix_text import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
 from smc_dp.walkthrough.knowledge import CASES, PARTS, Knowledge
@@ -75,7 +75,7 @@ def _shown(row: Row) -> Mapping[str, str]:
     """Return the cells of a row by kind, with what the result tells."""
     levels = {cell.level for secret, cell in row.cells.items() if _letter(secret) == "S"}
     sums = {_RESULT: "own" if levels == {"own"} else _LEVEL_MARKS["nothing"]} if levels else {}
-    return sums | group_cells(replace(row, given=False))
+    return sums | cells_by_secret(replace(row, given=False))
 
 
 def _names(course: KnowledgeTrace) -> str:

@@ -13,7 +13,7 @@ from broken.matrix_mutants import WITHOUT_CHOICE
 
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.leakage.matrix import LEVELS, compute_matrix
+from smc_dp.leakage.matrix import LEVELS, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import WorldRuns
 from smc_dp.leakage.symbolic.worlds import base_world, rotate_permutations
 from smc_dp.walkthrough import knowledge_trace as spared
@@ -38,7 +38,7 @@ def one_setting(protocol: Protocol) -> Protocol:
 
 @pytest.mark.parametrize("name", SYMBOLIC)
 def test_after_the_last_step_knowledge_is_the_coalition_matrix(name: str) -> None:
-    rows = compute_matrix(one_setting(PROTOCOLS[name]), 2).rows
+    rows = coalition_matrix(one_setting(PROTOCOLS[name]), 2).rows
     assert found(name).knows[-1].matrix.rows == rows
 
 
@@ -127,7 +127,7 @@ def test_a_party_that_vanishes_is_in_no_later_step() -> None:
 
 @pytest.mark.slow
 def test_three_parties_of_the_curator_protocol() -> None:
-    rows = compute_matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
+    rows = coalition_matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
     c = found("pathak2010", 3)
     assert c.knows[-1].matrix.rows == rows
     # a relay of one other party at most comes to P1, so in no world are both sizes known before the slots
