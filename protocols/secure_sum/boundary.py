@@ -1,4 +1,4 @@
-"""What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
+"""Limitations of the claim, the worst first; each attack of a coalition outside of it succeeds in every run.
 
 An attack is given the public parameters p, the views of the coalition's members, and what was published; nothing else.
 All members follow the protocol.
@@ -23,7 +23,7 @@ Coalitions = tuple[tuple[str, ...], ...]
 
 
 def with_shares_enough(p: Parameters) -> Coalitions:
-    """Charlie and T parties; or T parties, where masked inputs are published."""
+    """Return the coalitions of Charlie and T parties; or of T parties, where masked inputs are published."""
     if not p.D or p.degree or p.T >= p.K:
         return ()
     parties = p.parties[: p.T]
@@ -31,8 +31,8 @@ def with_shares_enough(p: Parameters) -> Coalitions:
 
 
 def one_addend(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
-    """What the next party added to the first sum, noise included: shares of its seed and of its secret mask key take
-    all masks off its masked input.
+    """Compute what the next party added to the first sum, noise included: T shares of its seed and of its secret mask
+    key take all masks off its masked input.
     """
     parties = [view for view in views if view.name != CURATOR_NAME]
     victim = _victim(p, views)
@@ -47,12 +47,12 @@ def one_addend(p: Parameters, views: Sequence[View], published: Mapping[str, Any
 
 
 def all_but_one(p: Parameters) -> Coalitions:
-    """Charlie and all parties but the last, where they are more than t."""
+    """Return the coalition of Charlie and all parties but the last, where they are more than t."""
     return () if p.output == SHARES or p.t >= p.K - 1 else ((*p.parties[:-1], CURATOR_NAME),)
 
 
 def the_others(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
-    """What those who are not here added to the first sum, noise included: it, less what these added."""
+    """Compute what the others added to the first sum, noise included: the sum less what these added."""
     (said,) = published.values()
     mine = [_input(view) for view in views if view.name != CURATOR_NAME]
     known = p.ring.add_vectors(*(x.numbers[0] for x in mine), *(x.noise[0] for x in mine))
@@ -76,7 +76,7 @@ def _input(view: View) -> Addends:
 
 
 def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], victim: int) -> tuple[Vector, bytes]:
-    """A party's masked input to the first sum, and its context."""
+    """Return a party's masked input to the first sum, and its context."""
     charlie = next((view for view in views if view.name == CURATOR_NAME), None)
     if charlie is not None:
         read = _read(charlie, Masked, p.parties[victim])
@@ -88,7 +88,7 @@ def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], 
 
 
 def _read(view: View, kind: type[M], sender: str) -> M:
-    """The first message of this kind by this sender."""
+    """Return the first message of this kind by this sender."""
     return next(message for who, message in view.mail if who == sender and isinstance(message, kind))
 
 

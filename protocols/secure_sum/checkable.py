@@ -1,4 +1,4 @@
-"""What anybody can check of a secure sum who was not there: a published opening, dealers whose shares open nothing."""
+"""Public verification of a secure sum: a published opening, and dealers whose shares open nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SharesHeld = dict[tuple[int, int, bool], dict[int, bytes]]
 def published(
     p: Parameters, session: bytes, greetings: _Greetings, said: Mapping[str, Any], attested: Attested
 ) -> Violation | None:
-    """What is wrong with what Charlie added up in public."""
+    """Return what is wrong with the opening that Charlie published."""
     opened = said.get(CURATOR_NAME)
     if not isinstance(opened, PublishedOpening):
         missing = Fault("sum.not_published")
@@ -34,7 +34,7 @@ def published(
 
 
 def needs(p: Parameters, said: Mapping[str, Any]) -> Iterator[RequiredMessage]:
-    """The masked input of each member of each published sum; raises `LocalError` for a list of strangers."""
+    """Yield the masked input of each member of each published sum; raise `LocalError` for a list of strangers."""
     opened = said.get(CURATOR_NAME)
     for r, listed in enumerate(() if opened is None else opened.members):
         yield from (RequiredMessage(p.parties[i], CURATOR_NAME, Masked.__name__, stage(r)) for i in p.members(listed))
@@ -47,7 +47,7 @@ def contradicted(
     said: Mapping[str, Any],
     statements: Sequence[tuple[str, Any]],
 ) -> Violation | None:
-    """Charlie, if he signed another list or another result of a sum than he published."""
+    """Return the violation of Charlie if he signed another list or another result of a sum than he published."""
     opened = said.get(CURATOR_NAME)
     if opened is None:
         return None
@@ -65,8 +65,8 @@ def contradicted(
 
 
 def told(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> Violation | None:
-    """Who dealt T shares that it committed to, and that do not open what it greeted with; in a circle nobody is asked,
-    for whose neighbour somebody is does not show in greetings.
+    """Return the dealer of T shares that it committed to and that do not open what it greeted with; None in a sparse
+    graph, where greetings do not show who is whose neighbour.
     """
     if not p.D or p.degree:
         return None
@@ -82,7 +82,7 @@ def told(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessag
 
 
 def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> _SharesHeld:
-    """The shares in these letters that their dealers committed to; for others nobody answers."""
+    """Return the shares in these messages that their dealers committed to; for others nobody answers."""
     found: _SharesHeld = {}
     for letter in letters:
         for dealer, holder, r, held in (*_given(p, greetings, letter), *_shown(p, greetings, letter)):
@@ -93,7 +93,7 @@ def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMess
 
 
 def _given(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
-    """Dealer, holder, sum and shares, as a dealer gave them."""
+    """Yield dealer, holder, sum and shares, as a dealer gave them."""
     if not isinstance(letter.message, Shares) or not {letter.sender, letter.to} <= set(p.parties):
         return
     dealer, holder = p.parties.index(letter.sender), p.parties.index(letter.to)
@@ -103,7 +103,7 @@ def _given(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> It
 
 
 def _shown(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
-    """The same as a holder showed them; of two shares only one."""
+    """Yield dealer, holder, sum and shares, as a holder showed them; of two shares only one."""
     if not isinstance(letter.message, Unmask) or letter.sender not in p.parties:
         return
     r = next((r for r in range(p.R) if stage(r) == letter.stage), None)
@@ -117,7 +117,7 @@ def _shown(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> It
 
 
 def _enough(p: Parameters, shares: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:
-    """T of them at a time, so that each is in some of these."""
+    """Yield T shares at a time, so that each share is in some of these."""
     items = sorted(shares.items())
     for last in items[p.T - 1 :]:
         yield dict([*items[: p.T - 1], last])

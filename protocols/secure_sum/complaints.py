@@ -1,4 +1,4 @@
-"""Complaints about shares: who accuses whom, what the accused open, and whether that is what they committed to.
+"""Complaints about shares: who accuses whom, the shares that accused dealers open, and whether they committed to these.
 
 A holder complains of shares that do not hash to the root in their dealer's greeting. The dealer opens these shares, and
 the same predicate decides. A number `accused` lists the dealers that one holder accuses, bit i for party i; there is

@@ -52,7 +52,9 @@ async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDeal
 async def settled(
     me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, dealt: dealing.Seeds, held: _HeldByDealer
 ) -> _HeldByDealer:
-    """What everybody gives me to hold and has committed to: as it was sent, or as it was disclosed on my complaint."""
+    """Return the shares that I hold of every dealer, all as committed to: as they were sent, or as disclosed on my
+    complaint.
+    """
     mine = complaints.accused(p, greetings, me.index, held)
     me.send(me.curator, Ready(roster, (mine,), (me.attest(Complaint(roster, mine)),)))
     start = await started(me, roster, STARTED)
@@ -76,8 +78,8 @@ async def settled(
 
 
 async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, ready: Sequence[Ready]) -> None:
-    """Charlie tells everybody all complaints, and every holder what the dealers that it accuses disclose to it, if all
-    is as they committed to; a dealer whose disclosure is not is shown to everybody, and is the one who is left out.
+    """Run Charlie's side: tell everybody all complaints, and every holder the shares that were disclosed to it. A
+    dealer that disclosed others than it committed to is shown to everybody, and is the one who is left out.
     """
     every = tuple(said.accused[0] for said in ready)
     signatures = tuple(said.signature[0] for said in ready)
@@ -106,7 +108,7 @@ async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: b
 
 
 async def started(me: Endpoint, roster: bytes, deadlines: int | None = None) -> Start:
-    """1. Everybody is still there, and saw the same greetings."""
+    """Wait for `Start`: everybody is still there, and saw the same greetings."""
     start = await me.receive(me.curator, Start, deadlines=deadlines)
     if start.roster != roster:
         me.refuse(me.curator, "sum.among_other_greetings")
@@ -114,7 +116,7 @@ async def started(me: Endpoint, roster: bytes, deadlines: int | None = None) -> 
 
 
 async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> tuple[int, ...]:
-    """Who accuses whom, mine as I said it, and everybody's signed."""
+    """Return who accuses whom, mine as I said it, and everybody's signed."""
     heard = await me.receive(me.curator, Accused)
     if heard.accused[me.index] != mine:
         me.refuse(me.curator, "complaint.withheld")
@@ -127,7 +129,7 @@ async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> tuple
 async def _convinced(
     me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, every: Sequence[int], wrong: int
 ) -> NoReturn:
-    """The dealer that Charlie names answered with other shares than it committed to, or Charlie lies."""
+    """Refuse the dealer whom Charlie names if it answered with other shares than it committed to, and else Charlie."""
     shown = await me.receive(me.curator, Disclosed)
     disclosure = Disclosure(roster, complaints.digest(p, every), complaints.shares_digest(complaints.read(shown)))
     for i, name in enumerate(p.parties):

@@ -1,4 +1,4 @@
-"""What the sums are worth: the ideal functionality, simulators, and a model for audits. The theorem is in NOTES.md.
+"""Ideal functionality of the sums, simulators, and a model for audits. The theorem is in NOTES.md.
 
 Theorem. Let Charlie and any t parties deviate at will, statically. Their view of R sums can be made from: for each sum
 at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
@@ -63,30 +63,32 @@ IN_A_CIRCLE = (
 
 
 def assumed(p: Parameters) -> str:
-    """What is assumed under these parameters."""
+    """Return what is assumed under these parameters."""
     if not p.degree:
         return ASSUMPTIONS
     return IN_A_CIRCLE.format(degree=p.degree, threshold=p.T) + _STRENGTH
 
 
 def distance(p: Parameters) -> Fraction | None:
-    """In a circle the probability that it does not do; otherwise there is no statistical term."""
+    """Return the probability that a sparse graph does not do; otherwise there is no statistical term."""
     return p.failure if p.degree else None
 
 
 def keeps(p: Parameters) -> bool:
-    """Whether the claim is about coalitions who keep to the protocol alone: it is in a circle."""
+    """Return whether the claim is about semi-honest coalitions alone: it is in a sparse graph."""
     return bool(p.degree)
 
 
 def functionality(p: Parameters, inputs: Mapping[str, Addends], r: int, members: Collection[int]) -> Vector:
-    """S_r: the sum of what these parties add, noise included."""
+    """Return S_r: the sum of what these parties add, noise included."""
     mine = [inputs[p.parties[i]] for i in members]
     return p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
 
 
 def claimed(p: Parameters, names: Sequence[str]) -> bool:
-    """Charlie with at most t parties. Without Charlie: any parties, but fewer than T where masked inputs are public."""
+    """Return whether a coalition is claimed: Charlie with at most t parties; without Charlie any parties, but fewer
+    than T where masked inputs are public.
+    """
     parties = [name for name in names if name != CURATOR_NAME]
     if CURATOR_NAME in names:
         return len(parties) <= p.t
@@ -101,8 +103,8 @@ def simulate_with_charlie(
     rng: Stream,
     gone: Collection[int] = (),
 ) -> Readings:
-    """All that Charlie and these parties read, from their own inputs and the sums of the honest who are not gone; these
-    vanish when they have dealt.
+    """Simulate what Charlie and these parties read, from their own inputs and the sums of the honest who have not
+    dropped out; those in `gone` drop out when they have dealt.
     """
     survivors = [i for i in range(p.K) if i not in gone]
     if not p.D:
@@ -130,7 +132,7 @@ def simulate_with_charlie(
 def _simulate_closed(
     p: Parameters, members: Collection[int], own: Mapping[int, Addends], honest: Sequence[Vector], rng: Stream
 ) -> Readings:
-    """The same where nobody may vanish, and nothing is opened."""
+    """Simulate the same view where nobody may drop out, and nothing is opened."""
     secrets = [dealing.closed(rng.fork(f"dealer {i}")) for i in range(p.K)]
     keys = [masking.closed_key(secret) for secret in secrets]
     pairs = [masking.closed_pairs(secret, i, keys) for i, secret in enumerate(secrets)]
@@ -145,7 +147,7 @@ def _simulate_closed(
 
 
 def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, larger: _Covers | None = None) -> Readings:
-    """All that these parties read without Charlie: shares of seeds, and of nothing else. What is dealt is drawn here,
+    """Simulate what these parties read without Charlie: shares of seeds, and nothing else. What is dealt is drawn here,
     unless the simulator of a larger coalition has drawn it.
     """
     if not p.D:
@@ -160,13 +162,13 @@ def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, large
 
 
 def _seats(p: Parameters, rng: Stream) -> tuple[tuple[int, ...], ...]:
-    """Everybody's neighbours in a circle, in an order of its own."""
+    """Draw everybody's neighbours in a sparse graph, in an order of its own."""
     return graph.everybodys(p.degree, graph.circle(b"", rng.bytes(masking.DIGEST_BYTES), p.K)) if p.degree else ()
 
 
 class _Covers:
-    """What everybody dealt, and in a circle what covers it on its way: real towards a member and from one, any bytes
-    between honest parties.
+    """Simulated shares, and in a sparse graph their encryptions: real towards a member and from one, any bytes between
+    honest parties.
     """
 
     def __init__(
@@ -182,18 +184,18 @@ class _Covers:
         self._made = {i: self._covered(i) for i in range(p.K)} if p.degree else {}
 
     def held(self, holder: int) -> list[tuple[int, tuple[Held, ...]]]:
-        """The dealers whose shares a party holds, with these."""
+        """Return the dealers whose shares a party holds, with these."""
         if not self._near:
             return [(i, of.shares[holder]) for i, of in enumerate(self._dealt)]
         at_each = enumerate(self._near[holder])
         return [(i, self._dealt[i].shares[graph.slot(self._p.degree, at)]) for at, i in at_each]
 
     def dealt_by(self, dealer: int) -> Sequence[bytes]:
-        """What a party sends to Charlie for its neighbours; nothing outside of a circle."""
+        """Return what a party sends to Charlie for its neighbours; nothing in the complete graph."""
         return self._made.get(dealer, ())
 
     def passed_to(self, holder: int) -> Sequence[bytes]:
-        """What Charlie passes on to a party."""
+        """Return what Charlie passes on to a party."""
         return dealing.passed_on(self._p, self._near[holder], [self._made[i] for i in range(self._p.K)])
 
     def _covered(self, dealer: int) -> tuple[bytes, ...]:
@@ -205,7 +207,7 @@ class _Covers:
 
 
 def _dummies(p: Parameters, honest: Sequence[int], S: Vector, rng: Stream) -> dict[int, Vector]:
-    """Any numbers of the honest parties that add up to S."""
+    """Draw numbers of the honest parties that add up to S."""
     return dict(zip(honest, p.ring.split_vector(S, len(honest), rng), strict=True)) if honest else {}
 
 
@@ -221,12 +223,12 @@ def _numbers(found: Mapping[str, Sequence[bytes]]) -> Readings:
 
 
 def dry_run_parameters(p: Parameters) -> Parameters:
-    """The same names and sums with one number in each block."""
+    """Return parameters of the same names and sums with one number in each block."""
     return replace(p, sums=tuple(tuple(Block(1, b.noise) for b in blocks) for blocks in p.sums))
 
 
 def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    """The numbers x_j and the noise E_j of each party, in each sum."""
+    """Return the numbers x_j and the noise E_j of each party, in each sum."""
     given: dict[str, tuple[Any, ...]] = {
         name: (p, Addends(_unknowns(p, f"x_{j}", unknown), _unknowns(p, f"E_{j}", unknown)))
         for j, name in enumerate(p.parties, start=1)
@@ -235,7 +237,7 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
 
 
 def at_home(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A party knows what it adds to the first sum; for that to the others it asks."""
+    """Split a party's inputs: it knows what it adds to the first sum, and asks for its addends of the others."""
     if len(given) < 2:
         return given, ()
     each = zip(given[1].numbers, given[1].noise, strict=True)
@@ -244,7 +246,7 @@ def at_home(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tup
 
 
 def _unknowns(p: Parameters, name: str, unknown: Unknown) -> tuple[Vector, ...]:
-    """One vector a sum; the number of a coordinate goes on over all sums."""
+    """Return one vector a sum; the number of a coordinate goes on over all sums."""
     found, start = [], 1
     for r in range(p.R):
         found.append(tuple(unknown(f"{name}({i})", p.ring_bits) for i in range(start, start + p.length(r))))
@@ -255,14 +257,14 @@ def _unknowns(p: Parameters, name: str, unknown: Unknown) -> tuple[Vector, ...]:
 def given(
     p: Parameters, inputs: Inputs, said: Sequence[tuple[str, Message]], members: Collection[str]
 ) -> Mapping[str, int]:
-    """What a coalition is given, coordinate by coordinate over all sums that it came to."""
+    """Return what the functionality gives a coalition, coordinate by coordinate over all sums that were reached."""
     addends = {name: inputs[name][1] for name in p.parties}
     sums = (functionality(p, addends, r, parties) for r, parties in enumerate(asked.took_part(p, said, members)))
     return {f"S({i})": x for i, x in enumerate((x for S in sums for x in S), start=1)}
 
 
 def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
-    """Every field that hides something from its reader, always mod a power of two."""
+    """Return every field that hides something from its reader, always mod a power of two."""
     seed = 8 * masking.SECRET_BYTES
     return (
         Mask("Masked.y", p.ring_bits),
@@ -272,12 +274,12 @@ def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
 
 
 def gathered(p: Parameters, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a participant knew and what it asked for as one input: of a party, for Charlie has none."""
+    """Join what a party knew and what it asked for as one input; Charlie has none."""
     return given if len(given) < 2 else (given[0], joined(p, *given[1:]))
 
 
 def agrees(p: Parameters, given: Inputs, published: Mapping[str, Any]) -> bool:
-    """Whether the published sums are those of what their members added."""
+    """Return whether the published sums are those of what their members added."""
     addends = {name: joined(p, *given[name][1:]) for name in p.parties}
     if p.output == SHARES:
         total = p.ring.add_vectors(*(share.y for share in published.values()))
@@ -340,7 +342,7 @@ SESSIONS = (
 
 
 def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
-    """Everybody adds the same in both, as numbers without noise, or as noise alone."""
+    """Return two worlds with the same sums: everybody adds the same as numbers without noise, or as noise alone."""
     M = p.ring.modulus
     z = [tuple(tuple((M // p.K * i + 3) % M for _ in range(p.length(r))) for r in range(p.R)) for i in range(p.K)]
     nothing = tuple((0,) * p.length(r) for r in range(p.R))
@@ -351,7 +353,7 @@ def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
 
 
 def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callable[[tuple[str, ...]], Readings]:
-    """The simulators for one execution in either world."""
+    """Return the simulators for one execution in either world."""
     world, _ = worlds(p)
     given = {name: world[name][1] for name in p.parties}
 
@@ -367,14 +369,14 @@ def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callab
 
 
 def leaving(p: Parameters) -> Mapping[str, int]:
-    """The last party sends what it greets with, the shares and that it is ready, and no masked input; in a circle its
-    greeting, its coin and the shares.
+    """Return how many messages the last party sends before it drops out: its greeting, its shares and `Ready`; in a
+    sparse graph its greeting, its coin and the shares.
     """
     return {p.parties[-1]: 3 if p.degree else p.K + 1} if p.D else {}
 
 
 def simulation_of_the_rest(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
-    """The simulators for one execution without the last party."""
+    """Return the simulators for one execution without the last party."""
     return simulation(p, rng, (p.K - 1,))
 
 

@@ -1,4 +1,4 @@
-"""What anybody can check of sums that were published with all that Charlie added up (`verifiable`).
+"""Verification of sums that were published with all that Charlie added up (`verifiable`).
 
 The greetings and the publication are enough: every masked input is signed for this sum by who sent it, enough survivors
 signed the list, every opened seed is the one that its owner greeted with, and the sum of the masked inputs without
@@ -26,8 +26,8 @@ Attested = Callable[[str, Message, bytes], bool]
 
 @dataclass(frozen=True)
 class OpeningFault:
-    """What is wrong with a publication. `shows`: whether Charlie's signature of it shows that he deviated, whatever the
-    greetings are said to be. It does where all that parties signed holds for these, for then he had the same.
+    """Fault of a publication. `shows`: whether Charlie's signature of it shows that he deviated, whatever the greetings
+    are said to be. It does where all that parties signed holds for these, for then he had the same.
     """
 
     fault: Fault
@@ -41,7 +41,7 @@ def fault(
     published: PublishedOpening,
     attested: Attested,
 ) -> OpeningFault | None:
-    """Why the published sums are not those of the masked inputs; None if they are."""
+    """Return why the published sums are not those of the masked inputs; None if they are."""
     if found := roster.fault(p, greetings):
         name, unusable = found
         return OpeningFault(unusable.within(name or ""), False)
@@ -75,7 +75,7 @@ def _of_members(p: Parameters, members: int) -> OpeningFault | None:
 def _of_signatures(
     p: Parameters, r: int, at: bytes, members: int, opening: Opening, attested: Attested
 ) -> OpeningFault | None:
-    """What parties should have signed and did not, for these greetings."""
+    """Return what parties should have signed and did not, for these greetings."""
     U = p.members(members)
     digests = {i: masking.digest(opening.y[i], p.width) for i in U}
     for i, name in enumerate(p.parties):
@@ -109,7 +109,7 @@ def _of_values(
     keys: tuple[bytes, ...],
     greetings: Mapping[str, Greeted[MaskKeys]],
 ) -> OpeningFault | None:
-    """Whether what is opened is what its owners greeted with, and the sum what comes of it."""
+    """Return what was opened and is not as its owner greeted, or that the sum is another."""
     U = p.members(members)
     for i, seed in enumerate(opening.seeds):
         said = greetings[p.parties[i]].message.commitments[r]
@@ -125,7 +125,7 @@ def _of_values(
 
 
 def _of_sum(p: Parameters, published: PublishedOpening, r: int, start: int) -> Opening:
-    """The part of one sum, which begins after so many numbers of each party."""
+    """Return the part of sum r, which begins after `start` numbers of each party."""
     d, first, at = p.length(r), p.K * start, p.K * r
     return Opening(
         tuple(published.y[first + i * d : first + (i + 1) * d] for i in range(p.K)),

@@ -1,4 +1,4 @@
-"""Stages 0 and 1 in a circle: who stands beside whom follows from everybody's coin, and shares come through Charlie.
+"""Stages 0 and 1 in a sparse graph: neighbours follow from everybody's coin, and shares come through Charlie.
 
 Each party commits to a coin in its greeting, and opens it when everybody has greeted. The order of the circle is a
 function of the root over all greetings and coins: a party sees that its own are under it, and that all coins are as
@@ -22,7 +22,7 @@ _Greetings = Mapping[str, Greeted[MaskKeys]]
 
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
-    """P_j: its neighbours, and its shares of their seeds, when everybody has dealt."""
+    """Run P_j: return its neighbours, and its shares of their seeds, when everybody has dealt."""
     own = (await me.greetings(MaskKeys, (me.name,)))[me.name]
     dealt = dealing.deal(p, me.greeting_rng)
     if masking.public_key(dealt.s[0]) != own.message.keys[0]:  # an older one, whose coin is known
@@ -38,7 +38,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Book:
-    """Charlie: what the parties committed to, and who stands beside whom, when all of them have dealt."""
+    """Run Charlie: return what the parties committed to, and the neighbours of each, when all of them have dealt."""
     greetings = await me.greetings(MaskKeys)
     roster.check(me, p, greetings)
     said = [greetings[name].message for name in p.parties]
@@ -53,7 +53,7 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
 
 
 async def _seated(me: Endpoint, p: Parameters, own: Greeted[MaskKeys], coin: bytes) -> tuple[bytes, tuple[int, ...]]:
-    """1. The root over all greetings and coins, mine among them, and who stands beside me."""
+    """Return the root over all greetings and coins, mine among them, and my neighbours (step 1)."""
     me.send(me.curator, Coin(coin))
     got = await me.receive(me.curator, Circle)
     if dealing.climbed(graph.leaf(me.index, own.digest, coin), me.index, got.path) != got.root:
@@ -63,7 +63,9 @@ async def _seated(me: Endpoint, p: Parameters, own: Greeted[MaskKeys], coin: byt
 
 
 async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
-    """1. The root over all greetings and coins, these as they were committed to, and to all what leads there."""
+    """Return the root over all greetings and coins, checked against their commitments, and send everybody its path
+    (step 1).
+    """
     coins = [opened.coin for opened in await me.gather(p.parties, Coin)]
     for i, name in enumerate(p.parties):
         if dealing.coin_commitment(i, coins[i]) != greetings[name].message.commitments[p.R]:
@@ -78,7 +80,7 @@ async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
 async def _held(
     me: Endpoint, p: Parameters, root: bytes, near: Sequence[int], greetings: _Greetings, dealt: dealing.Seeds
 ) -> tuple[tuple[Held, ...], ...]:
-    """1. To every neighbour its shares, and what each of them gives me, if it is what it greeted with."""
+    """Send every neighbour its shares, and return those that I hold, as greeted with (step 1)."""
     context = roster.under(me.session_id, root)
     agreed = {i: masking.agree(dealt.box, greetings[p.parties[i]].message.keys[p.R]) for i in near}
     me.send(me.curator, Handed(dealing.covered(context, me.index, agreed, dealt)))

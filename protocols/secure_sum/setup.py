@@ -18,8 +18,8 @@ from protocols.secure_sum.values import Book, Secrets, Vault
 
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
-    """P_j: its shares of all seeds, when everybody is ready; where nobody may vanish, what it has in common with each
-    other party.
+    """Run P_j: return its shares of all seeds, when everybody is ready; where nobody may drop out, its common values
+    with the other parties.
     """
     if not p.D:
         vault = await _paired(me, p)
@@ -41,7 +41,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Book:
-    """Charlie: what the parties committed to, when all of them are ready."""
+    """Run Charlie: return what the parties committed to, when all of them are ready."""
     greetings, vault = await _greeted(me, p)
     said = [greetings[name].message for name in p.parties]
     # A holder waits one deadline for a silent dealer before it is ready, and accuses it.
@@ -58,13 +58,15 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
 
 
 async def _greeted(me: Endpoint, p: Parameters) -> tuple[Mapping[str, Greeted[MaskKeys]], Vault]:
-    """0. All greetings, or none: a party that some do not see would have its masks with the others alone."""
+    """Return all greetings, or none: a party that some do not see would have its masks with the others alone (step
+    0).
+    """
     greetings = await me.greetings(MaskKeys)
     return greetings, _vault(me, p, greetings, masking.agreeing)
 
 
 async def _paired(me: Endpoint, p: Parameters) -> Vault:
-    """0. The same, and what a party has in common with each other one, by one agreement. No greeting is kept."""
+    """Return the common values of a party with each other one, by one agreement (step 0). No greeting is kept."""
     greetings, secret = await me.greetings(MaskKeys), dealing.closed(me.greeting_rng)
     keys = roster.keys(p, greetings)[0]
     pairs = masking.closed_pairs(secret, me.index, keys)
@@ -76,7 +78,7 @@ async def _paired(me: Endpoint, p: Parameters) -> Vault:
 def _vault(
     me: Endpoint, p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]], agreeing: Callable[[bytes], bytes | None]
 ) -> Vault:
-    """Of greetings whose mask keys can all be used."""
+    """Return the vault of greetings whose mask keys can all be used."""
     roster.check(me, p, greetings, agreeing)
     return Vault(roster.digest(p, greetings), roster.first_query(me.session_id), roster.keys(p, greetings))
 

@@ -21,7 +21,7 @@ UNSIGNED = bytes(SIGNATURE_BYTES)
 
 
 async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
-    """P_j. Learns S_r and who took part."""
+    """Run P_j, who learns S_r and who took part."""
     at = steps.context(me, vault, r)
     # 2. the masked input
     steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
@@ -50,7 +50,7 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
 
 
 async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
-    """Charlie. Learns S_r and who took part."""
+    """Run Charlie, who learns S_r and who took part."""
     at = steps.context(me, book.vault, r)
     # 2.
     inputs = steps.admitted(me, p, at, await me.collect(p.parties, Masked))
@@ -73,7 +73,7 @@ async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
 
 
 def _listed(me: Endpoint, p: Parameters, listed: Survivors) -> tuple[int, ...]:
-    """Who survived, as Charlie says and signs."""
+    """Return the survivors, as Charlie says and signs."""
     if not me.attested(me.curator, Listed(listed.context, listed.members, listed.inputs), listed.signature):
         me.refuse(me.curator, "survivors.not_signed")
     try:
@@ -85,7 +85,7 @@ def _listed(me: Endpoint, p: Parameters, listed: Survivors) -> tuple[int, ...]:
 def _signers(
     me: Endpoint, p: Parameters, agreed: Agreed, signatures: Mapping[int, bytes], among: Collection[int]
 ) -> tuple[int, ...]:
-    """Which of these parties have signed, each counted once; as many as are wanted, and no more."""
+    """Return which of these parties have signed, each counted once; as many as are wanted, and no more."""
     inside = frozenset(among)
     shown = [i for i in signatures if i in inside]
     return tuple(islice((i for i in shown if me.attested(p.parties[i], agreed, signatures[i])), p.Q))
@@ -95,7 +95,7 @@ def _signers(
 
 
 def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: Mapping[int, Masked]) -> Listed:
-    """3. The one list of survivors of this sum, to all."""
+    """Send the one list of survivors of this sum to all (step 3)."""
     masked = {i: (masking.digest(m.y, p.width), m.signature) for i, m in inputs.items()}
     listed = Listed(at, p.listed(U), roster.inputs(masked))
     me.broadcast(p.parties, Survivors(at, listed.members, listed.inputs, me.attest(listed)))
@@ -105,8 +105,8 @@ def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: M
 async def _certified(
     me: Endpoint, p: Parameters, book: Book, agreed: Agreed, among: Sequence[int], why: str = ""
 ) -> tuple[bytes, ...]:
-    """4., 5. The signatures of enough of these parties, to all, in a circle to each those of its neighbours; `why`
-    there is nothing else to sign.
+    """Return the signatures of enough of these parties, and send them to all, in a sparse graph to each those of its
+    neighbours (steps 4, 5); `why` there is nothing else to sign.
     """
     valid: dict[str, bytes] = {}
     for name, signed in (await me.collect(_names(p, among), Signed)).items():
@@ -126,14 +126,14 @@ async def _certified(
 
 
 def _fewest(p: Parameters, book: Book, signed: Collection[str]) -> int:
-    """How many have signed, or how many of the party's neighbours of whom it is the least."""
+    """Return the number that have signed, or that number among the neighbours of the party where it is the least."""
     if not book.near:
         return len(signed)
     return min(sum(p.parties[j] in signed for j in beside) for beside in book.near)
 
 
 async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, count: int) -> NoReturn:
-    """Too few are there: have it signed that this sum is nobody's, so that nobody pays for it, and stop."""
+    """Have it signed that this sum is nobody's, for too few are there, so that nobody pays for it, and stop."""
     few = Fault("sum.too_few_took_part", {"got": count, "parties": p.K, "sum": r, "wanted": p.fewest})
     listed = _propose(me, p, at, (), {})
     await _certified(me, p, book, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
@@ -143,7 +143,9 @@ async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, 
 def _opened(
     me: Endpoint, p: Parameters, book: Book, r: int, U: Sequence[int], got: Mapping[str, Unmask]
 ) -> dict[int, bytes]:
-    """6. Of every party the secret that T shares open; shares that its dealer did not commit to are dropped."""
+    """Return for every party the secret that T shares open; shares that its dealer did not commit to are dropped (step
+    6).
+    """
     good: dict[int, dict[int, bytes]] = {i: {} for i in range(p.K)}
     for name, unmask in got.items():
         holder = p.parties.index(name)

@@ -1,4 +1,4 @@
-"""Which shares of a seed leave its holder, and what they open."""
+"""Shares of a seed that leave their holder, and what they open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TRIES = 128  # subsets of shares for one secret: a second of Charlie's time
 
 
 def unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) -> Unmask:
-    """Of each dealer one share: of its seed b if it is in U, of its mask key s if not, never both."""
+    """Return one share of each dealer: of its seed b if it is in U, of its mask key s if not, never both."""
     held, inside = tuple(zip(vault.near or range(p.K), vault.of(r).held, strict=True)), frozenset(U)
     shown = tuple(h.b if i in inside else h.s for i, h in held)
     hidden = tuple(h.s if i in inside else h.b for i, h in held)
@@ -27,7 +27,7 @@ def unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) -> Unmask:
 
 
 def not_dealt(p: Parameters, book: Book, r: int, holder: int, U: Collection[int], got: Unmask) -> tuple[int, ...]:
-    """The dealers whose shares here are not those that they committed to give to this holder."""
+    """Return the dealers whose shares here are not those that they committed to give to this holder."""
     dealers = enumerate(book.dealers(holder))
     return tuple(i for at, i in dealers if not is_dealt(p, book.leaves, r, i, holder, i in U, got, at))
 
@@ -62,7 +62,7 @@ def subsets(holders: Sequence[int], count: int, rng: Stream) -> Iterator[tuple[i
 
 
 def is_promised(commitment: bytes, key: bytes, dealer: int, r: int, of_seed: bool, opened: bytes) -> bool:
-    """Whether this is the seed behind a commitment, or the secret behind a mask key.
+    """Return whether this is the seed behind a commitment, or the secret behind a mask key.
 
     Of a secret mask key only the public one is held against it: five bits of it make no difference.
     """
@@ -79,8 +79,8 @@ def is_dealt(
     got: Unmask,
     at: int,
 ) -> bool:
-    """Whether the share shown here, as number `at`, is the one that this dealer committed to; `leaves` by dealer and
-    holder.
+    """Return whether the share shown here, as number `at`, is the one that this dealer committed to; `leaves` by dealer
+    and holder.
     """
     shown, hidden = dealing.hashed(got.shares[at]), got.siblings[at]
     slot = graph.slot(p.degree, at) if p.degree else holder
