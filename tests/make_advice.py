@@ -57,9 +57,9 @@ def drawn(folder: Path) -> Iterator[tuple[Circumstances, list[Rows], Rows]]:
         yield known, [Rows(pooled.X[at], pooled.y[at]) for at in order], Rows(test.X[:TESTED], test.y[:TESTED])
 
 
-def accuracy(prospect: Candidate, rows: list[Rows], test: Rows, seed: str) -> float:
+def accuracy(candidate: Candidate, rows: list[Rows], test: Rows, seed: str) -> float:
     """Of one release."""
-    rng, form = Stream.insecure_from_seed(seed), prospect.form
+    rng, form = Stream.insecure_from_seed(seed), candidate.form
     parts = [form.part(own, rng.fork(f"part {j}")) for j, own in enumerate(rows)]
     return form.model(ideal(form.functionality, parts, rng)).accuracy(test)
 
@@ -70,10 +70,10 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, default=Path(os.environ.get("SMC_DP_DATA", ".")))
     signals, found, narrowest = [], [], []
     for i, (known, rows, test) in enumerate(drawn(parser.parse_args().data_dir)):
-        prospects = [Candidate.build(method, known) for method in METHODS]
-        found.append([accuracy(one, rows, test, f"{i} {one.method.name}") for one in prospects])
-        signals.append(prospects[0].ahead.signal)
-        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: prospects[j].ahead.band.high))
+        candidates = [Candidate.build(method, known) for method in METHODS]
+        found.append([accuracy(one, rows, test, f"{i} {one.method.name}") for one in candidates])
+        signals.append(candidates[0].expected.signal)
+        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: candidates[j].expected.band.high))
         print(i, f"{signals[-1]:.3g}", *(f"{a:.3f}" for a in found[-1]), flush=True)
     A, s = np.array(found), np.array(signals)
     print("signal of newton | settings |", " | ".join(METHODS))

@@ -56,7 +56,7 @@ ATTACKS: Mapping[str, MeasuredAttack] = MappingProxyType(
 )
 
 
-def find(name: str) -> MeasuredAttack:
+def find_attack(name: str) -> MeasuredAttack:
     """Return the attack of this name; raise InputError with all names when there is none."""
     if name not in ATTACKS:
         raise InputError("attack.unknown", attacks=tuple(ATTACKS), got=shown(name))
@@ -85,7 +85,7 @@ def measure(
     `trials`: None for the variant's own number. `hear(done, all)` is called after each. Raises InputError for an
     unknown attack or variant, fewer than 16 trials, and keys that are not a multiple of 16 from 512 to 4096 bits.
     """
-    attack = find(name)
+    attack = find_attack(name)
     known = {v.name: v for v in attack.variants}
     if variant not in known:
         raise InputError("variant.unknown", name=name, known=tuple(known), got=shown(variant))

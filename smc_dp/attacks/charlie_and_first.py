@@ -15,14 +15,14 @@ from protocols.linear.limitations import Everything, everything_of_hubs
 from protocols.linear.parameters import Parameters
 from protocols.runtime.claims import View
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import LINEAR, PartySecret, Played, form_of, play, secrets
+from smc_dp.attacks.sessions import LINEAR_PROGRAM, FinishedRun, PartySecret, draw_secrets, run_program, variant_names
 
 PARTIES, DIMENSION = 5, 2
-CODE: tuple[StepCode, ...] = (submission.party, submission.curator)
+_CODE: tuple[StepCode, ...] = (submission.party, submission.curator)
 """What keeps the halves apart, whoever lays them together."""
 
 
-def everything(p: Parameters, charlie: View, party: View, S: Vector) -> Everything | None:
+def read_everything(p: Parameters, charlie: View, party: View, S: Vector) -> Everything | None:
     """Return the secrets of all parties that these two find; None where they lack halves and rows of the others."""
     try:
         return everything_of_hubs(p, charlie, party, S)
@@ -30,7 +30,7 @@ def everything(p: Parameters, charlie: View, party: View, S: Vector) -> Everythi
         return None
 
 
-def truth(seen: Played, drawn: list[PartySecret]) -> Everything:
+def true_secrets(seen: FinishedRun, drawn: list[PartySecret]) -> Everything:
     """Return every size, every noise, and the sum of all weights."""
     ring = seen.ring
     w, eta = ([ring.vector(x) for x in vectors] for vectors in zip(*((s.w, s.eta) for s in drawn), strict=True))
@@ -38,22 +38,22 @@ def truth(seen: Played, drawn: list[PartySecret]) -> Everything:
 
 
 def _trial(rng: Stream, key_bits: int, *, first: bool) -> bool:
-    drawn = secrets(PARTIES, DIMENSION, rng)
-    seen = play(LINEAR, drawn, key_bits, rng)
+    drawn = draw_secrets(PARTIES, DIMENSION, rng)
+    seen = run_program(LINEAR_PROGRAM, drawn, key_bits, rng)
     other = seen.party(0 if first else 1 + rng.below(PARTIES - 1))
-    return everything(seen.parameters, seen.charlie, other, seen.released) == truth(seen, drawn)
+    return read_everything(seen.parameters, seen.charlie, other, seen.released) == true_secrets(seen, drawn)
 
 
-def with_another(name: str, code: tuple[StepCode, ...] = ()) -> Variant:
+def other_party_variant(name: str, code: tuple[StepCode, ...] = ()) -> Variant:
     """Return the variant of Charlie with a party that is not P_1, which fails."""
-    _, target, about = form_of(LINEAR)
+    _, target, about = variant_names(LINEAR_PROGRAM)
     return Variant(name, target, f"{about}, with any party but P_1", "fails", partial(_trial, first=False), code=code)
 
 
 def _with_first() -> Variant:
-    _, target, about = form_of(LINEAR)
+    _, target, about = variant_names(LINEAR_PROGRAM)
     trial = partial(_trial, first=True)
-    return Variant("Charlie with P_1", target, f"{about}, with P_1", "succeeds", trial, no_fix_yet=True, code=CODE)
+    return Variant("Charlie with P_1", target, f"{about}, with P_1", "succeeds", trial, no_fix_yet=True, code=_CODE)
 
 
 ATTACK = MeasuredAttack(
@@ -70,7 +70,7 @@ ATTACK = MeasuredAttack(
         "a_j xor b_j are the sizes. Charlie's key opens what masks each row: the rows are the noises.",
         "The noise of the smallest is the one in the sum; without it the sum is exact.",
     ),
-    variants=(_with_first(), with_another("Charlie with another", CODE)),
+    variants=(_with_first(), other_party_variant("Charlie with another", _CODE)),
     reading="Nothing is claimed against the two together: whoever runs P_1 has to be chosen as carefully as Charlie.",
     uses_keys=False,
 )

@@ -25,51 +25,51 @@ from protocols.secure_sum.messages import Masked, Unmask
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.charlie_and_first import with_another
+from smc_dp.attacks.charlie_and_first import other_party_variant
 from smc_dp.attacks.sessions import (
-    HARDENED,
-    PRINTED,
+    HARDENED_PROGRAM,
+    PRINTED_PROGRAM,
     PartySecret,
-    different_sizes,
-    left_behind,
-    mail_from,
-    play,
-    secrets,
+    draw_secrets,
+    draw_sizes,
+    message_from,
+    run_program,
+    stage_result,
 )
-from smc_dp.attacks.sums import MOST_ROWS, add_up, on_the_secure_sum, weighted_sum
+from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.methods.sums.among import Among
 
-PARTIES = 3
+_PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
 
 
-def printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
+def read_printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
     """Return every size and who is smallest in the printed protocol: its halves add up as integers."""
-    keys: PartyKeys = left_behind(party, PartyKeys)
-    halves = [mail_from(charlie, name, PrintedCuratorShare) for name in p.parties]
-    opened = [keys.xi.decrypt(mail_from(charlie, name, PrintedSlot).a) for name in p.parties]
+    keys: PartyKeys = stage_result(party, PartyKeys)
+    halves = [message_from(charlie, name, PrintedCuratorShare) for name in p.parties]
+    opened = [keys.xi.decrypt(message_from(charlie, name, PrintedSlot).a) for name in p.parties]
     n = tuple(opened[half.index] + half.b for half in halves)
     return Sizes(n, n.index(min(n)))
 
 
-def unmasked(p: SumParameters, charlie: View, *parties: View) -> Mapping[str, Vector]:
+def unmask_inputs(p: SumParameters, charlie: View, *parties: View) -> Mapping[str, Vector]:
     """Return each other party's masked input without the masks that Charlie and these parties know."""
-    opened = {name: mail_from(charlie, name, Unmask).shares for name in p.parties}
+    opened = {name: message_from(charlie, name, Unmask).shares for name in p.parties}
     places = [p.parties.index(view.name) for view in parties]
-    vaults = [left_behind(view, Vault) for view in parties]  # the first, which still has its secrets
+    vaults = [stage_result(view, Vault) for view in parties]  # the first, which still has its secrets
     keys = {place: vault.of(0).s for place, vault in zip(places, vaults, strict=True)}
     found = {}
     for i, name in enumerate(p.parties):
         if i not in keys:
-            masked = mail_from(charlie, name, Masked)
+            masked = message_from(charlie, name, Masked)
             seed = dealing.opened({holder: opened[p.parties[holder]][i] for holder in range(p.T)})
             found[name] = masks.lift(p, masked.context, {i: masked.y}, {i: seed, **keys}, vaults[0].keys[0])
     return found
 
 
-def sizes_in_the_sum(p: SumParameters, charlie: View, *parties: View) -> Sizes:
+def read_sum_sizes(p: SumParameters, charlie: View, *parties: View) -> Sizes:
     """Return the attackers' answer for the sizes: the last number of each masked input, without known masks."""
-    read = {name: z[-1] for name, z in unmasked(p, charlie, *parties).items()}
+    read = {name: z[-1] for name, z in unmask_inputs(p, charlie, *parties).items()}
     for view in parties:
         read[view.name] = _added(view)[-1]
     n = tuple(read[name] for name in p.parties)
@@ -82,20 +82,20 @@ def _added(view: View) -> Vector:
 
 
 def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
-    drawn = secrets(PARTIES, 1, rng)
-    played = play(PRINTED if printed else HARDENED, drawn, key_bits, rng)
-    find = printed_sizes if printed else sizes_of_charlie_and_party
-    found = find(played.parameters, played.charlie, played.party(rng.below(PARTIES)))
+    drawn = draw_secrets(_PARTIES, 1, rng)
+    played = run_program(PRINTED_PROGRAM if printed else HARDENED_PROGRAM, drawn, key_bits, rng)
+    find = read_printed_sizes if printed else sizes_of_charlie_and_party
+    found = find(played.parameters, played.charlie, played.party(rng.below(_PARTIES)))
     n = tuple(secret.n for secret in drawn)
     return found == Sizes(n, n.index(min(n)))
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
-    n = [1 + size % MOST_ROWS for size in different_sizes(ADDING, rng)]
+    form = shared_weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
+    n = [1 + size % ROW_CAP for size in draw_sizes(ADDING, rng)]
     entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.law.share(rng), 0]) for size in n]
-    seen = add_up(form, entered, rng)
-    found = sizes_in_the_sum(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
+    seen = run_secure_sum(form, entered, rng)
+    found = read_sum_sizes(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
     return found == Sizes(tuple(n), n.index(min(n)))
 
 
@@ -130,8 +130,8 @@ ATTACK = MeasuredAttack(
             lambda rng, bits: _trial(rng, bits, printed=False),
             no_fix_yet=True,
         ),
-        with_another("linear, not P_1"),
-        on_the_secure_sum(
+        other_party_variant("linear, not P_1"),
+        secure_sum_variant(
             "with the number of rows of all in it", _secure_sum, code=(steps.blinded, masks.hide, masks.blind)
         ),
     ),

@@ -19,9 +19,16 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
-from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
-from smc_dp.attacks.synthetic import DIMENSION, like_adult
+from smc_dp.attacks.sessions import (
+    HARDENED_PROGRAM,
+    LINEAR_PROGRAM,
+    PRINTED_PROGRAM,
+    PartySecret,
+    run_program,
+    variant_names,
+)
+from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
+from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Public
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
@@ -38,15 +45,15 @@ WITHIN = 0.16
 EPSILON, LAM = Fraction(1, 20), 1.0
 
 
-def estimated(released: Sequence[int], length_for_one_row: float) -> float:
+def estimate_size(released: Sequence[int], length_for_one_row: float) -> float:
     """Return an outsider's answer for the smallest size, given the mean length of noise for a single row."""
     return length_for_one_row / float(np.linalg.norm(np.array(released, dtype=float)))
 
 
 def _attacked(program: Program) -> Variant:
-    printed = program is PRINTED
+    printed = program is PRINTED_PROGRAM
     method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
-    public = Public(1 + len(OTHERS), DIMENSION, 2)
+    public = Public(1 + len(OTHERS), ADULT_DIMENSION, 2)
     copies = 1 + len(OTHERS) if printed else 1
 
     def trial(rng: Stream, key_bits: int) -> bool:
@@ -56,40 +63,40 @@ def _attacked(program: Program) -> Variant:
             for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
         ]
         law: Any = method.law(target, 1, public)
-        one_row = copies * DIMENSION * float(law.scale)
-        return _is_near(estimated(play(program, secrets, key_bits, rng).lifted, one_row), n)
+        one_row = copies * ADULT_DIMENSION * float(law.scale)
+        return _is_near(estimate_size(run_program(program, secrets, key_bits, rng).lifted, one_row), n)
 
     code = (as_published.stage2_party, SmallestNoise.law) if printed else ()
-    return Variant(*form_of(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
+    return Variant(*variant_names(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the length of noise that no size enters, with the factor at which the same division does best."""
-    noise = proven(Target(EPSILON), DIMENSION, WeightedSum(LAM).sensitivity)
+    noise = proven(Target(EPSILON), ADULT_DIMENSION, WeightedSum(LAM).sensitivity)
     n, w = _smallest(rng)
     models = zip((n, *OTHERS), (w, *_other_models()), strict=True)
     weighted = [[size * x for x in model] for size, model in models]
     S = [sum(column) for column in zip(*weighted, noise.law.sample(rng), strict=True)]
     middle = (FEWEST * MOST) ** 0.5
-    return _is_near(estimated(S, middle * DIMENSION * float(noise.sensitivity / EPSILON)), n)
+    return _is_near(estimate_size(S, middle * ADULT_DIMENSION * float(noise.sensitivity / EPSILON)), n)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the same division on the shares of all parties, whose scale no size enters either."""
-    form = weighted_sum(Among(1 + len(OTHERS), 1, 0), DIMENSION, EPSILON, lam=LAM)
+    form = shared_weighted_sum(Among(1 + len(OTHERS), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
     n, w = _smallest(rng)
     entered = [
         PartySecret(size, [size * x for x in model], form.noise.law.share(rng))
         for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
     ]
     middle = (FEWEST * MOST) ** 0.5
-    return _is_near(estimated(add_up(form, entered, rng).lifted, middle * _usual_length(form)), n)
+    return _is_near(estimate_size(run_secure_sum(form, entered, rng).lifted, middle * _usual_length(form)), n)
 
 
 def _usual_length(form: SharedWeightedSum) -> float:
     """Return the usual length of the sum of all shares: the root of d times the mean of all their V."""
     law: Any = form.noise.law
-    return float(law.scale) * sqrt(2 * form.among.parties * float(law.shape) * DIMENSION)
+    return float(law.scale) * sqrt(2 * form.among.parties * float(law.shape) * ADULT_DIMENSION)
 
 
 def _is_near(estimate: float, n: int) -> bool:
@@ -108,7 +115,7 @@ def _other_models() -> tuple[tuple[int, ...], ...]:
 
 
 def _model(n: int, seed: int) -> tuple[int, ...]:
-    return tuple(model_of(like_adult(max(MOST, *OTHERS), seed).take(np.arange(n)), LAM))
+    return tuple(model_of(adult_like_rows(max(MOST, *OTHERS), seed).take(np.arange(n)), LAM))
 
 
 ATTACK = MeasuredAttack(
@@ -126,11 +133,11 @@ ATTACK = MeasuredAttack(
         "The average length is a public constant over the number of rows of the smallest party: it divides.",
     ),
     variants=(
-        _attacked(PRINTED),
-        _attacked(HARDENED),
-        _attacked(LINEAR),
+        _attacked(PRINTED_PROGRAM),
+        _attacked(HARDENED_PROGRAM),
+        _attacked(LINEAR_PROGRAM),
         Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
-        on_the_secure_sum(
+        secure_sum_variant(
             "which does not release the number of rows",
             _secure_sum,
             trials=100,

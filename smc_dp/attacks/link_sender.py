@@ -16,12 +16,19 @@ from protocols.pathak2010.values import Halves
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, left_behind, play, secrets
+from smc_dp.attacks.sessions import (
+    HARDENED_PROGRAM,
+    PRINTED_PROGRAM,
+    draw_secrets,
+    run_program,
+    stage_result,
+    variant_names,
+)
 
-PARTIES = 7
+_PARTIES = 7
 
 
-def pi1_of_charlie(charlie: View, parties: Sequence[str], rng: Stream) -> Permutation:
+def guess_pi1(charlie: View, parties: Sequence[str], rng: Stream) -> Permutation:
     """Return Charlie's answer for pi_1: the index that each sender named; a guess where senders name none."""
     named = {sender: m.index for sender, m in charlie.mail if isinstance(m, PrintedCuratorShare)}
     if set(named) != set(parties):
@@ -29,26 +36,26 @@ def pi1_of_charlie(charlie: View, parties: Sequence[str], rng: Stream) -> Permut
     return Permutation(tuple(named[name] for name in parties))
 
 
-def smallest_of_charlie(charlie: View, pi1: Permutation) -> int:
+def guess_smallest(charlie: View, pi1: Permutation) -> int:
     """Return the smallest party if this is pi_1, counted from 0: j~ with Charlie's own pi_2 and pi_1 undone."""
-    halves: Halves = left_behind(charlie, Halves)
-    place: int = left_behind(charlie, int)
+    halves: Halves = stage_result(charlie, Halves)
+    place: int = stage_result(charlie, int)
     return pi1.inverse[halves.pi2.inverse[place]]
 
 
-def _attacked(program: Program, name: str) -> Variant:
+def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        drawn = secrets(PARTIES, 1, rng)
-        played = play(program, drawn, key_bits, rng)
-        pi1 = pi1_of_charlie(played.charlie, played.parameters.parties, rng)
+        drawn = draw_secrets(_PARTIES, 1, rng)
+        played = run_program(program, drawn, key_bits, rng)
+        pi1 = guess_pi1(played.charlie, played.parameters.parties, rng)
         truth = played.party(0).results[0].pi1
-        named = smallest_of_charlie(played.charlie, pi1)
-        return pi1 == truth and named == min(range(PARTIES), key=lambda j: drawn[j].n)
+        named = guess_smallest(played.charlie, pi1)
+        return pi1 == truth and named == min(range(_PARTIES), key=lambda j: drawn[j].n)
 
-    printed = program is PRINTED
+    printed = program is PRINTED_PROGRAM
     code: tuple[StepCode, ...] = (as_published.find_smallest,) if printed else (stage1.party, stage1.relays_and_covers)
     outcome: AttackOutcome = "succeeds" if printed else "fails"
-    return Variant(name, "curator protocol", f"the {name} protocol", outcome, trial, code=code)
+    return Variant(*variant_names(program), outcome, trial, code=code)
 
 
 ATTACK = MeasuredAttack(
@@ -66,6 +73,6 @@ ATTACK = MeasuredAttack(
         "He made pi_2 himself and learns which place holds the smallest size.",
         "He undoes both permutations and has the name of the smallest party. Without pi_1 he guesses it.",
     ),
-    variants=(_attacked(PRINTED, "printed"), _attacked(HARDENED, "hardened")),
+    variants=(_attacked(PRINTED_PROGRAM), _attacked(HARDENED_PROGRAM)),
     chance=1 / 5040,  # of naming one permutation of seven
 )

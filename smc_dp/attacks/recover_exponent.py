@@ -20,28 +20,36 @@ from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
+from smc_dp.attacks.sessions import (
+    HARDENED_PROGRAM,
+    PRINTED_PROGRAM,
+    PartySecret,
+    message_from,
+    run_program,
+    stage_result,
+    variant_names,
+)
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.pathak2010 import SmallestNoise
 
-SIZES = (300, 200, 100)
+_SIZES = (300, 200, 100)
 RING_BITS = 64
-GRID = Grid(22, RING_BITS)
+_GRID = Grid(22, RING_BITS)
 RANGE_BITS = 24  # noise of the paper's scale for 100 rows exceeds 2^24 steps of this grid with probability < 2^-80
 _KEY = (1 << 64) - 1  # so much of a power stands for it in the table
 
 
-def noise_of(view: View, victim: str, kind: type[PrintedSelected] | type[Selected]) -> int | None:
+def recover_noise(view: View, victim: str, kind: type[PrintedSelected] | type[Selected]) -> int | None:
     """Return the noise of the victim from another party's view; None when the search ends empty."""
-    keys: PartyKeys = left_behind(view, PartyKeys)
+    keys: PartyKeys = stage_result(view, PartyKeys)
     parties = view.inputs[0].parties
-    v = keys.pi1.inverse(mail_from(view, CURATOR_NAME, Indicator).u)[parties.index(victim)]
-    psi = mail_from(view, victim, kind).psi[0]
-    return searched(v, psi)
+    v = keys.pi1.inverse(message_from(view, CURATOR_NAME, Indicator).u)[parties.index(victim)]
+    psi = message_from(view, victim, kind).psi[0]
+    return search_exponent(v, psi)
 
 
-def searched(base: Ciphertext, power: Ciphertext) -> int | None:
+def search_exponent(base: Ciphertext, power: Ciphertext) -> int | None:
     """Return the e with |e| <= 2^RANGE_BITS and base^e = power, or base^(e mod M) = power for noise in Z_M."""
     modulus = base.n**2
     babies, back = baby_steps(base.value, modulus)
@@ -76,21 +84,21 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
 
 def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
     """Draw the noise of a party of n rows in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
-    return SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", GRID, PUBLIC_TAU).law(n).sample(rng)
+    return SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", _GRID, PUBLIC_TAU).law(n).sample(rng)
 
 
-def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Selected]) -> Variant:
+def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        secrets = [PartySecret(n, [7], _printed_noise(n, rng)) for n in SIZES]
-        played = play(program, secrets, key_bits, rng)
-        return noise_of(played.party(0), "P3", kind) == secrets[2].eta[0]
+        secrets = [PartySecret(n, [7], _printed_noise(n, rng)) for n in _SIZES]
+        played = run_program(program, secrets, key_bits, rng)
+        return recover_noise(played.party(0), "P3", kind) == secrets[2].eta[0]
 
-    printed = program is PRINTED
+    printed = program is PRINTED_PROGRAM
     code: tuple[StepCode, ...] = (stage2.party, PublicKey.refresh)
     if printed:
         code = (as_published.stage2_party, as_published.scale_signed)
     outcome: AttackOutcome = "succeeds" if printed else "fails"
-    return Variant(name, "curator protocol", f"the {name} protocol", outcome, trial, code=code)
+    return Variant(*variant_names(program), outcome, trial, code=code)
 
 
 ATTACK = MeasuredAttack(
@@ -109,7 +117,10 @@ ATTACK = MeasuredAttack(
         "the table.",
         "Where the walk meets the table stands P3's noise. With new randomness in the product it never does.",
     ),
-    variants=(_attacked(PRINTED, "printed", PrintedSelected), _attacked(HARDENED, "hardened", Selected)),
+    variants=(
+        _attacked(PRINTED_PROGRAM, PrintedSelected),
+        _attacked(HARDENED_PROGRAM, Selected),
+    ),
     reading="One coordinate on a grid of step 2^-22. Two bits more double the search: the grid of a real run, 2^-40, "
     "takes 512 times as long, which is a minute or so.",
 )

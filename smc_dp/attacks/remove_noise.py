@@ -14,37 +14,46 @@ from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play, secrets, sum_of_models
-from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
+from smc_dp.attacks.sessions import (
+    HARDENED_PROGRAM,
+    LINEAR_PROGRAM,
+    PRINTED_PROGRAM,
+    PartySecret,
+    draw_secrets,
+    run_program,
+    sum_of_models,
+    variant_names,
+)
+from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.distributed.laws import GammaShares
 
 PARTIES, DIMENSION = 3, 2
 
 
-def entered(own: PartySecret) -> PartySecret:
+def without_rows_and_noise(own: PartySecret) -> PartySecret:
     """Return the party's input with size and noise replaced by zero."""
     return replace(own, n=0, eta=[0] * len(own.w))
 
 
 def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        honest = secrets(PARTIES, DIMENSION, rng)
+        honest = draw_secrets(PARTIES, DIMENSION, rng)
         liar = rng.below(PARTIES)
-        entering = [entered(s) if j == liar else s for j, s in enumerate(honest)]
-        S = play(program, entering, key_bits, rng).lifted
+        entering = [without_rows_and_noise(s) if j == liar else s for j, s in enumerate(honest)]
+        S = run_program(program, entering, key_bits, rng).lifted
         return sum_of_models(honest) == S
 
-    printed = program is PRINTED
+    printed = program is PRINTED_PROGRAM
     code = (as_published.find_smallest, as_published.stage2_party) if printed else ()
-    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed, code=code)
+    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = weighted_sum(Among(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
-    honest = [replace(s, eta=form.noise.law.share(rng)) for s in secrets(PARTIES, DIMENSION, rng)]
+    form = shared_weighted_sum(Among(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
+    honest = [replace(s, eta=form.noise.law.share(rng)) for s in draw_secrets(PARTIES, DIMENSION, rng)]
     liar = rng.below(PARTIES)
-    S = add_up(form, [entered(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
+    S = run_secure_sum(form, [without_rows_and_noise(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
     return sum_of_models(honest) == S
 
 
@@ -63,10 +72,10 @@ ATTACK = MeasuredAttack(
         "All follow the protocol from there on. The sum of the published shares has no noise.",
     ),
     variants=(
-        _attacked(PRINTED),
-        _attacked(HARDENED),
-        _attacked(LINEAR),
-        on_the_secure_sum(
+        _attacked(PRINTED_PROGRAM),
+        _attacked(HARDENED_PROGRAM),
+        _attacked(LINEAR_PROGRAM),
+        secure_sum_variant(
             "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
         ),
     ),

@@ -24,11 +24,11 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
 
-HARDENED = pathak2010.PROGRAM
-PRINTED = as_published.PROGRAM
-PLAIN_BLINDING = as_published.PLAIN_BLINDING
-LINEAR = linear.PROGRAM
-_FORMS = {PRINTED.name: "printed", HARDENED.name: "hardened", LINEAR.name: "linear"}
+HARDENED_PROGRAM = pathak2010.PROGRAM
+PRINTED_PROGRAM = as_published.PROGRAM
+PLAIN_BLINDING_PROGRAM = as_published.PLAIN_BLINDING
+LINEAR_PROGRAM = linear.PROGRAM
+_FORMS = {PRINTED_PROGRAM.name: "printed", HARDENED_PROGRAM.name: "hardened", LINEAR_PROGRAM.name: "linear"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +44,7 @@ class PartySecret:
 
 
 @dataclass(frozen=True, repr=False)
-class Played:
+class FinishedRun:
     """Finished run: public values, among them the released sum in its ring, and each participant's view."""
 
     parameters: Any
@@ -67,17 +67,19 @@ class Played:
         return list(self.ring.nearest(self.released))
 
 
-def form_of(program: Program) -> tuple[str, str, str]:
+def variant_names(program: Program) -> tuple[str, str, str]:
     """Return the name, the target and the description of a variant against this program."""
     name = _FORMS[program.name]
-    return name, "linear protocol" if program.name == LINEAR.name else "curator protocol", f"the {name} protocol"
+    return (
+        name,
+        "linear protocol" if program.name == LINEAR_PROGRAM.name else "curator protocol",
+        f"the {name} protocol",
+    )
 
 
-def on_the_linear_path(
-    name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]
-) -> Variant:
+def linear_variant(name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]) -> Variant:
     """Return the variant with a malicious participant in the linear protocol, or its honest control."""
-    _, target, protocol = form_of(LINEAR)
+    _, target, protocol = variant_names(LINEAR_PROGRAM)
     outcome: AttackOutcome = "succeeds" if deviates else "fails"
     return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
 
@@ -87,7 +89,7 @@ def sum_of_models(secrets: Sequence[PartySecret]) -> list[int]:
     return [sum(column) for column in zip(*(secret.w for secret in secrets), strict=True)]
 
 
-def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> Played:
+def run_program(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> FinishedRun:
     """Run the protocol for parties P1, P2, ... with these secrets; the linear one ignores `key_bits`."""
     names = tuple(f"P{j}" for j in range(1, len(secrets) + 1))
     p = _parameters(program, names, len(secrets[0].w), key_bits)
@@ -96,23 +98,23 @@ def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: S
     }
     inputs[CURATOR_NAME] = (p,)
     run = execute(program, p, inputs, rng)
-    return Played(p, p.weights, released(p, run.published), run.views)
+    return FinishedRun(p, p.weights, released(p, run.published), run.views)
 
 
 def _parameters(program: Program, names: tuple[str, ...], dimension: int, key_bits: int) -> Any:
-    if program.name == LINEAR.name:
+    if program.name == LINEAR_PROGRAM.name:
         return LinearParameters(names, dimension)
     return Parameters(names, dimension, key_bits)
 
 
 def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_published.PrintedInput:
     w = p.weights.vector(secret.w)
-    if program.name in (HARDENED.name, LINEAR.name):
+    if program.name in (HARDENED_PROGRAM.name, LINEAR_PROGRAM.name):
         return PartyInput(secret.n, w, p.weights.vector(secret.eta))
     return as_published.PrintedInput(secret.n, w, tuple(secret.eta))
 
 
-def mail_from(view: View, sender: str, kind: type[M]) -> M:
+def message_from(view: View, sender: str, kind: type[M]) -> M:
     """Return the first message of this kind that the view's owner had from the sender; raise LookupError if none."""
     for name, message in view.mail:
         if name == sender and isinstance(message, kind):
@@ -120,7 +122,7 @@ def mail_from(view: View, sender: str, kind: type[M]) -> M:
     raise LookupError(f"{view.name} had no {kind.__name__} from {sender}")
 
 
-def left_behind(view: View, kind: type[Any]) -> Any:
+def stage_result(view: View, kind: type[Any]) -> Any:
     """Return the value of this type that a stage left with the view's owner; raise LookupError if none."""
     for result in view.results:
         if isinstance(result, kind):
@@ -128,7 +130,7 @@ def left_behind(view: View, kind: type[Any]) -> Any:
     raise LookupError(f"no stage left a {kind.__name__} with {view.name}")
 
 
-def different_sizes(count: int, rng: Stream) -> list[int]:
+def draw_sizes(count: int, rng: Stream) -> list[int]:
     """Draw numbers of rows from 1 to 10^5, no two alike."""
     sizes: list[int] = []
     while len(sizes) < count:
@@ -138,10 +140,10 @@ def different_sizes(count: int, rng: Stream) -> list[int]:
     return sizes
 
 
-def secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
+def draw_secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
     """Draw parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
 
     def vector(bits: int) -> list[int]:
         return [rng.bits(bits + 1) - (1 << bits) for _ in range(dimension)]
 
-    return [PartySecret(n, vector(36), vector(noise_bits)) for n in different_sizes(count, rng)]
+    return [PartySecret(n, vector(36), vector(noise_bits)) for n in draw_sizes(count, rng)]

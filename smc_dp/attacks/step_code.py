@@ -16,17 +16,17 @@ _MARK = re.compile(r"\[N\d+\]")
 _NOTE = re.compile(r"\*\*(\[N\d+\]) ")
 
 
-def place(function: StepCode) -> str:
+def function_place(function: StepCode) -> str:
     """Return the file and the name of a function."""
     return f"{function.__module__.replace('.', '/')}.py, {function.__qualname__}"
 
 
-def source(function: StepCode) -> str:
+def function_source(function: StepCode) -> str:
     """Return the source of a function, moved to the margin."""
     return textwrap.dedent(inspect.getsource(function)).rstrip()
 
 
-def noted(attack: MeasuredAttack) -> tuple[str, ...]:
+def step_notes(attack: MeasuredAttack) -> tuple[str, ...]:
     """Return the paragraphs written about the broken step.
 
     These are the notes that the attack names; where it names none, the docstring of the module with the step.

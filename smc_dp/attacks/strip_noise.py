@@ -19,10 +19,17 @@ from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
-from smc_dp.attacks.stripping_picture import NoisyPanel, apart, coordinates
-from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
-from smc_dp.attacks.synthetic import DIMENSION, like_adult
+from smc_dp.attacks.sessions import (
+    HARDENED_PROGRAM,
+    LINEAR_PROGRAM,
+    PRINTED_PROGRAM,
+    PartySecret,
+    run_program,
+    variant_names,
+)
+from smc_dp.attacks.stripping_picture import NoisyPanel, distance, draw_panels
+from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
+from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
@@ -35,22 +42,22 @@ from smc_dp.privacy.distributed.laws import GammaShares
 from smc_dp.privacy.output import GRID, proven
 from smc_dp.privacy.target import Target
 
-SIZES = (326, 450, 700, 1030)
+_SIZES = (326, 450, 700, 1030)
 EPSILON, LAM = Fraction(1, 2), 1.0
 
 
-def contributed(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> bool:
+def recognises_noise(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> bool:
     """Return whether the party with model w finds its own noise in S, the sum of `parts` models; all on one grid."""
     total, model, own = (np.array(x, dtype=float) for x in (S, w, noise))
     return bool(np.linalg.norm((total - own) / parts - model) < np.linalg.norm(own / parts) / 2)
 
 
-def stripped(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> list[int] | None:
+def strip_own_noise(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> list[int] | None:
     """Return the release without the party's own noise, if it takes the noise for its own; else None."""
-    return less_own(S, noise) if contributed(S, w, noise, parts) else None
+    return subtract_noise(S, noise) if recognises_noise(S, w, noise, parts) else None
 
 
-def less_own(S: Sequence[int], noise: Sequence[int]) -> list[int]:
+def subtract_noise(S: Sequence[int], noise: Sequence[int]) -> list[int]:
     """Subtract a party's own noise from the release."""
     return [s - e for s, e in zip(S, noise, strict=True)]
 
@@ -67,63 +74,63 @@ class Stripping:
     held: tuple[list[int] | None, ...]
 
 
-def by_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
+def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
     """Run a protocol in which every party tests whether the noise of the release is its own."""
-    printed, K = program is PRINTED, len(SIZES)
+    printed, K = program is PRINTED_PROGRAM, len(_SIZES)
     method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
-    noise = [method.law(target, n, Public(K, DIMENSION, 2)).sample(rng) for n in SIZES]
-    secrets = [PartySecret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
-    S = play(program, secrets, key_bits, rng).lifted
+    noise = [method.law(target, n, Public(K, ADULT_DIMENSION, 2)).sample(rng) for n in _SIZES]
+    secrets = [PartySecret(n, w, eta) for n, w, eta in zip(_SIZES, _models(), noise, strict=True)]
+    S = run_program(program, secrets, key_bits, rng).lifted
     copies = K if printed else 1  # the printed steps multiply the noise by K
-    held = (stripped(S, s.w, [copies * e for e in s.eta], K) for s in secrets)
+    held = (strip_own_noise(S, s.w, [copies * e for e in s.eta], K) for s in secrets)
     return Stripping([sum(column) for column in zip(*_models(), strict=True)], S, tuple(held))
 
 
-def by_secure_sum(rng: Stream) -> Stripping:
+def strip_in_secure_sum(rng: Stream) -> Stripping:
     """Run a secure sum in which every party takes its own share of the noise off, without a test."""
-    form, numbers = weighted_sum(Among(len(SIZES), 1, 1), DIMENSION, EPSILON, lam=LAM), _scaled()
-    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
-    S = add_up(form, secrets, rng).lifted
+    form, numbers = shared_weighted_sum(Among(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
+    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
+    S = run_secure_sum(form, secrets, rng).lifted
     exact = [sum(column) for column in zip(*numbers, strict=True)]
-    return Stripping(exact, S, tuple(less_own(S, secret.eta) for secret in secrets))
+    return Stripping(exact, S, tuple(subtract_noise(S, secret.eta) for secret in secrets))
 
 
 def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        seen = by_protocol(program, rng, key_bits)
-        return seen.held == (seen.exact, *[None] * (len(SIZES) - 1))
+        seen = strip_in_protocol(program, rng, key_bits)
+        return seen.held == (seen.exact, *[None] * (len(_SIZES) - 1))
 
-    printed = program is PRINTED
+    printed = program is PRINTED_PROGRAM
     code = (as_published.stage2_party,) if printed else ()
-    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed, code=code)
+    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     """Try every party with noise of the right distribution, which no party draws in a weighted sum."""
     method, target = WeightedSum(LAM), Target(EPSILON)
-    n = sum(SIZES)
+    n = sum(_SIZES)
     model = _trained().release(target, rng).model
     if not isinstance(model, LinearModel):
         raise TypeError("a weighted sum gives a linear model")
     S = [round(value * n * (1 << GRID.fraction_bits)) for value in (model.W[1] - model.W[0]).tolist()]
-    law = proven(target, DIMENSION, method.sensitivity).law
+    law = proven(target, ADULT_DIMENSION, method.sensitivity).law
     exact = np.array([sum(column) for column in zip(*_scaled(), strict=True)], dtype=float)
-    tried = [stripped(S, w, law.sample(rng), n) for w in _models()]
+    tried = [strip_own_noise(S, w, law.sample(rng), n) for w in _models()]
     near = [x is not None and np.linalg.norm(np.array(x, dtype=float) - exact) < 1e-6 * 2**40 for x in tried]
     return any(near)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    seen = by_secure_sum(rng)
+    seen = strip_in_secure_sum(rng)
     return seen.exact in seen.held
 
 
 def _picture(rng: Stream, key_bits: int) -> Drawing:
     """Draw one run of the printed protocol and one of the secure sum."""
-    printed, shared = by_protocol(PRINTED, rng, key_bits), by_secure_sum(rng)
+    printed, shared = strip_in_protocol(PRINTED_PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
     ends = [x if x is not None else printed.release for x in printed.held[:1]]
-    nearest = min((x for x in shared.held if x is not None), key=lambda x: apart(x, shared.exact))
-    return coordinates(
+    nearest = min((x for x in shared.held if x is not None), key=lambda x: distance(x, shared.exact))
+    return draw_panels(
         (
             NoisyPanel("As printed", "the party with fewest rows", printed.exact, printed.release, ends[0]),
             NoisyPanel("Secure sum", "the nearest of all parties", shared.exact, shared.release, nearest),
@@ -133,18 +140,18 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
 
 def _scaled() -> list[list[int]]:
     """Return every model times its number of rows, on the grid of the models, which is that of both sums."""
-    return [[size * x for x in w] for size, w in zip(SIZES, _models(), strict=True)]
+    return [[size * x for x in w] for size, w in zip(_SIZES, _models(), strict=True)]
 
 
 @cache
 def _models() -> tuple[tuple[int, ...], ...]:
     """Return the parties' models on the grid; the same in every trial, which only draws noise."""
-    return tuple(tuple(model_of(like_adult(n, seed), LAM)) for seed, n in enumerate(SIZES, start=1))
+    return tuple(tuple(model_of(adult_like_rows(n, seed), LAM)) for seed, n in enumerate(_SIZES, start=1))
 
 
 @cache
 def _trained() -> Trained:
-    rows = tuple(like_adult(n, seed) for seed, n in enumerate(SIZES, start=1))
+    rows = tuple(adult_like_rows(n, seed) for seed, n in enumerate(_SIZES, start=1))
     return WeightedSum(LAM).train(Federation(rows, 2))
 
 
@@ -164,9 +171,9 @@ ATTACK = MeasuredAttack(
         "Then what it has computed is the sum of all models without any noise.",
     ),
     variants=(
-        _attacked(PRINTED),
-        _attacked(HARDENED),
-        _attacked(LINEAR),
+        _attacked(PRINTED_PROGRAM),
+        _attacked(HARDENED_PROGRAM),
+        _attacked(LINEAR_PROGRAM),
         Variant(
             "trusted centre",
             "weighted sum",
@@ -174,7 +181,7 @@ ATTACK = MeasuredAttack(
             "fails",
             _weighted_sum,
         ),
-        on_the_secure_sum(
+        secure_sum_variant(
             "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
         ),
     ),

@@ -19,19 +19,19 @@ from protocols.secure_sum import PROGRAM, complete, setup, sums
 from protocols.secure_sum.parameters import Block, Parameters, stage
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.attacks.attack import AttackTrial, StepCode, Variant
-from smc_dp.attacks.sessions import PartySecret, Played
+from smc_dp.attacks.sessions import FinishedRun, PartySecret
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
 
-MOST_ROWS = 2000
+ROW_CAP = 2000
 """The public cap on each party's number of rows; the attacks have fewer."""
 
 
 @cache
-def weighted_sum(
+def shared_weighted_sum(
     among: Among,
     dimension: int,
     epsilon: Fraction,
@@ -42,10 +42,10 @@ def weighted_sum(
 ) -> SharedWeightedSum:
     """Return a weighted sum among these parties: each party's input, and the distribution of its share of the noise."""
     public = Public(among.parties, dimension, 2)
-    return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), among, AnnouncedRows(MOST_ROWS, sizes))
+    return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), among, AnnouncedRows(ROW_CAP, sizes))
 
 
-def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> Played:
+def run_secure_sum(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> FinishedRun:
     """Run the secure sum for parties P1, P2, ...: each enters its vector w and its share eta."""
     names = tuple(f"P{j}" for j in range(1, len(entered) + 1))
     blocks = tuple(Block(length, law) for length, law in form.sums[0])
@@ -54,10 +54,10 @@ def add_up(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream)
     for name, secret in zip(names, entered, strict=True):
         inputs[name] = (p, Addends((p.ring.vector(secret.w),), (p.ring.vector(secret.eta),)))
     run = execute(_KEEPING, p, inputs, rng)
-    return Played(p, p.ring, run.published[CURATOR_NAME].S, run.views)
+    return FinishedRun(p, p.ring, run.published[CURATOR_NAME].S, run.views)
 
 
-def on_the_secure_sum(about: str, trial: AttackTrial, trials: int = 20, *, code: tuple[StepCode, ...]) -> Variant:
+def secure_sum_variant(about: str, trial: AttackTrial, trials: int = 20, *, code: tuple[StepCode, ...]) -> Variant:
     """Return the variant in which an attack is tried on a weighted sum by the secure sum, where it fails."""
     about = f"a weighted sum by the secure sum, {about}"
     return Variant("secure sum", "weighted sum", about, "fails", trial, trials, code=code)

@@ -31,13 +31,13 @@ LAM = 1.0
 TARGET = Target(Fraction(1, 10))
 SIDES = (-1, 1)
 NAIVE = "vote with the noise of soft"
-CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
+_CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {NAIVE: (Vote.model, Soft.noise), "vote": (Vote.model, Vote.noise), "soft": (Soft.model, Soft.noise)}
 )
 """What is trained, and what the noise is made for."""
 
 
-def side_of(released: LinearModel, u: Array) -> int:
+def guess_side(released: LinearModel, u: Array) -> int:
     """Return an outsider's answer: on which side of u the one party voted."""
     return 1 if float((released.W[1] - released.W[0]) @ u) > 0 else -1
 
@@ -48,16 +48,16 @@ def _against(method: str, target: str, name: str, words: str) -> Variant:
         model = _trained(method, side).release(TARGET, rng).model
         if not isinstance(model, LinearModel):
             raise TypeError(f"{method} gives a linear model")
-        return side_of(model, _direction()) == side
+        return guess_side(model, _direction()) == side
 
     outcome: AttackOutcome = "succeeds" if method == NAIVE else "fails"
-    return Variant(name, target, words, outcome, trial, trials=1000, code=CODE.get(method, ()))
+    return Variant(name, target, words, outcome, trial, trials=1000, code=_CODE.get(method, ()))
 
 
 @cache
 def _trained(method: str, side: int) -> Trained:
     """Train the method on M - 1 tied parties and one that votes on this side of u."""
-    parties = ensemble(side)
+    parties = tied_ensemble(side)
     if method == "soft":
         return Soft(LAM).train_from(parties)
     if method == "soft_ss":
@@ -68,7 +68,7 @@ def _trained(method: str, side: int) -> Trained:
     return replace(voted, noise=Soft(LAM).noise(voted.public))
 
 
-def ensemble(side: int) -> Ensemble:
+def tied_ensemble(side: int) -> Ensemble:
     """Return classifiers u and -u of as many parties each, and one more on the given side."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, FEATURES))

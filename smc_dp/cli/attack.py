@@ -56,7 +56,7 @@ def attack(
     from protocols.arithmetic.rng import Stream
     from smc_dp import attacks
     from smc_dp.attacks.attack import LEAST_TRIALS
-    from smc_dp.attacks.report_blocks import blocks, page
+    from smc_dp.attacks.report_blocks import attack_page, blocks
     from smc_dp.pages.html import write_page
 
     if [list_them, all_of_them, name is not None].count(True) != 1:
@@ -66,7 +66,7 @@ def attack(
         refuse(of_a_run, "--list runs nothing")
         _list(as_json=as_json)
         return 0
-    chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find(name),)
+    chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find_attack(name),)
     if not any(one.uses_keys for one in chosen):
         refuse({"--key-bits": key_bits}, f"{name} uses no keys")
     wanted, bits = count("--trials", trials, LEAST_TRIALS), whole("--key-bits", key_bits or str(attacks.TOY_KEY_BITS))
@@ -76,7 +76,7 @@ def attack(
     check_new({"--report": report})
     reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
     if report is not None:
-        write_page(report, page([_drawn(one, bits, rng) for one in reports]), f"--report: {report}")
+        write_page(report, attack_page([_drawn(one, bits, rng) for one in reports]), f"--report: {report}")
     if as_json:
         found = [report.as_dict() for report in reports]
         whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
@@ -88,7 +88,7 @@ def attack(
 
 def _list(*, as_json: bool) -> None:
     from smc_dp import attacks
-    from smc_dp.attacks.report_blocks import listed
+    from smc_dp.attacks.report_blocks import attack_table
 
     known = attacks.ATTACKS.values()
     if as_json:
@@ -96,7 +96,7 @@ def _list(*, as_json: bool) -> None:
         found = [{"name": one.name, "breaks": one.breaks, "variants": names[one.name]} for one in known]
         print(json.dumps({"attacks": found}))
     else:
-        screen.show([listed(known)])
+        screen.show([attack_table(known)])
 
 
 def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> AttackReport:

@@ -59,18 +59,18 @@ def matrix(
         print(_shipped(found), end="")
         return 0
     wanted = count("--parties", parties, 2) or PARTIES
-    if wanted > matrices.MOST_PARTIES:
-        raise InputError("options.too_many_parties", most=matrices.MOST_PARTIES, got=wanted)
+    if wanted > matrices.MATRIX_PARTIES:
+        raise InputError("options.too_many_parties", most=matrices.MATRIX_PARTIES, got=wanted)
     with screen.status() as hear, seldom_collected():
-        computed = matrices.matrix(found, wanted, hear)
+        computed = matrices.compute_matrix(found, wanted, hear)
     if report is not None:
         from smc_dp.audit import matrix_picture
         from smc_dp.pages.html import write_page
 
-        drawn = matrix_picture.page(tuple(matrix_text.tables(computed)), matrix_text.legend(computed))
+        drawn = matrix_picture.page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
         write_page(report, drawn, f"--report: {report}")
     print(
-        json.dumps(computed.as_dict()) if as_json else matrix_text.text(computed, screen.prose_width()),
+        json.dumps(computed.as_dict()) if as_json else matrix_text.matrix_as_text(computed, screen.prose_width()),
         end="\n" * as_json,
     )
     return 0
@@ -80,13 +80,13 @@ def _shipped(protocol: Protocol) -> str:
     """Return the table that the package ships, with its prose folded; raise InputError for other role code."""
     from smc_dp.audit.run.released_results import released
     from smc_dp.leakage import role_code
-    from smc_dp.leakage.matrix_text import wrapped
+    from smc_dp.leakage.matrix_text import wrap
 
     name = protocol.program.name
-    if role_code.digest(protocol) not in {result.code for result in released().results}:
+    if role_code.code_digest(protocol) not in {result.code for result in released().results}:
         raise InputError("matrix.other_role_code", name=name, version=__version__)
     blocks = files("protocols").joinpath(protocol.model.matrix_file).read_text(encoding="utf-8").split("\n\n")
     blocks[3] += f"smc-dp {__version__} ships this table; its tests compute it, and this command does not."
     for i, indent in ((0, ""), (1, "  "), (3, "")):  # the table itself is not folded
-        blocks[i] = "\n".join(wrapped(line, screen.prose_width(), indent) for line in blocks[i].splitlines())
+        blocks[i] = "\n".join(wrap(line, screen.prose_width(), indent) for line in blocks[i].splitlines())
     return "\n\n".join(blocks) + "\n"

@@ -115,7 +115,7 @@ def with_settings(command: str) -> Callable[[Callable[..., int | None]], Callabl
 
 def _read(given: Mapping[SettingOption, Any]) -> dict[str, Any]:
     """Return the values by section and key; every option that cannot be read is reported at once."""
-    from smc_dp.core.documents import FaultCollector
+    from smc_dp.core.errors import FaultCollector
 
     collected, found = FaultCollector(), dict[str, Any]()
     for option, text in given.items():

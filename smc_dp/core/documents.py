@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
-from typing_extensions import override
 
 from smc_dp.core import kinds, reading
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, shown
 from smc_dp.core.toml import parse_toml
 
 _MOST_BYTES = 1 << 22
@@ -21,7 +19,6 @@ _MOST_FAULTS = 50
 _MOST_LOOKED_AT = 100_000
 _MOST_KEYS = 1000  # of an object with named fields: an unknown key is a fault, which takes as much memory as a page
 _SHOWN = 40  # characters of a key
-Result = TypeVar("Result")
 PathStep: TypeAlias = int | str  # of the way to a value: the number of an item, or a key
 CHOICE = "\0"
 """First character of the name of a choice between types, which says nothing of where a fault stands."""
@@ -42,64 +39,6 @@ _WANTED = MappingProxyType(  # what a field should have been, by what the valida
 )
 _LIMITS = MappingProxyType({"greater_than_equal": ("least", "ge"), "less_than_equal": ("most", "le")})
 _COUNTED = MappingProxyType({"too_short": ("least", "min_length"), "too_long": ("most", "max_length")})
-
-
-class UnfitError(InputError):
-    """Refuse a document with all of its faults at once; the message has the sentences of all."""
-
-    def __init__(self, where: str, faults: Iterable[Fault]) -> None:
-        self.where = where
-        self._faults = tuple(faults)
-        count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
-        fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
-        place = f"{where}: " if where else ""
-        super().__init__(InputFault("document.unfit", fields, place))
-
-    @property
-    @override
-    def faults(self) -> tuple[Fault, ...]:
-        return self._faults
-
-    @override
-    def within(self, place: str) -> UnfitError:
-        return UnfitError(f"{place}: {self.where}" if self.where else place, self._faults)
-
-
-class FaultCollector:
-    """Faults of several steps, collected so that a step that is refused hides no other."""
-
-    def __init__(self) -> None:
-        self.faults: list[Fault] = []
-
-    @contextmanager
-    def step(self, place: str = "") -> Iterator[None]:
-        """Keep the faults of a step; `place` stands in front of each."""
-        try:
-            yield
-        except InputError as error:
-            found = [fault.within(place) for fault in error.faults]
-            self.faults += [fault for fault in found if fault not in self.faults]
-
-    def require(self, where: str = "") -> None:
-        """Raise the one fault that was kept, or an `UnfitError` with all of them; `where` is what does not fit."""
-        if len(self.faults) == 1:
-            raise InputError(self.faults[0])
-        if self.faults:
-            raise UnfitError(where, self.faults)
-
-    def required(self, made: Result | None) -> Result:
-        """Return what several steps made; raise as `require` does where one was refused."""
-        self.require()
-        if made is None:
-            raise RuntimeError("a step was refused without a fault")
-        return made
-
-
-def refuse_all(faults: Iterable[Fault]) -> None:
-    """Raise the one fault that there is, or an `UnfitError` with all of them."""
-    found = FaultCollector()
-    found.faults += faults
-    found.require()
 
 
 class Document(BaseModel):

@@ -1,11 +1,14 @@
-"""The one error for input that a person can correct, and the warnings that stay on this machine."""
+"""The one error for input that a person can correct, alone or with others, and warnings that stay on this machine."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
+
+from typing_extensions import override
 
 from protocols.errors import Fault as Fault
 from protocols.errors import FaultError as FaultError
@@ -13,6 +16,7 @@ from protocols.errors import FieldValue as FieldValue
 
 _SHOWN = 40
 _LONGEST_NAME = 64
+Result = TypeVar("Result")
 
 
 class InputFault(Fault):
@@ -39,6 +43,64 @@ class InputError(FaultError, ValueError):
     """
 
     KIND: ClassVar[type[Fault]] = InputFault
+
+
+class UnfitError(InputError):
+    """Refuse a document with all of its faults at once; the message has the sentences of all."""
+
+    def __init__(self, where: str, faults: Iterable[Fault]) -> None:
+        self.where = where
+        self._faults = tuple(faults)
+        count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
+        fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
+        place = f"{where}: " if where else ""
+        super().__init__(InputFault("document.unfit", fields, place))
+
+    @property
+    @override
+    def faults(self) -> tuple[Fault, ...]:
+        return self._faults
+
+    @override
+    def within(self, place: str) -> UnfitError:
+        return UnfitError(f"{place}: {self.where}" if self.where else place, self._faults)
+
+
+class FaultCollector:
+    """Faults of several steps, collected so that a step that is refused hides no other."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    @contextmanager
+    def step(self, place: str = "") -> Iterator[None]:
+        """Keep the faults of a step; `place` stands in front of each."""
+        try:
+            yield
+        except InputError as error:
+            found = [fault.within(place) for fault in error.faults]
+            self.faults += [fault for fault in found if fault not in self.faults]
+
+    def require(self, where: str = "") -> None:
+        """Raise the one fault that was kept, or an `UnfitError` with all of them; `where` is what does not fit."""
+        if len(self.faults) == 1:
+            raise InputError(self.faults[0])
+        if self.faults:
+            raise UnfitError(where, self.faults)
+
+    def required(self, made: Result | None) -> Result:
+        """Return what several steps made; raise as `require` does where one was refused."""
+        self.require()
+        if made is None:
+            raise RuntimeError("a step was refused without a fault")
+        return made
+
+
+def refuse_all(faults: Iterable[Fault]) -> None:
+    """Raise the one fault that there is, or an `UnfitError` with all of them."""
+    found = FaultCollector()
+    found.faults += faults
+    found.require()
 
 
 def shown(value: object) -> str:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core import reading
-from smc_dp.core.documents import UnfitError, validate_document
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import validate_document
+from smc_dp.core.errors import InputError, UnfitError, shown
 from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
 from smc_dp.data.columns import (

@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from typing_extensions import override
 
-from smc_dp.core.documents import CHOICE, Document, PathStep, UnfitError
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.documents import CHOICE, Document, PathStep
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, shown
 from smc_dp.core.kinds import limit_keys
 from smc_dp.data.columns import (
     EMPTY_CELL_RULES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,12 +20,13 @@ from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import longest_parcel
 from smc_dp.deploy.curator_site import KeeperBusiness
-from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
+from smc_dp.deploy.frame import Carrier, CarrierError
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
 from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
 from smc_dp.deploy.session_driver import Member, Participation
-from smc_dp.deploy.site import charge_in
+from smc_dp.deploy.site import charge_in, refusal
+from smc_dp.deploy.status import erase_missed
 from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
@@ -33,7 +35,6 @@ from smc_dp.run import identities
 from smc_dp.run.local_evaluation import LocalComparison, evaluate_locally
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import SiteLedger
-from smc_dp.run.status_message import Notice
 
 _NATS = ("nats", "tls")
 
@@ -128,14 +129,16 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
     Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
     """
     study, signer = JointStudy.read(study_file), identities.read_identity(files.key)
-    terms = None if files.terms is None else OwnTerms.read(files.terms)
     name = participant(study, signer.public)
+    folder, counters = files.state or state_folder(study_file, name), files.counters or counter_folder()
+    begun = (folder / DATABASE).exists()
+    if begun:
+        erase_missed(study, folder, counters, time.time())
+    terms = None if files.terms is None else OwnTerms.read(files.terms)
     if (name in study.parties) != (files.ledger is not None):
         raise InputError(
             "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
-    folder = files.state or state_folder(study_file, name)
-    begun = (folder / DATABASE).exists()
     fit = look(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
     credentials = files.credentials or (None if terms is None else terms.credentials_path)
     with closing(carrier(study, name, credentials)) as way:
@@ -147,7 +150,6 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
         except InputError:
             _say_refused(study, name, signer, way, hear)
             raise
-        counters = files.counters or counter_folder()
         with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
             hear(PrivateText(f"{name} takes part in study {study.digest}; its state is in {folder}"))
             taking_part = Participation(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
@@ -186,9 +188,7 @@ def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier,
     """Tell all others, by a code and nothing else, that this participant does not take part as things stand."""
     try:
         last = carrier.last(PUBLIC_NAME, "refusal")
-        number = 0 if last is None else last.number + 1
-        notice = Notice.made(study.digest, b"", name, "refused", b"", signer)
-        carrier.send([Parcel(study.digest, name, PUBLIC_NAME, "refusal", number, notice.encode())])
+        carrier.send([refusal(study.digest, name, signer, 0 if last is None else last.number + 1)])
     except CarrierError as error:
         hear(PrivateText(f"the others could not be told that {name} does not take part: {error}"))
 

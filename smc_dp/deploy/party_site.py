@@ -58,7 +58,7 @@ class PartyBusiness:
             self.ledger.reserve(session.id, self.member.agreement, as_read, self.member.approval.encode())
         return SiteInputs(
             lambda coins: self._own(coins).inputs(session),
-            lambda coins, inputs: self._own(coins).at_home(session, inputs),
+            lambda coins, inputs: self._own(coins).answers(session, inputs),
             self._own(Forks({}, insecure=False)).draws,
         )
 
@@ -83,12 +83,17 @@ class PartyBusiness:
         self.ledger.released(site.session.id, self.out / RELEASE, site.charge, member=member)
 
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
-        """What has not left costs nothing; what has, stays charged."""
-        if session_id and not charge.standing:
-            self.ledger.void(session_id, GivenUp(charge))
+        """Settle the ledger."""
+        settle_unreleased(self.ledger, session_id, charge)
 
     def _own(self, coins: Stream | Forks) -> LocalParty:
         return LocalParty(self.member.name, self.rows, self.member.agreement, coins, self.table)
+
+
+def settle_unreleased(ledger: SiteLedger, session_id: bytes, charge: OpenCharge) -> None:
+    """Settle a session without a release: what has not left costs nothing; what may have left stays charged."""
+    if session_id and not charge.standing:
+        ledger.refund(session_id, GivenUp(charge))
 
 
 def own_log(site: Site) -> OwnLog:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.documents import UnfitError
-from smc_dp.core.errors import Fault, InputError, InputFault
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.file_format import FileFormat

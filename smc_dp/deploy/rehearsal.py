@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.documents import FaultCollector, refuse_all
-from smc_dp.core.errors import InputError, InputFault
+from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn

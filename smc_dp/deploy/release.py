@@ -123,7 +123,7 @@ def released_from(
     """
     agreement, study = member.agreement, member.study.content
     told = {site.name: site.actor.result} if site.actor.done else {}
-    seen = replace(found, told=told, statements=tuple(site.actor.heard))
+    seen = replace(found, results=told, statements=tuple(site.actor.heard))
     sent, missed = found.envelopes.values(), found.marks
     record = record_of(site.session, sent, missed, approvals, agreement.marks, notices=found.notices)
     gone = sorted({absent.sender for _, absent in found.marks})

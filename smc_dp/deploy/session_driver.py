@@ -59,7 +59,7 @@ from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals
 from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
-from smc_dp.deploy.site import Site, charge_in, misfit, reason, sorted_out, told
+from smc_dp.deploy.site import Site, abandonment, charge_in, misfit, reason, sorted_out, to_send, told
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
@@ -107,13 +107,15 @@ def patience(study: JointStudy, facts: Mapping[str, Any]) -> float:
     return message_deadline(study, str(facts.get("participant")), facts.get("deadlines"))
 
 
-def is_over_for(study: JointStudy, facts: Mapping[str, Any], now: float) -> bool:
-    """Whether a site whose program was away has missed its session, by what stands in its store: nobody waits for it
-    any longer, so that it need keep nothing. A role that is at its end misses nothing.
+def missed_session(study: JointStudy, facts: Mapping[str, Any], now: float) -> dict[str, str]:
+    """Return the facts that end a session which has passed while the program of a site was away, else none.
+
+    Nobody waits for this site any longer, so it need keep nothing. A role that is at its end misses nothing.
     """
     in_session = bool(facts.get("session")) and not facts.get("end") and not facts.get("done")
-    until = now if facts.get("lost") is None else facts["lost"]
-    return in_session and until - float(facts.get("since", now)) > patience(study, facts)
+    if in_session and now - float(facts.get("since", now)) > patience(study, facts):
+        return {"end": "deadline", **reason(InputFault("session.back_too_late"))}
+    return {}
 
 
 class Business(Protocol):
@@ -171,8 +173,7 @@ class Participation:
         self._site: Site | None = None
         self._given: Mapping[str, Approval] = {}
         self._lapsed = False
-        self._answered = clock()  # when the relay was reached last, as far as this program knows
-        self._lost: float | None = store.facts().get("lost")  # the same, while it cannot be reached
+        self._asked = clock()  # when this program has last asked the relay; before that it was away
         self._was_away = True  # since the program started, lost the relay, or was suspended
         self._began_late = False  # whether the deadline had passed before the last look
         self._idle = 0  # looks in a row that brought parcels of which nothing followed
@@ -191,16 +192,17 @@ class Participation:
 
         Raises `StoreError` when what is kept cannot be relied on.
         """
-        if self.end is None:  # else there is nothing to ask the relay before the book is settled
-            self.begin()
+        self.begin()
         while self.turn():
             pass
         return self.finish()
 
     def begin(self) -> None:
         """Before the first look at the mail: the own approval is on its way, or the session has passed without us."""
-        if is_over_for(self.member.study, self._store.facts(), self._clock()):
-            self._end_before("deadline", InputFault("session.back_too_late"))
+        if self.end is not None:  # there is nothing to ask the relay before the ledger is settled
+            return
+        if ended := missed_session(self.member.study, self._store.facts(), self._clock()):
+            self._store.commit(facts=ended)
             return
         if self._store.facts().get("since") is None:
             self._store.commit(facts={"since": self._clock(), "stage": "approvals"})
@@ -224,6 +226,9 @@ class Participation:
         if end != "released":
             facts = self._store.facts()
             self._business.ended(bytes.fromhex(facts.get("session", "")), charge_in(facts))
+        if end == "abandoned":  # perhaps without the key that tells the others
+            study, member = self.member.study.digest, self.member
+            self._store.commit(sending=abandonment(self._store, study, member.name, member.signer))
         self._flush()
         return end
 
@@ -320,7 +325,7 @@ class Participation:
         _LOG.info("%s %s session %s", name, "goes on with" if resumed else "begins", session.id.hex()[:16])
         brings = self._business.begins(session, approvals, over=over, resumed=resumed)
         site = Site(
-            session, study.digest, name, self.member.signer, self._store, brings, coins=self._coins,
+            session, study.digest, name, self.member.signer, self._store, brings, self._limits, coins=self._coins,
             keeps_seed=self._keeps_seed, clock=self._clock, observer=self._observer,
         )  # fmt: skip
         if self._keeps_seed and site.first_seed is None:
@@ -444,14 +449,14 @@ class Participation:
         """Send what is to be sent, and see what has come."""
         self._flush()
         left = float(self._store.facts()["since"]) + patience - self._clock() + 0.001
-        self._was_away, self._began_late = self._was_away or self._clock() - self._answered > _AWAY, left <= 0
+        self._was_away, self._began_late = self._was_away or self._clock() - self._asked > _AWAY, left <= 0
         left = max(_LEAST_LOOK, min(_LOOKS, left))
         found: list[Parcel] = list(self._reached(lambda: self._carrier.fetch(left)))
         self._log("has fetched", found)
         return found
 
     def _flush(self) -> None:
-        if unsent := self._store.outgoing(unsent=True):
+        if unsent := to_send(self._store):
             self._reached(lambda: self._carrier.send(unsent))
             self._store.sent(unsent)
             self._log("has sent", unsent)
@@ -470,23 +475,26 @@ class Participation:
         while True:
             try:
                 answer = ask()
-                if self._lost is not None:
-                    self._found_again(self._lost)
-                self._answered = self._clock()
-                return answer
             except CarrierError as error:
-                if self._lost is None:
-                    self._lost = self._answered
-                    self._store.commit(facts={"lost": self._lost})
+                self._postpone()
                 self._say(str(error), error.code)
                 self._sleep(_RETRIES[min(attempts, len(_RETRIES) - 1)])
                 attempts += 1
+                continue
+            if attempts:
+                self._postpone()
+                self._was_away = True
+            self._asked = self._clock()
+            return answer
 
-    def _found_again(self, lost: float) -> None:
-        """The relay can be reached again: the time since it was lost is added to the deadline."""
-        since, now = float(self._store.facts()["since"]), self._clock()
-        self._store.commit(facts={"since": since + max(0.0, now - max(lost, since)), "lost": None})
-        self._lost, self._was_away = None, True
+    def _postpone(self) -> None:
+        """Add the time since this program has last asked the relay, which it cannot reach, to the deadline.
+
+        Each attempt does, so that no time counts for which a program tried, and all for which a killed one did not.
+        """
+        since, now = float(self._store.facts().get("since", self._asked)), self._clock()
+        self._store.commit(facts={"since": since + max(0.0, now - max(self._asked, since))})
+        self._asked = now
 
     def _say_whom(self, site: Site) -> None:
         if site.awaited:

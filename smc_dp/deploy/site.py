@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -28,11 +28,13 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputFault
 from smc_dp.deploy.arrival import Arrivals
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Lane, Parcel
 from smc_dp.deploy.store import KeptState, Store
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness, StoredActor
 from smc_dp.run.status_message import Code, Notice
+
+_STATUS_LANES: tuple[Lane, ...] = ("notice", "refusal")
 
 
 class Site:
@@ -50,15 +52,15 @@ class Site:
         signer: Signer,
         store: Store,
         brings: SiteInputs,
+        limits: Arrivals,
         *,
         coins: SiteRandomness | None = None,
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
         observer: Observer | None = None,
     ) -> None:
-        self.session, self.study, self.name, self.store = session, study, name, store
+        self.session, self.study, self.name, self.store, self.limits = session, study, name, store, limits
         self.board = BulletinBoard(session)
-        self._limits = Arrivals(session)
         self._signer, self._clock = signer, clock
         facts = store.facts()
         self.end: str | None = facts.get("end")
@@ -69,14 +71,12 @@ class Site:
         self._left: tuple[Parcel, ...] = ()
         self._found: Fault | None = None  # what the last messages before somebody ended the session showed
         sent = store.outgoing()
-        self._sent = Counter(parcel.to for parcel in sent if parcel.lane == "mail")
-        self._head = next((Envelope.decode(p.body).digest for p in reversed(sent) if p.lane == "mail"), START)
-        self._notices = sum(parcel.lane == "notice" for parcel in sent)
+        self._has_told = any(parcel.lane == "notice" for parcel in sent)
         newest = store.newest()
         kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_in(facts))
         self._own = SiteActor(
             session, name, signer, brings, self.board.greetings,
-            coins=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
+            randomness=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
         )  # fmt: skip
         self.actor = self._own.actor
         self._restore()
@@ -133,7 +133,7 @@ class Site:
         return owing.issuperset(self.awaited)
 
     def _came(self, mark: Absent) -> int:
-        return sum(self._limits.came(mark.sender, to, mark.kind, mark.stage) for to in (self.name, PUBLIC_NAME))
+        return sum(self.limits.came(mark.sender, to, mark.kind, mark.stage) for to in (self.name, PUBLIC_NAME))
 
     @property
     def first_seed(self) -> Stream | None:
@@ -151,7 +151,7 @@ class Site:
         try:
             if fault := misfit(fresh, other, self.study, self.session.names, self.name):
                 raise PeerError("somebody", fault)
-            fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self._limits.may_be_kept(parcel)]
+            fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self.limits.may_be_kept(parcel)]
             delivered = self._deliver((*self._left, *fresh))
             self._left = ()
             out = self._advanced()
@@ -160,7 +160,7 @@ class Site:
                 self.close("aborted", error.fault, [*fresh, *other])
                 return True
             self._found = self._found or error.fault
-            delivered, out, fresh = 0, [], list(filter(self._limits.may_be_kept, fresh))
+            delivered, out, fresh = 0, [], list(filter(self.limits.may_be_kept, fresh))
         if self.is_over_elsewhere:
             if fresh or delivered:
                 self.store.commit(fresh, facts=self._charged())
@@ -185,8 +185,9 @@ class Site:
         What the actor made of it is not kept, so that the last state stays what was true before.
         """
         self.end = code
-        kept = [parcel for parcel in evidence if len(parcel.body) <= self._limits.longest]
-        self.store.commit((), [self._notice(code)], None, {**self._facts(), **reason(fault)}, kept)
+        kept = [parcel for parcel in evidence if len(parcel.body) <= self.limits.longest]
+        notice = self._notice(code, self.store.outgoing())
+        self.store.commit((), [notice], None, {**self._facts(), **reason(fault)}, kept)
 
     def send_nothing_more(self) -> None:
         """Somebody has ended the session for all: from here on nothing leaves, and only what had come is read.
@@ -216,13 +217,13 @@ class Site:
             count += 1
             self._take(envelope)
         for envelope in self._early.values():
-            if fault := self._limits.unexpected(envelope):
+            if fault := self.limits.unexpected(envelope):
                 raise self._refusal(envelope, fault)
         return count
 
     def _take(self, envelope: Envelope) -> None:
         """Hand on the next envelope of its link; what may not come there is blamed on whoever sealed or signed it."""
-        fault = self._limits.unexpected(envelope) or self._limits.count(envelope)
+        fault = self.limits.unexpected(envelope) or self.limits.count(envelope)
         if fault and self._is_of_sender(envelope):
             raise self._refusal(envelope, fault)
         if envelope.is_public:
@@ -258,7 +259,7 @@ class Site:
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
             raise PeerError(somebody_between(parcel.sender), "parcel.another_envelope")
-        if fault := self._limits.too_much(parcel):
+        if fault := self.limits.too_much(parcel):
             raise self._refusal(envelope, fault)
         return envelope
 
@@ -291,26 +292,21 @@ class Site:
         self._left = tuple(p for p in mail if p.number >= self._next[p.sender, p.to])
         for parcel in mail:
             if parcel.number < self._next[parcel.sender, parcel.to]:
-                self._limits.count(Envelope.decode(parcel.body))
+                self.limits.count(Envelope.decode(parcel.body))
 
     # What is kept.
 
     def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code) -> None:
         sending = [Parcel(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
-        before = self._head, Counter(self._sent)
-        if out:
-            self._head = out[-1].digest
-            self._sent.update(e.to for e in out)
         if self.actor.end == "stopped":
             self.end = code
-            sending.append(self._notice(code))
-        elif self.actor.done and not self._notices:
-            sending.append(self._notice("done"))
+            sending.append(self._notice(code, [*self.store.outgoing(), *sending]))
+        elif self.actor.done and not self._has_told:
+            sending.append(self._notice("done", [*self.store.outgoing(), *sending]))
         facts = {**self._since(), **self._facts(), "why": self.actor.why, "code": ""}
         try:
             self.store.commit(fresh, sending, self._state, facts)
         except ReplayError as error:  # nobody could load this state
-            self._head, self._sent = before
             self.close("aborted", error.fault)
             return
         self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
@@ -329,6 +325,7 @@ class Site:
             "deadlines": self.actor.deadlines,
             "end": self.end,
             "done": self.actor.done,
+            "marks": [astuple(mark) for _, mark in self.marks],
         }
 
     def _charged(self) -> dict[str, Any]:
@@ -338,11 +335,9 @@ class Site:
         content = self._own.state()  # which gives the actor its next number
         return KeptState(self.actor.counter, content)
 
-    def _notice(self, code: Code) -> Parcel:
-        said = self.study, self.session.id, self.name, code, self._head
-        notice = Notice.made(*said, self._signer, self.actor.marks, self._sent)
-        self._notices += 1
-        return Parcel(self.study, self.name, PUBLIC_NAME, "notice", self._notices - 1, notice.encode())
+    def _notice(self, code: Code, sent: Sequence[Parcel]) -> Parcel:
+        self._has_told = True
+        return notice_after(sent, self.study, self.session.id, self.name, code, self._signer, self.actor.marks)
 
 
 def sorted_out(
@@ -380,6 +375,54 @@ def misfit(
         if parcel.to not in (name, PUBLIC_NAME, *others):
             return InputFault("parcel.not_for_us", fields)
     return None
+
+
+def notice_after(
+    sent: Sequence[Parcel], study: str, session: bytes, name: str, code: Code, signer: Signer, marks: Iterable[Absent]
+) -> Parcel:
+    """Return the status message of a participant that has sent these frames: it names the last and counts them.
+
+    `marks`: whom its role went on without.
+    """
+    mail = [parcel for parcel in sent if parcel.lane == "mail"]
+    head = Envelope.decode(mail[-1].body).digest if mail else START
+    number = sum(parcel.lane == "notice" for parcel in sent)
+    notice = Notice.made(study, session, name, code, head, signer, marks, Counter(parcel.to for parcel in mail))
+    return Parcel(study, name, PUBLIC_NAME, "notice", number, notice.encode())
+
+
+def refusal(study: str, name: str, signer: Signer, number: int = 0) -> Parcel:
+    """Return the status message by which a participant that is in no session says that it does not take part."""
+    notice = Notice.made(study, b"", name, "refused", b"", signer)
+    return Parcel(study, name, PUBLIC_NAME, "refusal", number, notice.encode())
+
+
+def abandonment(store: Store, study: str, name: str, signer: Signer) -> list[Parcel]:
+    """Return the status message of a site that gave the study up; none where the site has told the others before.
+
+    It counts what is known to have been sent: nothing else leaves any more.
+    """
+    if tells_others(store):
+        return []
+    facts, unsent = store.facts(), {parcel.digest for parcel in store.outgoing(unsent=True)}
+    if not facts.get("session"):
+        return [refusal(study, name, signer)]
+    sent = [parcel for parcel in store.outgoing() if parcel.digest not in unsent]
+    marks = [Absent(*mark) for mark in facts.get("marks", ())]
+    return [notice_after(sent, study, bytes.fromhex(facts["session"]), name, "aborted", signer, marks)]
+
+
+def tells_others(store: Store) -> bool:
+    """Return whether a status message of this site was sent, or is to be sent."""
+    return any(parcel.lane in _STATUS_LANES for parcel in store.outgoing())
+
+
+def to_send(store: Store) -> list[Parcel]:
+    """Return the frames that may not have been sent yet; of an abandoned study its status messages alone."""
+    unsent = store.outgoing(unsent=True)
+    if store.facts().get("end") != "abandoned":
+        return unsent
+    return [parcel for parcel in unsent if parcel.lane in _STATUS_LANES]
 
 
 def charge_in(facts: Mapping[str, Any]) -> OpenCharge:

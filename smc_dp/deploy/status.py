@@ -1,17 +1,16 @@
-"""How a study stands at one site, from what it has committed, and how it ends there without the program that ran it."""
+"""Status of a study at one site, by what the site has committed."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.core.errors import InputFault
-from smc_dp.deploy.session_driver import is_over_for, patience
-from smc_dp.deploy.site import reason
-from smc_dp.deploy.store import StoreError, end_without_key, standing
+from smc_dp.deploy.session_driver import missed_session, patience
+from smc_dp.deploy.store import StoreError, open_without_key, standing
 from smc_dp.deploy.study import JointStudy
 
 
@@ -44,31 +43,23 @@ class SiteStatus:
         return f"{self.name}: in {self.stage}, waiting for {', '.join(self.waiting)} until {self.until}."
 
 
-def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) -> None:
-    """End a session that has passed without this site: what is kept here of it is erased, unless a program uses it.
+def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) -> SiteStatus:
+    """Erase what is kept here of a session that has passed without this site; return how the study stands then.
 
-    So is what a program left that was killed while it ended the study.
+    Every command that opens the state of a site comes here first, before it reads another file or asks the relay. What
+    a program left that was killed while it ended the study goes too; what a running program uses stays. `StoreError`
+    as `site_status` raises it, and where the counters of a missed session are those of another state.
     """
-    facts = standing(folder)
-    ended, missed = facts.get("end") is not None, is_over_for(study, facts, now)
-    if ended or missed:
-        why = {"end": "deadline", **reason(InputFault("session.back_too_late"))} if missed else {}
-        try:
-            end_without_key(folder, counters, why)
-        except StoreError as error:
-            if missed and error.code != "state.in_use":
-                raise
-
-
-def abandon(study: JointStudy, folder: Path, counters: Path) -> SiteStatus:
-    """End the study at this site, and erase what it keeps of the session: it cannot go on, and there is no way back.
-
-    A study that is over here stays as it ended. `StoreError` where a program still uses the state, or for a folder of
-    counters that is not the state's.
-    """
-    found = site_status(study, folder)
-    why = {"end": "abandoned", **reason(InputFault("session.abandoned"))} if found.end is None else {}
-    end_without_key(folder, counters, why)
+    found, facts = site_status(study, folder), standing(folder)
+    missed = missed_session(study, facts, now)
+    if not missed and found.end is None:
+        return found
+    try:
+        with closing(open_without_key(folder, counters)) as store:
+            store.commit(facts=missed)
+    except StoreError as error:
+        if missed and error.code != "state.in_use":
+            raise
     return site_status(study, folder)
 
 

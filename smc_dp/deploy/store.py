@@ -386,15 +386,13 @@ def open_store(folder: Path, approval: Approval, signer: Signer, counters: Path,
     return SiteStore(folder, counters, purpose, signer, passphrase)
 
 
-def end_without_key(folder: Path, counters: Path, facts: Mapping[str, Any]) -> None:
-    """Commit these facts, whatever program once kept its state here: with an `end`, now or before, that is erased.
+def open_without_key(folder: Path, counters: Path) -> SiteStore:
+    """Open the store in a folder to bring it to an end; a state that was ended before, and not yet erased, is erased.
 
-    It takes no identity, for nothing is read. `StoreError` while a program uses it, or for the counters of another.
+    It takes no identity, for no state is read. `StoreError` while a program uses it, or for the counters of another.
     """
     known = standing(folder)
-    purpose = {name: known[name] for name in PURPOSE if name in known}
-    with closing(SiteStore(folder, counters, purpose, None)) as store:
-        store.commit(facts=facts)
+    return SiteStore(folder, counters, {name: known[name] for name in PURPOSE if name in known}, None)
 
 
 def _unusable(path: Path, error: Exception) -> StoreError:

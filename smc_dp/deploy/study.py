@@ -18,16 +18,8 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.core.documents import (
-    Document,
-    FaultCollector,
-    UnfitError,
-    canonical_text,
-    faults_in,
-    read_document,
-    readable,
-)
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.documents import Document, canonical_text, faults_in, read_document, readable
+from smc_dp.core.errors import Fault, FaultCollector, InputError, InputFault, UnfitError, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
 from smc_dp.data.bounds import Bounds, bounds_from_file
 from smc_dp.data.bounds_file import BoundsFile
@@ -171,7 +163,7 @@ class JointStudy(RunSettings):
     @property
     def remaining(self) -> int:
         """The number of parties that are left if as many drop out as may."""
-        return self.stated.terms.among(len(self.parties)).remaining
+        return self.stated.terms.threat_model(len(self.parties)).remaining
 
     def agreement(self, auxiliary: AuxiliaryRows | None = None) -> Agreement:
         """What a run agrees on; InputError for public rows that are not those of the study."""
@@ -304,8 +296,8 @@ class JointStudy(RunSettings):
         except (InputError, LocalError) as error:
             yield from error.faults
             return
-        if agreement.among.in_a_circle and not agreement.parameters.get("semi_honest"):
-            yield InputFault("study.semi_honest_only", {"parties": agreement.among.parties})
+        if agreement.threat_model.in_a_circle and not agreement.parameters.get("semi_honest"):
+            yield InputFault("study.semi_honest_only", {"parties": agreement.threat_model.parties})
         if CURATOR_NAME not in participants:
             yield InputFault("study.without_curator", {"protocol": self.protocol.name})
         for name, wanted in agreement.parameters.items():

@@ -118,7 +118,7 @@ class OwnTerms(Document):
             yield "terms.insecure", {"marks": agreement.marks}
 
     def _faults_of_company(self, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
-        limits, among = self.limits, agreement.among
+        limits, among = self.limits, agreement.threat_model
         if among.remaining < limits.min_parties:
             yield "terms.min_parties", {"wanted": limits.min_parties, "got": among.remaining}
         if among.colluders < limits.min_colluders:

@@ -22,18 +22,18 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from protocols.programs import Protocol
-from smc_dp.leakage.symbolic.hiding import weakened
-from smc_dp.leakage.symbolic.naming import shape
+from smc_dp.leakage.symbolic.hiding import weaken_view
+from smc_dp.leakage.symbolic.naming import view_up_to_names
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
-from smc_dp.leakage.symbolic.views import SymbolicView, released, seen
-from smc_dp.leakage.symbolic.world_runs import WorldBook, differences
+from smc_dp.leakage.symbolic.views import SymbolicView, coalition_view, result_view
+from smc_dp.leakage.symbolic.world_runs import WorldRuns, setting_labels
 from smc_dp.leakage.symbolic.worlds import World
 
 Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
 LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")
-MOST_PARTIES = 5
-SUM = "another sum"
-DRAWN = "drawn by a member"  # how something is known that is no input
+MATRIX_PARTIES = 5
+OTHER_SUM = "another sum"
+_DRAWN = "drawn by a member"  # how something is known that is no input
 _NOT_IN_ALL = "; so in "
 
 
@@ -122,7 +122,7 @@ class Matrix:
         }
 
 
-def matrix(
+def compute_matrix(
     protocol: Protocol,
     parties: int,
     progress: Callable[[str], None] | None = None,
@@ -135,12 +135,12 @@ def matrix(
     first = protocol.model.sample(parties)
     sessions = (first, *protocol.model.profiles(first))
     rows: list[Row] = []
-    books: list[WorldBook] = []
-    for p, session in zip(sessions, differences(sessions), strict=True):
-        for book in WorldBook(protocol, p).under_patterns():
+    books: list[WorldRuns] = []
+    for p, session in zip(sessions, setting_labels(sessions), strict=True):
+        for book in WorldRuns(protocol, p).under_patterns():
             books.append(book)
             here = f"{session}: {book.pattern}: " if book.pattern.name else ""
-            for members in chosen or coalitions(book.names):
+            for members in chosen or all_coalitions(book.names):
                 if progress:
                     progress(f"{here}{' + '.join(members)}")
                 rows += (replace(row, session=session) for row in _worst_rows(book, frozenset(members)))
@@ -148,11 +148,11 @@ def matrix(
     return Matrix(protocol.program.name, tuple(first.parties), worlds, tuple(rows), books[0].settings)
 
 
-def _worst_rows(book: WorldBook, members: frozenset[str]) -> list[Row]:
+def _worst_rows(book: WorldRuns, members: frozenset[str]) -> list[Row]:
     """Return the rows of a coalition, with the worst cells of all settings."""
-    found = rows_of(book, members)
+    found = coalition_rows(book, members)
     for other, setting in zip(book.variants, book.settings[1:], strict=True):
-        more = {row.smallest: row.cells for row in rows_of(other, members, briefly=True)}
+        more = {row.smallest: row.cells for row in coalition_rows(other, members, briefly=True)}
         found = [replace(row, cells=_worse(row.cells, more.get(row.smallest, {}), setting)) for row in found]
     return found
 
@@ -177,7 +177,7 @@ def _badness(cell: Cell) -> tuple[int, bool]:
     return LEVELS.index(cell.level), cell.beyond
 
 
-def coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def all_coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield all non-empty sets of names, small ones first."""
     return (members for size in range(1, len(names) + 1) for members in combinations(names, size))
 
@@ -192,7 +192,7 @@ class _Seen:
     @cached_property
     def weak(self) -> SymbolicView:
         """View without what coins fail to hide."""
-        return weakened(self.view) or self.view
+        return weaken_view(self.view) or self.view
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class _Look:
         return self.seen.weak
 
 
-def rows_of(book: WorldBook, members: frozenset[str], briefly: bool = False) -> list[Row]:
+def coalition_rows(book: WorldRuns, members: frozenset[str], briefly: bool = False) -> list[Row]:
     """Return the rows of a coalition in the runs of this book alone, one for each possible smallest party."""
     found: dict[int, dict[str, Counter[Cell]]] = {}
     for worlds, wanted in book.scenes(members, briefly):
@@ -240,13 +240,13 @@ def rows_of(book: WorldBook, members: frozenset[str], briefly: bool = False) -> 
     ]
 
 
-def _looks(book: WorldBook, members: frozenset[str], worlds: Sequence[World]) -> list[_Look]:
+def _looks(book: WorldRuns, members: frozenset[str], worlds: Sequence[World]) -> list[_Look]:
     views: dict[int, _Seen] = {}
     alike: dict[Hashable, _Seen] = {}  # but for the names of the others' coins
     for trace in map(book.trace, worlds):
         if id(trace) not in views:
-            here = _Seen(seen(trace, members), released(trace, members))
-            views[id(trace)] = alike.setdefault(shape(here.view, here.result), here)
+            here = _Seen(coalition_view(trace, members), result_view(trace, members))
+            views[id(trace)] = alike.setdefault(view_up_to_names(here.view, here.result), here)
     return [_Look(world, views[id(book.trace(world))]) for world in worlds]
 
 
@@ -292,21 +292,21 @@ def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[W
     return {look.world: group for group in groups.values() for look in group}
 
 
-def _cells(book: WorldBook, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
+def _cells(book: WorldRuns, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
     for secret in book.shown(look.world):
         if look.view.known.issuperset(book.linear(look.world, look.view.trace)[secret].terms):
             yield secret, Cell("own", "own", "a member's own")
         else:
             yield secret, _linear_cell(book, secret, look, classes)
-    yield SUM, _sum_cell(book, look)
+    yield OTHER_SUM, _sum_cell(book, look)
     for secret, value in book.discrete():
         if book.trace(look.world).tape.drawers.get(secret, set()) & members:
-            yield secret, Cell("own", "own", DRAWN)
+            yield secret, Cell("own", "own", _DRAWN)
         elif not classes.alone:
             yield secret, _discrete_cell(value, classes)
 
 
-def _linear_cell(book: WorldBook, secret: str, look: _Look, classes: _Classes) -> Cell:
+def _linear_cell(book: WorldRuns, secret: str, look: _Look, classes: _Classes) -> Cell:
     release, _ = _solved(book, secret, look, classes.result, lambda x: x.result)
     level, how = _solved(book, secret, look, classes.view, lambda x: x.view)
     if classes.alone:  # that one computation fits other worlds too was not looked at
@@ -318,7 +318,7 @@ def _linear_cell(book: WorldBook, secret: str, look: _Look, classes: _Classes) -
 
 
 def _solved(
-    book: WorldBook, secret: str, look: _Look, alike: Sequence[_Look], view: Callable[[_Look], SymbolicView]
+    book: WorldRuns, secret: str, look: _Look, alike: Sequence[_Look], view: Callable[[_Look], SymbolicView]
 ) -> tuple[Level, str]:
     """Decide whether all worlds that look like this one give the secret by one and the same computation."""
     here, form = view(look), book.linear(look.world, look.view.trace)[secret]
@@ -334,7 +334,7 @@ def _solved(
     return "listed", f"in the span, by other computations in some of the {len(alike)} worlds that look the same"
 
 
-def _sum_cell(book: WorldBook, look: _Look) -> Cell:
+def _sum_cell(book: WorldRuns, look: _Look) -> Cell:
     """Return the cell for sums of the others' inputs beyond the result and secrets known one by one."""
     views: list[tuple[Level, SymbolicView]] = [("all", look.view)]
     if look.weak is not look.view:

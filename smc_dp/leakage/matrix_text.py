@@ -6,16 +6,22 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from smc_dp.leakage.matrix import SUM, Matrix, Row
-from smc_dp.leakage.matrix_groups import GROUPS, TextLine, lines, others_among, parties_among
-from smc_dp.leakage.symbolic.world_runs import ENUMERATED, FEW, SMALLEST
+from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row
+from smc_dp.leakage.matrix_groups import (
+    SECRET_GROUPS,
+    CoalitionGroup,
+    count_parties,
+    group_rows_by_kind,
+    name_other_members,
+)
+from smc_dp.leakage.symbolic.world_runs import ENUMERATED, FEW_PARTIES, SMALLEST
 
 UNFOLDED = 1 << 20  # a paragraph is a line
-SECRETS = {
+_SECRET_NAMES = {
     **{"sizes": "the others' sizes", "weights": "the others' weights", "other noise": "the others' noise"},
-    SUM: "another sum of the others' inputs",
+    OTHER_SUM: "another sum of the others' inputs",
 }
-WORDS = (("all", "learns"), ("listed", "can compute, as one of a few numbers,"), ("partly", "has hints on"))
+_LEVEL_WORDS = (("all", "learns"), ("listed", "can compute, as one of a few numbers,"), ("partly", "has hints on"))
 
 KEY = (
     "all: the coalition can compute it. listed: it is one of a few numbers that the coalition can compute, and the "
@@ -51,13 +57,13 @@ SUM_LIMITS = (
 )
 
 
-def sentence(line: TextLine) -> str:
+def describe_group(line: CoalitionGroup) -> str:
     """Return a sentence on what this kind of coalition learns."""
     parts = []
-    for level, words in WORDS:
-        names = [worded(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
+    for level, words in _LEVEL_WORDS:
+        names = [name_secret(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
         if names:
-            parts.append(f"{words} {listed(names)}")
+            parts.append(f"{words} {join_names(names)}")
     if not parts:
         return "Learns nothing about the others."
     more = any("*" in shown for shown in line.cells.values())
@@ -65,12 +71,12 @@ def sentence(line: TextLine) -> str:
     return text[0].upper() + text[1:]
 
 
-def worded(name: str) -> str:
+def name_secret(name: str) -> str:
     """Return the name of a secret, or of a group of them, for a sentence."""
-    return SECRETS.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
+    return _SECRET_NAMES.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names for a sentence: a, b and c."""
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
@@ -90,12 +96,12 @@ class MatrixTable:
     sentences: tuple[str, ...]
 
 
-def tables(m: Matrix) -> Iterator[MatrixTable]:
+def matrix_tables(m: Matrix) -> Iterator[MatrixTable]:
     """Yield a table for each kind of session."""
     for session in dict.fromkeys(row.session for row in m.rows):
         part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
-        found = lines(part)
-        names = dict.fromkeys([*GROUPS.values(), *found[0].cells])
+        found = group_rows_by_kind(part)
+        names = dict.fromkeys([*SECRET_GROUPS.values(), *found[0].cells])
         columns = tuple(name for name in names if any(name in line.cells for line in found))
         where = f"{len(m.parties)} parties{f', {session}' if session else ''}"
         yield MatrixTable(
@@ -103,29 +109,37 @@ def tables(m: Matrix) -> Iterator[MatrixTable]:
             _margin(part) if m.has_patterns else "",
             columns,
             tuple((line.who, tuple(line.cells.get(c, "") for c in columns)) for line in found),
-            tuple(f"{line.who[0].upper()}{line.who[1:]}: {sentence(line)}" for line in found),
+            tuple(f"{line.who[0].upper()}{line.who[1:]}: {describe_group(line)}" for line in found),
         )
 
 
-def legend(m: Matrix) -> tuple[str, str, str]:
+def matrix_legend(m: Matrix) -> tuple[str, str, str]:
     """Return the key of the table, its limitations, and how it was computed."""
     key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
     first, *others = m.settings
     if not others:
         return key, limits, _method(m)
-    where = "" if len(m.parties) <= FEW else " (by linear algebra, in a world or two for each kind of pair)"
+    where = "" if len(m.parties) <= FEW_PARTIES else " (by linear algebra, in a world or two for each kind of pair)"
     again = f"Computed with {first}, and again{where} with {'; '.join(others)}: each cell is the worst of them."
     return key, limits, f"{_method(m)} {again}"
 
 
-def text(m: Matrix, width: int = UNFOLDED) -> str:
+def matrix_as_text(m: Matrix, width: int = UNFOLDED) -> str:
     """Return the matrix as text: sentences, then the table, which may be wider than a screen, then the legend."""
     told: list[str] = []
-    for table in tables(m):
-        said = [wrapped(line, width, "  ") for line in table.sentences]
-        margin = [wrapped(table.margin, width), ""] if table.margin else []
-        told += [wrapped(table.title, width), "", *margin, *said, "", *tabulated(table.columns, table.rows), ""]
-    return "\n".join([*told, *(wrapped(paragraph, width) for paragraph in legend(m))]) + "\n"
+    for table in matrix_tables(m):
+        said = [wrap(line, width, "  ") for line in table.sentences]
+        margin = [wrap(table.margin, width), ""] if table.margin else []
+        told += [
+            wrap(table.title, width),
+            "",
+            *margin,
+            *said,
+            "",
+            *format_table(table.columns, table.rows),
+            "",
+        ]
+    return "\n".join([*told, *(wrap(paragraph, width) for paragraph in matrix_legend(m))]) + "\n"
 
 
 def _margin(m: Matrix) -> str:
@@ -142,14 +156,14 @@ def _margin(m: Matrix) -> str:
 def _largest(m: Matrix, holds: Callable[[Row], bool]) -> str:
     """Name the largest coalitions for which `holds` is true, as for all smaller ones."""
     found = []
-    for kind in sorted({others_among(m, row) for row in m.rows}, reverse=True):
-        rows = [row for row in m.rows if others_among(m, row) == kind]
-        most = min((parties_among(m, row) for row in rows if not holds(row)), default=len(m.parties) + 1) - 1
+    for kind in sorted({name_other_members(m, row) for row in m.rows}, reverse=True):
+        rows = [row for row in m.rows if name_other_members(m, row) == kind]
+        most = min((count_parties(m, row) for row in rows if not holds(row)), default=len(m.parties) + 1) - 1
         found.append(f"{kind} up to {most} of {len(m.parties)} parties".strip() if most >= 0 else "nobody")
     return ", and to ".join(found)
 
 
-def tabulated(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+def format_table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Return the lines of a table: column names, then a name and a cell in each column for every row."""
     table = [(name, *cells) for name, cells in (("", columns), *rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -178,6 +192,6 @@ def _method(m: Matrix) -> str:
     )
 
 
-def wrapped(paragraph: str, width: int, indent: str = "") -> str:
+def wrap(paragraph: str, width: int, indent: str = "") -> str:
     """Wrap a paragraph at this width; lines after the first begin with the indent."""
     return textwrap.fill(paragraph, width, subsequent_indent=indent)

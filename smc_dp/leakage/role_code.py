@@ -25,15 +25,15 @@ PACKAGE = "protocols"
 _ENGINE = (f"{PACKAGE}.runtime.simulate", f"{PACKAGE}.runtime.claims")  # execute a session, and read its views
 
 
-def digest(protocol: Protocol) -> str:
+def code_digest(protocol: Protocol) -> str:
     """Return the SHA-256 of the protocol's code, in hexadecimal digits."""
     found = hashlib.sha256()
-    for name, content in modules(protocol).items():
+    for name, content in code_files(protocol).items():
         found.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     return found.hexdigest()
 
 
-def modules(protocol: Protocol) -> Mapping[str, bytes]:
+def code_files(protocol: Protocol) -> Mapping[str, bytes]:
     """Return the files that the digest covers, by the names of their modules in order.
 
     Roles and trials from elsewhere count by the name of their module, which no protocol of the package has.

@@ -112,5 +112,5 @@ def outlook(
     if target.epsilon is None or target.calibration != "proven" or target.noise == "self":
         return None
     lam = getattr(method, "lam", LAMBDA)
-    run = PublicNumbers(tuple(sizes), dimension, classes, target, terms.among(len(sizes)), lam)
+    run = PublicNumbers(tuple(sizes), dimension, classes, target, terms.threat_model(len(sizes)), lam)
     return Outlook(signal(method.name, run), band(method.name, run))

@@ -36,7 +36,7 @@ from protocols.runtime.session import SESSION_BYTES, Session
 
 ENVELOPE, SENT_BYTE = "envelope", "sent byte"
 LINK_AGREEMENTS = 3
-"""One end of a link: an agreement, and a signature that is checked, which costs about two."""
+"""Agreements of one end of a link: its own, and about two for a signature that is checked."""
 _BUDGET = 0.05  # seconds
 _USES = 40  # of a fresh Paillier key, whose table grows with use
 _BITS, _WORDS, _WIDTH, _MOST_PARTIES = 32, 10_000, 8, 1000
@@ -123,7 +123,7 @@ def _mask_byte(p: Any) -> float:
 
 
 def _sending(words: int) -> Callable[[], object]:
-    """Return what encodes, seals, records, opens and decodes a message of so many numbers, and adds them up."""
+    """Return a function that encodes, seals, records, opens and decodes a message of so many numbers, and adds them."""
     rng, ring = Stream.from_system(), Ring(8 * _WIDTH)
     owners = {name: Identity.generate(rng.fork(name)) for name in (CHOOSER, HOLDER)}
     pinned = {name: owner.public for name, owner in owners.items()}

@@ -1,4 +1,4 @@
-"""A plan: what to expect of learning together, and what to do, before anything is spent."""
+"""A plan: expected accuracy, cost and recommendation of a run, before anything is spent."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from smc_dp.run.settings import RunSettings
 
 @dataclass(frozen=True)
 class PlannedMethod:
-    """What one method comes to; of one that cannot be, `refused` says why, and the rest is None.
+    """Figures of one method; `refused` says why there are none.
 
-    `left_out`: the parties that do the others harm; `without`: what to expect once they are left out. `least_rows`: the
-    fewest with which one more party does no harm to those who stay, None where no number is enough. `rows_needed`: how
-    many of theirs in all would lose little, None where no number would. `may_deviate`: how many parties may break the
-    rules with Charlie, None where all have to keep to them. `noise_known_to`: who knows all of the noise. Messages,
-    bytes and rounds are those of a run among those who stay.
+    `left_out`: the parties that do the others harm; `without`: the expected accuracy without them. `least_rows`: the
+    fewest rows with which one more party does no harm, None where no number is enough. `rows_needed`: the number of all
+    rows that would lose little, None where none would. `may_deviate`: the number of parties that may be malicious with
+    Charlie, None where all have to be semi-honest. `noise_known_to`: the party that knows all of the noise. Messages,
+    bytes and rounds are those of a run among the parties that stay.
     """
 
     method: str
@@ -46,11 +46,11 @@ class PlannedMethod:
 
     @property
     def staying(self) -> Outlook | None:
-        """What to expect of those who stay."""
+        """Expected accuracy among the parties that stay."""
         return self.expected if self.without is None else self.without
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         ahead = {name: found and found.as_dict() for name, found in plain.items() if isinstance(found, Outlook)}
         return {**plain, **ahead, "left_out": list(self.left_out)}
@@ -58,14 +58,13 @@ class PlannedMethod:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, and the figures that it follows from.
+    """A recommendation, and the figures from which it follows.
 
-    `method`: the one that the plan is about, which is the advised one unless another was named; `advised` is None where
-    no method can be. `usual`: the one that a run takes if nobody names one. `why`: by which rule it is advised.
-    `stay`: who takes part, with how many rows. `holds_against` and `must_not_collude`: what the protocol claims among
-    those who stay, and what it does not. `cost`: of their run; its `cpu_seconds` are None where none were asked for.
-    `prospect`: the method among those who stay, of which the figures are. `leaving`: the columns of which an empty cell
-    has a row left out by the bounds.
+    `method`: the one that the plan is about, the recommended one (`advised`, None where no method can be) unless
+    another was named. `usual`: the method of a run that names none. `why`: the rule of the recommendation. `stay`: the
+    parties that take part, with their rows. `holds_against` and `must_not_collude`: claim and limitations of the
+    protocol among them. `cost`: of their run, with `cpu_seconds` if they were asked for. `candidate`: the method among
+    them. `leaving`: the columns whose empty cells have a row left out by the bounds.
     """
 
     parties: Mapping[str, int]
@@ -81,27 +80,27 @@ class Plan:
     holds_against: str
     must_not_collude: tuple[str, ...]
     cost: SessionCost
-    prospect: Candidate = field(repr=False, compare=False)
+    candidate: Candidate = field(repr=False, compare=False)
     leaving: tuple[str, ...] = ()
 
     def of(self, method: str) -> PlannedMethod:
-        """What this method comes to."""
+        """Return the figures of this method."""
         return next(found for found in self.methods if found.method == method)
 
     @property
     def planned(self) -> PlannedMethod:
-        """The one that the plan is about."""
+        """Figures of the method that the plan is about."""
         return self.of(self.method)
 
     def picture(self, kind: str) -> bytes:
-        """The band over epsilon, among those who stay: "png", "svg" or "pdf"."""
+        """Return the picture of the accuracy interval over epsilon, as "png", "svg" or "pdf"."""
         from smc_dp.planning.figure import render_figure
 
-        return render_figure(self.prospect, kind)
+        return render_figure(self.candidate, kind)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "prospect"}
+        """Return plain values for JSON."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "candidate"}
         return {
             **plain,
             "parties": dict(self.parties),
@@ -124,20 +123,20 @@ def plan(
     cost: bool = False,
     **settings: Any,
 ) -> Plan:
-    """What to expect of learning together with so many rows each, and what to do, from these numbers alone.
+    """Plan a run of parties with so many rows each: the expected accuracy, and what to do, from these numbers alone.
 
     Parameters
     ----------
     sizes : sequence of int or mapping of names to int
-        How many rows each party has; without names they are called party-1, party-2 ...
+        Number of rows of each party; without names they are called party-1, party-2 ...
     columns : int, default=None
-        How many features a row has once it is encoded, a list of categories one for each, without the constant.
+        Number of features of an encoded row (a list of categories is one for each), without the constant.
     classes : int, default=None
-        How many classes there are, 2 where nothing says it.
+        Number of classes, 2 where nothing says it.
     bounds : path or Bounds, default=None
-        A file of public bounds, or what one says, in place of `columns` and `classes`.
+        Public bounds, or a file of them, in place of `columns` and `classes`.
     cost : bool, default=False
-        Whether to estimate the protocol's processor time (about a second): `cost.cpu_seconds`.
+        Estimate the protocol's processor time, too (about a second): `cost.cpu_seconds`.
     **settings : str, int, float or Fraction
         Settings of the run, by the names of the options of `smc-dp plan` (lambda is `lam`): `method` is what the plan
         is about, else the recommended one.
@@ -202,7 +201,7 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
     name = method or (best.method.name if best else "")
     if not name:
         raise InputError("plan.no_method", refused=refused[default_method(known.classes)])
-    looked = {one: _look(prospect) for one, prospect in found.items()}
+    looked = {one: _look(candidate) for one, candidate in found.items()}
     stay = looked[name][1]
     return Plan(
         parties=dict(zip(known.names, known.sizes, strict=True)),
@@ -220,32 +219,32 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         holds_against=stay.form.statement.adversary,
         must_not_collude=tuple(unclaimed(stay)),
         cost=session_cost(stay.session, measure=measure),
-        prospect=stay,
+        candidate=stay,
     )
 
 
-def _look(prospect: Candidate) -> tuple[PlannedMethod, Candidate]:
-    """What a method comes to, and the same among those who stay."""
-    places, known = recommendation.parties_to_leave_out(prospect), prospect.circumstances
-    stay = prospect.among(set(range(len(known.sizes))) - set(places)) if places else prospect
+def _look(candidate: Candidate) -> tuple[PlannedMethod, Candidate]:
+    """Return the figures of a method, and the candidate among the parties that stay."""
+    places, known = recommendation.parties_to_leave_out(candidate), candidate.circumstances
+    stay = candidate.restricted_to(set(range(len(known.sizes))) - set(places)) if places else candidate
     cost = session_cost(stay.session)
     looked = PlannedMethod(
-        prospect.method.name, None, prospect.protocol, prospect.method.protects, prospect.ahead,
-        tuple(known.names[j] for j in places), stay.ahead if places else None, recommendation.least_rows(stay),
+        candidate.method.name, None, candidate.protocol, candidate.method.protects, candidate.expected,
+        tuple(known.names[j] for j in places), stay.expected if places else None, recommendation.least_rows(stay),
         recommendation.rows_needed(stay),
-        prospect.deviating, recommendation.SMALLEST if prospect.form.smallest_sets_noise else recommendation.NOBODY,
+        candidate.malicious, recommendation.SMALLEST if candidate.form.smallest_sets_noise else recommendation.NOBODY,
         cost.messages, cost.bytes, cost.rounds,
     )  # fmt: skip
     return looked, stay
 
 
-def unclaimed(prospect: Candidate) -> Iterator[str]:
-    """What the protocol does not claim among these parties, the worst first, as far as it is about who colludes.
+def unclaimed(candidate: Candidate) -> Iterator[str]:
+    """Yield the limitations of the protocol among these parties that are about collusion, the worst first.
 
-    Sentences after the last that has an attack are about other things; one whose attack has nobody to make it here says
-    nothing here.
+    Sentences after the last that has an attack are about other things. An attack for which these parties are too few
+    is left out.
     """
-    claim, p = prospect.program.claim, prospect.session.parameters
+    claim, p = candidate.program.claim, candidate.session.parameters
     if claim is None:
         return
     about = [said.attack is not None for said in claim.limitations]

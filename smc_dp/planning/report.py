@@ -1,4 +1,4 @@
-"""Report a plan, and what to expect of a run before anything is spent: first what to do, then the figures."""
+"""Reports of a plan and of the expected accuracy of a run: first what to do, then the figures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
 
 
 def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
-    """Yield what to do, and why, each with its code."""
+    """Yield what to do and why, each sentence with its code."""
     found = plan.planned
     hopeless = found.staying is not None and found.staying.band.high >= recommendation.HOPELESS
     if found.staying is not None and hopeless:
@@ -64,7 +64,7 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
 
 
 def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
-    """Yield a row of text under `_HEADINGS` for every method that can be."""
+    """Yield a row of text under `_HEADINGS` for every method that was not refused."""
     for found in plan.methods:
         if found.expected is not None:
             ahead = found.staying or found.expected
@@ -75,7 +75,7 @@ def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
 
 
 def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
-    """Yield the cost by stage and by role, and what its figures mean."""
+    """Yield the cost by stage and by role, and the meaning of its figures."""
     counts = ((s.stage, s.messages, s.bytes, s.rounds) for s in found.by_stage)
     everything = ("all", found.messages, found.bytes, found.rounds)
     stages = tuple((stage, *figures(*numbers)) for stage, *numbers in (*counts, everything))
@@ -96,20 +96,20 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
 
 
 def _lost(ahead: Outlook, formula: str = "signal against noise") -> str:
-    """Return the band in a sentence, and the figure that it follows from."""
+    """Return the accuracy interval in a sentence, and the figure from which it follows."""
     against = "is lost against the same method without noise on the same rows"
     return f"{_within(ahead)} of the accuracy {against} ({formula} {ahead.signal:.3g})."
 
 
 def _within(ahead: Outlook) -> str:
-    """Return the band in figures."""
+    """Return the accuracy interval in figures."""
     return f"{max(0.0, ahead.band.low):.2f} to {ahead.band.high:.2f}"
 
 
 def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
-    """Yield what a simulation may know before a run: what to expect, and whose rows spoil it.
+    """Yield the expected accuracy of a simulation, and the parties whose rows spoil it.
 
-    The sizes are known to whoever has all the rows, and to nobody in a run between organisations.
+    A simulation has all rows and so all sizes; in a run between organisations nobody knows them.
     """
     rows, bounds = tuple(sizes.values()), agreement.bounds
     ahead = agreement.expected_accuracy(rows)
@@ -123,9 +123,9 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
         return
     asked = RunSettings.from_options(epsilon=agreement.target.epsilon)
     known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
-    prospect = Candidate(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
-    if places := recommendation.parties_to_leave_out(prospect):
-        stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])
+    candidate = Candidate(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
+    if places := recommendation.parties_to_leave_out(candidate):
+        stay = candidate.expected_with([n for j, n in enumerate(rows) if j not in places])
         names = [list(sizes)[j] for j in places]
         harm = _harm(names, [rows[j] for j in places], sum(rows))
         without = f"Without {_some(names)} {_within(stay)} is lost. Sizes are known to a simulation alone;"
@@ -133,7 +133,7 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
 
 
 def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
-    """Yield what a site may know beforehand, which knows its own number of rows alone."""
+    """Yield the expected accuracy at a site, which knows its own number of rows alone."""
     parties = len(agreement.parties)
     ahead = agreement.expected_accuracy([rows] * parties)
     if ahead is None:
@@ -145,7 +145,7 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
 
 
 def _needed(found: PlannedMethod) -> str:
-    """Return how many rows would lose little, where more may be lost."""
+    """Return the number of rows that would lose little, where more may be lost."""
     if found.staying is None or found.staying.band.high <= recommendation.LITTLE:
         return ""
     little = f"{recommendation.LITTLE:.2f} at most"
@@ -156,7 +156,7 @@ def _needed(found: PlannedMethod) -> str:
 
 
 def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
-    """Yield whom to leave out, and who else might take part."""
+    """Yield the parties to leave out, and the rows that another party should have."""
     if found.left_out:
         yield Prose(_leaving(plan, found), "plan.leave_parties_out")
     if found.noise_known_to == recommendation.NOBODY and not found.left_out:
@@ -177,14 +177,14 @@ def _leaving(plan: Plan, found: PlannedMethod) -> str:
 
 
 def _harm(names: Sequence[str], sizes: Sequence[int], n: int) -> str:
-    """Return the sentence that these set the noise for all."""
+    """Return the sentence that these parties set the noise for all."""
     if len(names) == 1:
         return f"The {sizes[0]:,} rows of {names[0]} set the noise for all {n:,}."
     return f"The smallest of {_some(names)}, with {min(sizes):,} to {max(sizes):,} rows, set the noise for all {n:,}."
 
 
 def _by_party(plan: Plan) -> Iterator[Prose]:
-    """Yield that whole parties may be what to protect, where parties are many and small."""
+    """Yield the advice to protect whole parties, where parties are many and small."""
     found = [one.method for one in plan.methods if one.protects == "party"]
     sizes = sorted(plan.parties.values())
     if found and len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _SMALL and plan.method not in found:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
-from smc_dp.core.errors import InputError, check_one_of, shown
+from smc_dp.core.errors import FaultCollector, InputError, check_one_of, shown
 from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]
@@ -50,7 +50,7 @@ class Target:
     Raises
     ------
     InputError
-        For figures out of these ranges, and names that are none of these.
+        For figures out of these ranges, and names that are none of these; an `UnfitError` where several are.
 
     References
     ----------
@@ -72,21 +72,26 @@ class Target:
     delta: Fraction = DEFAULT_DELTA
 
     def __post_init__(self) -> None:
+        found = FaultCollector()
         if self.epsilon == math.inf:
             object.__setattr__(self, "epsilon", None)
         if self.epsilon is not None:
-            object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
-            if not LOWEST <= self.epsilon <= HIGHEST:
-                raise InputError(
-                    "epsilon.out_of_range", least=float(LOWEST), most=float(HIGHEST), got=figure(self.epsilon)
-                )
-        check_one_of("calibration", self.calibration, get_args(Calibration))
-        check_one_of("noise", self.noise, get_args(NoiseName))
-        object.__setattr__(self, "delta", exact("delta", self.delta))
-        if not LEAST_DELTA <= self.delta < 1:
-            raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=figure(self.delta))
-        if self.noise not in PRINTED and self.calibration == "paper":
-            raise InputError("noise.not_in_papers", noise=self.noise)
+            with found.step():
+                object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
+                if not LOWEST <= self.epsilon <= HIGHEST:
+                    least, most = float(LOWEST), float(HIGHEST)
+                    raise InputError("epsilon.out_of_range", least=least, most=most, got=figure(self.epsilon))
+        with found.step():
+            check_one_of("calibration", self.calibration, get_args(Calibration))
+        with found.step():
+            check_one_of("noise", self.noise, get_args(NoiseName))
+            if self.noise not in PRINTED and self.calibration == "paper":
+                raise InputError("noise.not_in_papers", noise=self.noise)
+        with found.step():
+            object.__setattr__(self, "delta", exact("delta", self.delta))
+            if not LEAST_DELTA <= self.delta < 1:
+                raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=figure(self.delta))
+        found.require()
 
     @property
     def wanted(self) -> Fraction:

@@ -1,8 +1,8 @@
-"""How those who take part in a study approve of it: what each signs, and what all of it makes of their session.
+"""Approvals of a study: what each participant signs, and the nonce of the session that follows from all of them.
 
-A study is a document that names everybody under an identity. Each participant signs its digest with 32 random bytes of
-its own; the digest of all approvals, in the order of the session, is the nonce of the session. So nobody has chosen it
-alone, and whoever holds a record can see who agreed to what. Each rule stands here once, for sites and for audits.
+A study names every participant under an identity. Each participant signs its digest with 32 random bytes of its own;
+the digest of all approvals, in the order of the session, is the nonce of the session. So nobody chose the nonce alone,
+and a transcript shows who agreed to what. The rules here are for sites and for audits.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _AGREED = {"method", "target", "protocol", "parties", "curator", "bounds"}
 
 
 def approval_text(study: str, name: str, random: str) -> bytes:
-    """What a participant signs: the digest of the study, its own name, its random bytes, both in hexadecimals."""
+    """Return the text that a participant signs: digest of the study, own name, random bytes, in hexadecimal."""
     return b"\n".join([_SIGNED, study.encode(), name.encode(), random.encode()])
 
 
 def joint_nonce(approvals: Iterable[bytes]) -> bytes:
-    """What the texts of all approvals, in the order of the session, make of its nonce: nobody chose it alone."""
+    """Return the nonce of a session that follows from the texts of all approvals, in the order of the session."""
     digest = hashlib.sha256(_JOINT)
     for approval in approvals:
         digest.update(hashlib.sha256(approval).digest())
@@ -46,7 +46,7 @@ def joint_nonce(approvals: Iterable[bytes]) -> bytes:
 def approval_fault(
     study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session
 ) -> Fault | None:
-    """What is wrong with the approvals on line 0 and the study beside a release; None also where there is neither."""
+    """Return the fault of the approvals on line 0 and the study beside a release; None also where there is neither."""
     if APPROVALS not in head:
         if study is None:
             return None
@@ -57,10 +57,10 @@ def approval_fault(
 
 
 def approved_study(head: Mapping[str, Any], session: Session) -> str:
-    """The digest of the study of which everybody in this session approved, as line 0 has it.
+    """Return the digest of the study of which everybody in this session approved, as line 0 states it.
 
-    InputError unless there is one approval of each participant, in their order, all of one study, each signed by the
-    identity that is pinned for it here, and unless the session's nonce is made of them.
+    Raises InputError unless there is one approval of each participant in their order, all of one study, each signed by
+    the identity that is pinned for it, and the session's nonce follows from them.
     """
     approvals = [_read(approval) for approval in reading.require_list(APPROVALS, head.get(APPROVALS))]
     names = [approval["name"] for approval in approvals]
@@ -89,11 +89,7 @@ def _read(approval: object) -> dict[str, str]:
 
 
 def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Session) -> Fault | None:
-    """Whether the study in a run folder is the one of which everybody approved, and says what the release says.
-
-    The parameters, bounds and public rows that it states are those of the agreement, its participants and their keys
-    are those of the session.
-    """
+    """Return the fault of a study that not everybody approved, or that differs from the agreement or the session."""
     if hashlib.sha256(content).hexdigest() != digest:
         return InputFault("study.not_approved")
     stated = reading.parse_object(content, STUDY)
@@ -110,7 +106,7 @@ def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Ses
 
 
 def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Everybody's name and key, in the order of the session: parties first, then the curator if there is one."""
+    """Return names and keys in the order of the session: parties first, then the curator if there is one."""
     parties = [reading.require_object("parties", party) for party in reading.require_list("parties", stated["parties"])]
     found = [(party.get("name"), party.get("key")) for party in parties]
     if stated["curator"] is not None:
@@ -119,7 +115,7 @@ def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
-    """What a study agrees on, about the bounds and the public rows of this release; InputError for what cannot be."""
+    """Return the agreement of a study with the bounds and public rows of this release; InputError for none."""
     sections = {name: reading.require_object(name, stated[name]) for name in ("method", "target", "protocol")}
     try:
         settled = SettledRun.from_sections(sections)

@@ -1,6 +1,6 @@
-"""What stands in release.json, shares.json and timings.json, as types: all of it is there, of the kind it has to be.
+"""Schemas of release.json, shares.json and timings.json: every field is there, and of its type.
 
-Whether it fits together, with what lies beside it and with what a run can agree on, follows where it is used.
+The users of a document check whether its fields fit together, to other files, and to what a run can agree on.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
 
 SIMULATED = ("topology", "link")
-"""How a run was simulated: beside the parameters of a release, and nothing that the parties agreed on."""
+"""Parameters of a release that say how it was simulated, on which no party agreed."""
 _ADDED = {*SIMULATED, "agreed", "label", "center"}  # to the parameters that the parties agreed on
 _MANY = 1 << 12  # columns, or participants: at least as many as there may be
 _LEVELS = 1 << 17  # of all columns that have aliases
@@ -67,8 +67,8 @@ def _parties(names: list[str]) -> list[str]:
 
 
 class StatedParameters(Document):
-    """Everything that was agreed on but bounds, grid and marks, and how the run was simulated; of the settings of
-    method and protocol, each by its own name, those that there are.
+    """Agreed settings without bounds, grid and markers, and how the run was simulated; settings of method and protocol
+    stand by their own names.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -93,12 +93,12 @@ class StatedParameters(Document):
 
     @property
     def simulated(self) -> dict[str, str]:
-        """How the run was simulated, SIMULATED by name."""
+        """Values of `SIMULATED`, by name."""
         return {name: getattr(self, name) for name in SIMULATED}
 
 
 class StatedPrivacy(Document):
-    """The statement of what the release guarantees; `mu` came later than the others."""
+    """Privacy statement of the release; earlier releases have no `mu`."""
 
     kind: GuaranteeKind
     epsilon: FiniteFigure | None
@@ -120,13 +120,13 @@ class StatedPrivacy(Document):
 
     @property
     def statement(self) -> PrivacyStatement:
-        """What is stated."""
+        """Privacy statement in these fields."""
         return PrivacyStatement(**{**dict(self), "caveats": tuple(self.caveats)})
 
 
 class StatedDigests(Document):
-    """SHA-256 of the files beside a release: of shares.json where there are shares, of auxiliary.json where the method
-    is on public rows, and of study.json where everybody approved of a study.
+    """SHA-256 of the files beside a release: shares.json if there are shares, auxiliary.json if there are public rows,
+    and study.json if everybody approved of a study.
     """
 
     shares: DigestText = Field(alias="shares.json", default="")
@@ -137,13 +137,13 @@ class StatedDigests(Document):
 
     @property
     def named(self) -> dict[str, str]:
-        """By name of the file, those that are stated."""
+        """Stated digests by the name of the file."""
         found: dict[str, str] = self.model_dump(by_alias=True, exclude_unset=True)
         return found
 
 
 def _empty_cell(value: object) -> Any:
-    """What stands for an empty cell: a number, a level, a date or a rule."""
+    """Return the value that stands for an empty cell: a number, a level, a date or a rule."""
     return value if isinstance(value, str) else check_finite_number(value)
 
 
@@ -163,7 +163,7 @@ DatePair: TypeAlias = Annotated[list[DayText], Field(min_length=2, max_length=2)
 
 
 def _choice(value: object) -> str:
-    """Which of two types weights are meant to be of."""
+    """Return the tag of the type of weights: one row, or a row for each class."""
     each = value and isinstance(value, list) and isinstance(value[0], list)
     return f"{CHOICE}{'rows' if each else 'row'}"
 
@@ -176,7 +176,7 @@ StatedWeights: TypeAlias = Annotated[
 
 
 class ReleaseFile(Document):
-    """All of release.json."""
+    """Schema of release.json."""
 
     weights_stated: Annotated[StatedWeights, Field(alias="weights")]
     privacy: StatedPrivacy
@@ -198,7 +198,7 @@ class ReleaseFile(Document):
 
     @property
     def bounds(self) -> Bounds:
-        """What is publicly known of the columns; InputError when the parts do not fit together."""
+        """Public bounds of the columns; InputError where the fields do not fit together."""
         kinds, label = (self.categories, self.ranges, self.dates, self.bins), self.parameters.label
         if sorted(name for stated in kinds for name in stated) != sorted(self.columns):
             raise InputError("columns.not_once")
@@ -213,9 +213,9 @@ class ReleaseFile(Document):
         return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing)
 
     def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
-        """What the parties agreed on, with the public rows beside it and the grid of the shares, if there are any.
+        """Return the agreement, with the public rows beside it and the grid of the shares, if there are any.
 
-        InputError if that cannot be.
+        Raises InputError for what no parties can agree on.
         """
         parameters = self.parameters.model_dump()
         marks = {reason: mark for mark, reason in REASONS.items()}
@@ -227,7 +227,7 @@ class ReleaseFile(Document):
         return Agreement.from_dict(record, self.bounds, rows)
 
     def weights(self, bounds: Bounds) -> Weights:
-        """One number for each feature, and of three or more classes such a row for each; InputError for others."""
+        """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
         names, stated = bounds.classes, self.weights_stated
         rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
         if len(names) > 2 and len(stated) != len(names):
@@ -260,14 +260,14 @@ def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:
 
 
 class SharesFile(Document):
-    """All of shares.json: every participant's share of the sum, numbers below the modulus."""
+    """Schema of shares.json: every participant's share of the sum, numbers below the modulus."""
 
     modulus: WholeNumber
     fraction_bits: int
     shares: Annotated[dict[str, WholeNumbers], limit_keys(_MANY)]
 
     def total(self, agreement: Agreement) -> Vector:
-        """The sum of the shares, as integers nearest to zero; InputError unless they are those of the agreement."""
+        """Return the sum of the shares, as integers nearest to zero; InputError unless they fit the agreement."""
         modulus, length = int(self.modulus), agreement.form.length
         if modulus != 1 << agreement.grid.ring_bits:
             raise InputError("shares.other_modulus", ring_bits=agreement.grid.ring_bits, got=shown(modulus))
@@ -285,7 +285,7 @@ Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_n
 
 
 class StageTimings(Document):
-    """What one stage cost: messages, bytes and rounds of all, and seconds of each role that was in it."""
+    """Cost of one stage: messages, bytes and rounds, and seconds of each role that was in it."""
 
     stage: str
     messages: int
@@ -295,9 +295,7 @@ class StageTimings(Document):
 
 
 class TimingsFile(Document):
-    """All of timings.json: what a run cost, as a whole and stage by stage. Earlier versions did not say that it is not
-    for publication.
-    """
+    """Schema of timings.json: the cost of a run, in all and by stage; earlier versions lack `not_for_publication`."""
 
     not_for_publication: str = ""
     messages: int

@@ -1,7 +1,7 @@
 """Long-term identities in a folder: `identities.json` is public and what others pin, each `*.key` is one secret.
 
-A record is then signed by somebody: whoever got the public file from elsewhere knows whose run it was. In a real
-deployment each participant keeps its own key at home; here one folder has all of them, as a simulation needs.
+With them a transcript is signed by somebody: a person who got the public file from elsewhere knows whose run it was. In
+a deployment each participant keeps its own key; this folder has all of them, as a simulation needs.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _LONGEST_PUBLIC = 256
 
 
 def create_identities(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
-    """Make identities of these parties and of the curator in a new folder, and return the public halves.
+    """Write identities of these parties and of the curator into a new folder, and return the public keys.
 
-    Raises InputError for names that no run could have, or when the folder exists. The public file comes last: a folder
-    without it was not finished.
+    Raises InputError for names that no run could have, and for a folder that exists. The public file comes last: a
+    folder without it was not finished.
     """
     check_names(parties)
     made = {name: Identity.generate(rng.fork(f"identity {name}")) for name in (*parties, CURATOR_NAME)}
@@ -52,9 +52,9 @@ def create_identities(folder: Path, parties: Sequence[str], rng: Stream) -> dict
 
 
 def create_identity(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]:
-    """Make one participant's identity: `NAME.key`, its secret, `NAME.pub`, a line to hand over; and its public half.
+    """Write a participant's identity, `NAME.key` (secret) and `NAME.pub` (to hand over); return paths and public key.
 
-    Raises InputError for a name that no run could have, and where one of the files exists; none is ever written over.
+    Raises InputError for a name that no run could have, and for a file that exists.
     """
     check_name(name)
     identity = Identity.generate(rng)
@@ -73,28 +73,28 @@ def create_identity(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, b
 
 
 def read_public_identities(folder: Path) -> dict[str, bytes]:
-    """Names and public halves; InputError when there are none that can be read."""
+    """Return the public keys in a folder by name; raise an InputError where they cannot be read."""
     return read_identities(folder / PUBLIC_FILE)
 
 
 def read_identities(path: Path) -> dict[str, bytes]:
-    """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
+    """Return the pinned identities in a file: a JSON object of names and public keys of 64 hexadecimal digits."""
     return parse_identities(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
 
 
 def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
-    """Those in the bytes of such a file."""
+    """Return the identities in the bytes of such a file."""
     document = reading.parse_object(content, where)
     return {name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 
 
 def read_identity(path: Path) -> Identity:
-    """The identity in one `NAME.key`; InputError, which never shows the secret, for anything else."""
+    """Return the identity in a `NAME.key`; raise an InputError, which never shows the secret, for anything else."""
     return Identity(_seed(path))
 
 
 def read_public_key(path: Path) -> tuple[str, bytes]:
-    """The name and the public half in one `NAME.pub`, the line that its owner handed over."""
+    """Return name and public key in a `NAME.pub`, the line that its owner handed over."""
     content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
     if not space:
@@ -104,7 +104,7 @@ def read_public_key(path: Path) -> tuple[str, bytes]:
 
 
 def parse_pinned(text: str, where: str = "party") -> tuple[str, bytes]:
-    """A name and a public key: NAME=KEY, or the file of both that its owner handed over."""
+    """Return a name and its public key, from NAME=KEY or from the file that its owner handed over."""
     name, equals, key = text.partition("=")
     if not equals:
         return read_public_key(Path(text))
@@ -113,7 +113,7 @@ def parse_pinned(text: str, where: str = "party") -> tuple[str, bytes]:
 
 
 def parse_pinned_curator(text: str) -> dict[str, bytes]:
-    """Charlie's name and public key: the key, or the file of both that he handed over."""
+    """Return Charlie's name and public key, from the key or from the file that he handed over."""
     is_key = len(text) == 2 * PUBLIC_BYTES and not Path(text).exists()
     name, key = parse_pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
     if name != CURATOR_NAME:
@@ -122,9 +122,9 @@ def parse_pinned_curator(text: str) -> dict[str, bytes]:
 
 
 def load_identities(folder: Path) -> dict[str, Identity]:
-    """All identities by name, in the order of the public file.
+    """Return all identities in a folder by name, in the order of the public file.
 
-    Raises InputError, and never shows a secret, when a key is malformed or belongs to nobody, or when one is missing.
+    Raises InputError, which never shows a secret, for a key that is malformed, of nobody, or missing.
     """
     names = {key: name for name, key in read_public_identities(folder).items()}
     found: dict[str, Identity] = {}
@@ -141,9 +141,9 @@ def load_identities(folder: Path) -> dict[str, Identity]:
 
 
 def load_run_identities(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
-    """The identities of a run; InputError unless they are those of its participants, and no others.
+    """Return the identities of a run; raise an InputError unless they are those of its participants.
 
-    But for Charlie's, who has one in every folder and is not needed in every run.
+    Charlie has one in every folder, and is not needed in every run.
     """
     found = load_identities(folder)
     for name in participants:
@@ -156,14 +156,14 @@ def load_run_identities(folder: Path, participants: Sequence[str]) -> dict[str, 
 
 
 def find_exposed(keys: Iterable[Path]) -> list[Path]:
-    """Those of these key files that others than their owner may read or write."""
+    """Return the key files that others than their owner may read or write."""
     if os.name == "nt":  # rights are no bits there
         return []
     return [path for path in keys if stat.S_IMODE(path.lstat().st_mode) & 0o077]
 
 
 def list_key_files(folder: Path) -> list[Path]:
-    """The files with secrets; InputError when the folder cannot be read."""
+    """Return the files with secrets; raise an InputError where the folder cannot be read."""
     try:
         return sorted(folder / entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))
     except OSError as error:

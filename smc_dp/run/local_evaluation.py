@@ -1,6 +1,6 @@
-"""What a site finds out about a release with nothing but its own rows: whether its own model alone does better.
+"""Evaluation of a release at a site, on its own rows alone, beside the site's own model.
 
-Exact figures of private rows: they stay at the site, beside its own terms.
+These are exact figures of private rows, so they stay at the site.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
 from smc_dp.pages.blocks import Prose
 from smc_dp.run.release import PublishedRelease
 
-FEWEST_ROWS = 25
-"""With fewer rows nothing is said."""
+FEWEST_ROWS = 25  # with fewer rows nothing is said
 _FOLDS = 5
 _MOST = 20_000  # rows that are looked at
 
 
 @dataclass(frozen=True)
 class LocalComparison:
-    """Of so many own rows the release, and the own model alone on rows that it was not trained on, classify rightly so
-    many; `planned`: what noise was to cost if all parties had as many rows as this site, None where no figure says it.
+    """Accuracies on so many own rows: of the release, and of the own model on rows that it was not trained on.
+
+    `planned`: expected accuracy if all parties had as many rows as this site, None where no figure gives it.
     """
 
     rows: int
@@ -38,17 +38,17 @@ class LocalComparison:
 
     @property
     def chance(self) -> float:
-        """By how much the two differ by chance alone: two standard errors."""
+        """Difference of the two accuracies that chance alone explains: two standard errors."""
         return 2 * sqrt((self.release * (1 - self.release) + self.alone * (1 - self.alone)) / self.rows)
 
     @property
     def worse_than_planned(self) -> bool:
-        """Whether the site would do better alone, by more than noise was to cost and chance may add."""
+        """True where the site would do better alone, by more than the planned loss and chance."""
         high = 0.0 if self.planned is None else self.planned.band.high
         return self.alone - self.release > high + self.chance
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             **{"rows": self.rows, "release": self.release, "alone": self.alone},
             "planned": self.planned and self.planned.as_dict(),
@@ -56,7 +56,7 @@ class LocalComparison:
         }
 
     def blocks(self) -> Iterator[Prose]:
-        """Yield what a site reads of a release and its own rows; it stays there."""
+        """Yield the report on a release and the own rows, which stays at the site."""
         yield Prose(
             f"On the own {self.rows:,} rows, for this site alone to know: the release {self.release:.3f}, the own "
             f"model alone {self.alone:.3f}, each row by a model that has not seen it."
@@ -74,10 +74,9 @@ class LocalComparison:
 
 
 def evaluate_locally(release: PublishedRelease, rows: Rows) -> LocalComparison | None:
-    """The release against the own model alone, fold after fold; None for too few rows to say anything.
+    """Compare the release with the own model alone, fold after fold; None for too few rows.
 
-    What others have is not known here. That they have as many rows as this site is an assumption, and no more: the
-    study announces no sizes.
+    Other parties are assumed to have as many rows as this site, because a study announces no sizes.
     """
     if len(rows) < FEWEST_ROWS:
         return None
@@ -90,7 +89,7 @@ def evaluate_locally(release: PublishedRelease, rows: Rows) -> LocalComparison |
 
 
 def _alone(rows: Rows, method: Any, classes: int) -> float:
-    """Of every fifth row, by a model of the other four fifths, as many as are right."""
+    """Return the cross-validated accuracy of the own model: every fifth row by a model of the other four fifths."""
     lam: float = getattr(method, "lam", BASELINE_LAMBDA)
     fold, right = np.arange(len(rows)) % _FOLDS, 0.0
     for held in range(_FOLDS):

@@ -1,6 +1,4 @@
-"""What Dave, a stranger, does with a run folder: add the published shares, if they are not added up already, and
-classify rows (the testing phase).
-"""
+"""Prediction with a release (the testing phase): Dave verifies the release, and classifies rows with its weights."""
 
 from __future__ import annotations
 
@@ -29,14 +27,13 @@ from smc_dp.run.verify_release import verify_release
 
 @dataclass(frozen=True)
 class Predictions:
-    """One class for each row, by its name; `accuracy` is that on the `tested` rows with a label, None without any.
+    """Predicted classes by name, one for each row; `accuracy`: on the `tested` rows with a label, None without any.
 
-    scores: of two classes w.x of each row, above 0 for the second; of more, one for each class, in the order of
-    `classes`, the largest wins. A row that the bounds leave out has the label "" and the score None, and no say in the
-    accuracy. ids: what each row is called, its number in the file or the text in the column that was named.
-    `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
-    release against its record, None where nothing was; `level` is the level of assurance that an audit reached, None
-    without an audit.
+    `scores`: for two classes w.x of each row, above 0 for the second; for more one for each class, in the order of
+    `classes`, of which the largest wins. A row that the bounds leave out has the label "" and the score None, and does
+    not count in the accuracy. `ids`: number of each row in the file, or the text in the named column. `insecure`:
+    reasons why the run protects nobody; `unaudited`: files that were missing to verify the release; `level`: assurance
+    level that an audit reached, None without an audit.
     """
 
     labels: tuple[str, ...]
@@ -50,12 +47,10 @@ class Predictions:
     level: int | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
-        """A new CSV file with a line for each row: what it is `called`, its class, a score (of three or more classes
-        one for each).
+        """Write a new CSV file with a line for each row: id (in a column of the name `called`), class, and scores.
 
-        A text that a spreadsheet would take for a formula, or that begins with an apostrophe, has an apostrophe in
-        front: whoever takes away one leading apostrophe has the text. InputError for classes that hold formulas, and
-        where the file is there already, or cannot be written.
+        A text that a spreadsheet would take for a formula, or that begins with an apostrophe, gets an apostrophe in
+        front. Raises InputError for classes that hold formulas, and for a file that exists or cannot be written.
         """
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
@@ -75,9 +70,9 @@ class Predictions:
 
 
 def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: str | None = None) -> Predictions:
-    """Classify the rows of a file or of an array with the release of a run, which is held against its record first.
+    """Verify the release of a run, and classify the rows of a file or of an array with it.
 
-    Raises InputError for what is no release or contradicts its record, and for rows that do not fit.
+    Raises InputError for a release that is malformed or contradicts its transcript, and for rows that do not fit.
     """
     found = verify_release(place)
     published = found.release
@@ -103,7 +98,7 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
 
 
 def _encoded(table: Table, bounds: Bounds) -> tuple[EncodedTable, NDArray[np.int64] | None]:
-    """The rows that are not left out, and their classes where the table has them, -1 for a row without one."""
+    """Return the rows that are not left out, and their classes where the table has them, -1 for a row without one."""
     try:
         found = examine_table(table, bounds).checked(table.source)
         if bounds.label is None or bounds.label not in table.columns:
@@ -115,7 +110,7 @@ def _encoded(table: Table, bounds: Bounds) -> tuple[EncodedTable, NDArray[np.int
 
 
 def _placed(made: Sequence[Any], found: EncodedTable, rows: int, left_out: Any) -> tuple[Any, ...]:
-    """What was made of the rows that are there, each in its row's place among all."""
+    """Return the results of the kept rows, each in its row's place among all rows."""
     every = [left_out] * rows
     for i, one in zip(found.kept.tolist(), made, strict=True):
         every[i] = one

@@ -1,12 +1,15 @@
-"""Make of what `run` is told what a simulation needs: everybody's rows, and what the parties agree on."""
+"""Preparation of a simulation: everybody's rows and the agreement, from the settings of the command `run`.
+
+The settings are checked first, with all faults at once (`smc_dp.run.settings`), as far as possible before a file of
+rows is read: the numbers of parties and classes are announced by options and bounds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from smc_dp.core.documents import FaultCollector, refuse_all
-from smc_dp.core.errors import InputError, InputFault, shown
+from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all, shown
 from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import DATASET_INFO
@@ -19,10 +22,7 @@ USUAL_DATASET = "breast_cancer"
 
 
 def prepare_run(asked: RunRequest) -> tuple[PreparedData, Agreement]:
-    """Return everybody's rows, and what the parties agree on.
-
-    Raises an InputError with all faults of the settings before any file of rows is read.
-    """
+    """Return everybody's rows and the agreement; raise an InputError with all faults before any row is read."""
     data, announced = asked.data, _announced(asked.data)
     agreed = _settled(asked, announced, _classes(data))
     if data.party:
@@ -43,7 +43,7 @@ def prepare_run(asked: RunRequest) -> tuple[PreparedData, Agreement]:
 
 
 def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:
-    """Return who drops out in a simulation, and before which message of its own."""
+    """Return simulated drop-outs: the names of parties, and the own envelope before which each stops."""
     found: dict[str, int] = {}
     for text in texts:
         name, colon, number = text.rpartition(":")
@@ -54,7 +54,7 @@ def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:
 
 
 def refuse_beside(given: Mapping[str, object], other: str, why: str = "") -> None:
-    """Raise an InputError with every one of these parameters that was given beside another one."""
+    """Raise an InputError with each of these parameters that was given beside the `other` one."""
     said = [name for name, value in given.items() if value is not None and value is not False]
     refuse_all(InputFault("option.contradicts", {"name": name, "other": other, "why": why}) for name in said)
 
@@ -63,7 +63,7 @@ def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
     data, how, found, agreed = asked.data, asked.simulation, FaultCollector(), None
     with found.step():
         agreed = asked.settle(
-            parties, classes, seeded=how.insecure_seed is not None, as_printed=how.as_printed_insecure
+            parties, classes, seeded=how.insecure_seed is not None, as_published=how.as_printed_insecure
         )
     if agreed is not None:
         with found.step():
@@ -91,7 +91,7 @@ def _check_roles(data: DataRoles) -> None:
 
 
 def _announced(data: DataRoles) -> int:
-    """Return how many parties there are to be, as far as it can be told before any file is read."""
+    """Return the number of parties, as far as options announce it."""
     if data.party:
         return len(data.party)
     if data.split is not None:
@@ -100,7 +100,7 @@ def _announced(data: DataRoles) -> int:
 
 
 def _classes(data: DataRoles) -> int:
-    """Return how many classes there are by the bounds, or by what is known of a data set; no row has been read yet."""
+    """Return the number of classes in the bounds, or in a known data set, without reading a row."""
     if data.party:
         return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
     known = DATASET_INFO.get(data.dataset or USUAL_DATASET)

@@ -1,4 +1,4 @@
-"""What of a run folder may be published: what everybody needs and what an auditor needs, and nothing else."""
+"""Publication of a run: the files that everybody or an auditor needs, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
 from smc_dp.run.verify_release import verify_release
 
 PUBLISHED_FILES = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT)
-"""The files that may be published; whatever else lies in a run folder stays there."""
+"""Files that may be published; anything else in a run folder stays there."""
 
 
 def publish_run(run: Path, to: Path) -> tuple[str, ...]:
-    """Copy what may be published of a run into the folder `to`, which is then there whole or not at all; their names.
+    """Copy the files of a run that may be published into the folder `to`, all or none; return their names.
 
-    Raises InputError, and copies nothing, when `to` holds anything or lies in the run folder (or that in it), and when
-    the run is not whole or its release contradicts its record.
+    Raises InputError where `to` is not empty, one folder lies in the other, a file is missing, or the release
+    contradicts its transcript.
     """
     if os.path.lexists(to) and not is_empty_folder(to):
         raise InputError("folder.not_empty", to=str(to))

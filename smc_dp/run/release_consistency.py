@@ -1,13 +1,13 @@
-"""What ties a release to the transcript that its participants signed: the one predicate of all who use a release.
+"""Consistency of a release with the transcript that its participants signed: one set of rules for all who use it.
 
-Sites ask it before they settle, `run`, `predict`, `publish` and `show` before they use a release, and an audit rule by
-rule. A transcript ties only those identities down that its line 0 states: whose they are, an audit with pinned
-identities asks. Each rule returns what is wrong, or None; `refuted` asks them all.
+Sites check it before they settle; `run`, `predict`, `publish` and `show` before they use a release; an audit rule by
+rule. A transcript binds only the identities that its line 0 states; whose they are, an audit with pinned identities
+checks. Each rule returns a `Contradiction`, or None; `find_contradictions` applies all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -38,8 +38,8 @@ _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another dig
 
 @dataclass(frozen=True)
 class Contradiction:
-    """What is wrong: the fault, the line of the transcript that shows it, and whose signature of that line alone does,
-    if anybody's.
+    """Contradiction: its fault, the line of the transcript that shows it, and the name whose signature of that line
+    alone proves it, if there is one.
     """
 
     fault: Fault
@@ -49,54 +49,54 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class ReleaseEvidence:
-    """What a transcript shows of a release, and what given views say beside it.
+    """Evidence about a release in a transcript, and in given views.
 
-    `head` is line 0 and `session` what it describes. `envelopes` holds by line at least what is for everybody and what
-    the members of a sum have to have sent, `absences` who went on without which message. `told`: what the roles of
-    those whose views are given came to, by name. `statements`: those in these views, each signed by its signer.
+    `head` is line 0, `session` the session that it describes. `envelopes` holds by line at least the public ones and
+    the inputs of members of a sum; `absences` the participants that went on without a message. `results`: results of
+    the roles whose views are given, by name; `statements`: the signed statements in these views.
     """
 
     head: Mapping[str, Any]
     session: Session
     envelopes: Mapping[int, Envelope] = field(repr=False)
     absences: Mapping[int, tuple[str, Absent]]
-    told: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    results: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     statements: Sequence[Attestation] = field(default=(), repr=False)
 
     @property
     def notices(self) -> Any:
-        """What line 0 has as the last notices of participants; None where there is nothing."""
+        """Last status messages of participants on line 0; None where there are none."""
         return self.head.get(NOTICES)
 
     @property
     def marks(self) -> tuple[tuple[str, Absent], ...]:
-        """Who went on without which message, in the order of the lines."""
+        """Absences in the order of the lines: who went on without which message."""
         return tuple(self.absences.values())
 
     def absent_to(self, name: str) -> tuple[Absent, ...]:
-        """Return what this participant went on without."""
+        """Return the messages without which this participant went on."""
         return tuple(absent for reader, absent in self.absences.values() if reader == name)
 
     @cached_property
     def published(self) -> dict[str, tuple[int, Envelope]]:
-        """Who published what, and on which line: whatever is for everybody and no greeting and no end of a stage."""
+        """Published envelopes and their lines by sender: all public ones but greetings and ends of stages."""
         return {e.sender: (n, e) for n, e in self.envelopes.items() if _is_published(e)}
 
     @cached_property
     def greetings(self) -> dict[str, Envelope]:
-        """The first greeting of each."""
+        """First greeting of each participant."""
         return first_greetings(self.envelopes.values())
 
     @cached_property
     def said(self) -> dict[str, Any]:
-        """What was published, by name; raises `DecodeError` for what its participant may not publish."""
+        """Published messages by sender; raises `DecodeError` for what its participant may not publish."""
         return {name: published_message(self.session, envelope) for name, (_, envelope) in self.published.items()}
 
 
 def find_contradictions(
     recorded: ReleaseEvidence, found: PublishedRelease, shares: SharesFile | None, study: bytes | None
 ) -> Iterator[Contradiction]:
-    """Yield what is wrong with a release beside its transcript, its shares and its study, in the order of the rules."""
+    """Yield the contradictions of a release with its transcript, shares and study, in the order of the rules."""
     rules = (
         partial(published_fault, recorded),
         partial(session_fault, recorded),
@@ -113,14 +113,17 @@ def find_contradictions(
 
 
 def session_fault(recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether line 0 states the id of the session that it describes."""
+    """Return a contradiction unless line 0 states the id of the session that it describes."""
     if recorded.head["session"] == recorded.session.id.hex():
         return None
     return Contradiction(InputFault("session.other_id"), 0)
 
 
 def published_fault(recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether each participant published once, and signed it: a second message would leave open which one counts."""
+    """Return a contradiction unless each participant published once, and signed it.
+
+    A second message would leave open which one counts.
+    """
     first: dict[str, int] = {}
     for n, envelope in ((n, e) for n, e in recorded.envelopes.items() if _is_published(e)):
         sender, identities = envelope.sender, recorded.session.identities
@@ -133,7 +136,7 @@ def published_fault(recorded: ReleaseEvidence) -> Contradiction | None:
 
 
 def published_message(session: Session, envelope: Envelope) -> Any:
-    """What somebody published; raises `DecodeError` when it is nothing that this participant may publish."""
+    """Decode a published message; raise `DecodeError` for one that this participant may not publish."""
     kind = session.kinds.get(envelope.kind)
     if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
         raise DecodeError("message.not_published", kind=shown(envelope.kind))
@@ -141,12 +144,12 @@ def published_message(session: Session, envelope: Envelope) -> Any:
 
 
 def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
-    """The numbers in a published share; raises `DecodeError` as `published_message` does."""
+    """Return the numbers in a published share; raise `DecodeError` as `published_message` does."""
     return tuple(published_message(session, envelope).y)
 
 
 def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether the weights of a release are made of what was published in the session."""
+    """Return a contradiction unless the weights follow from the messages that were published in the session."""
     try:
         value = execution.decode_value(recorded.session, recorded.said)
     except (DecodeError, ValueError) as error:
@@ -157,11 +160,11 @@ def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contrad
 
 
 def shares_fault(shares: SharesFile, recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether shares.json states the shares that all participants published."""
-    gone = {absent.sender for _, absent in recorded.marks}
+    """Return a contradiction unless shares.json states the shares that all participants published."""
+    absent_names = {absent.sender for _, absent in recorded.marks}
     for name in recorded.session.names:
         line, envelope = recorded.published.get(name, (None, None))
-        if envelope is None and name in gone and name not in shares.shares:
+        if envelope is None and name in absent_names and name not in shares.shares:
             continue
         if envelope is None:
             return Contradiction(InputFault("transcript.share_missing", {"name": name}))
@@ -175,9 +178,9 @@ def shares_fault(shares: SharesFile, recorded: ReleaseEvidence) -> Contradiction
 
 
 def openings_fault(recorded: ReleaseEvidence, heard: list[Attestation] | None = None) -> Contradiction | None:
-    """Whether what was published follows from what everybody greeted with, where anybody can make it again.
+    """Return a contradiction unless published messages follow from the greetings, where anybody can compute them again.
 
-    `heard` takes the statements that were seen to be signed.
+    `heard` receives the statements whose signatures were verified.
     """
     try:
         wrong = openings.find_wrong_opening(recorded.session, recorded.greetings, recorded.said, heard)
@@ -187,7 +190,7 @@ def openings_fault(recorded: ReleaseEvidence, heard: list[Attestation] | None = 
 
 
 def members_fault(recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether each member of a published sum has its input in the transcript, and is not noted as absent there."""
+    """Return a contradiction unless each member of a sum has its input in the transcript, and is not absent there."""
     try:
         needed = tuple(required_inputs(recorded))
     except (ProtocolError, ValueError) as error:
@@ -204,29 +207,33 @@ def members_fault(recorded: ReleaseEvidence) -> Contradiction | None:
 
 
 def required_inputs(recorded: ReleaseEvidence) -> Iterator[RequiredMessage]:
-    """Yield what has to have been sent for what was published; raise `ProtocolError` for what is none."""
+    """Yield the messages that the published ones require; raise `ProtocolError` for published messages of no run."""
     checkable, p = openings.verification_of(recorded.session), recorded.session.parameters
     if checkable is not None and recorded.published:
         yield from checkable.needs(p, recorded.said)
 
 
 def absences_fault(recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether each absence in the transcript of a study was signed by whoever went on; so a false one is its signer's.
-    Nobody can go on without a message for which its role could never wait.
+    """Return a contradiction unless each absence in the transcript of a study was signed by its reader, and the role of
+    the reader could wait for that message.
 
-    What somebody owed everybody has no such reader: it follows from what others signed. A simulation has no notices.
+    So a false absence is blamed on its signer. The absence of a public message has no single reader: it follows from
+    what others signed, and nobody owes one who signed that it is done. A simulation has no status messages.
     """
     try:
-        signed = _marks(recorded)
+        notices = _notices(recorded)
     except InputError as error:
         return Contradiction(error.fault, 0)
-    if signed is None:
+    if notices is None:
         return None
+    done = {name for name, notice in notices.items() if notice.code == "done"}
     for n, (reader, absent) in recorded.absences.items():
         if reader == PUBLIC_NAME:
+            if absent.sender in done:
+                return Contradiction(InputFault("absence.of_one_who_is_done", {"sender": shown(absent.sender)}), n)
             continue
         fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
-        if absent not in signed.get(reader, ()):
+        if reader not in notices or absent not in notices[reader].marks:
             return Contradiction(InputFault("absence.not_signed", fields), n)
         if not could_wait(recorded.session, reader, absent):
             return Contradiction(InputFault("absence.not_waited_for", fields), n)
@@ -234,7 +241,7 @@ def absences_fault(recorded: ReleaseEvidence) -> Contradiction | None:
 
 
 def could_wait(session: Session, reader: str, absent: Absent) -> bool:
-    """Whether the role of this reader could ever wait for this message: a greeting, or a kind with such a route."""
+    """Return whether the role of this reader could wait for this message: a greeting, or a kind with such a route."""
     if absent.kind == HELLO:
         greets = absent.sender in session.greeters or absent.sender in session.peers(reader)
         return greets and (absent.stage, absent.read) == (GREETING_STAGE, 0) and absent.sender != reader
@@ -244,25 +251,25 @@ def could_wait(session: Session, reader: str, absent: Absent) -> bool:
     return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
 
 
-def _marks(recorded: ReleaseEvidence) -> Mapping[str, Collection[Absent]] | None:
-    """Read without what each went on, as its notice on line 0 says; None in a simulation, which has no notices."""
+def _notices(recorded: ReleaseEvidence) -> Mapping[str, Notice] | None:
+    """Return the status messages on line 0 by their senders; None in a simulation, which has none."""
     head, session = recorded.head, recorded.session
     if APPROVALS not in head:
         if NOTICES in head:
             raise InputError("notice.in_a_simulation")
         return None
-    study, found = approvals.approved_study(head, session), dict[str, Collection[Absent]]()
+    study, found = approvals.approved_study(head, session), dict[str, Notice]()
     for stated in reading.require_list(NOTICES, head.get(NOTICES)):
         document = reading.require_object(NOTICES, stated)
         name = reading.require_text(f"{NOTICES}: sender", document.get("sender"))
         if name not in session.identities or name in found or document.get("session") != session.id.hex():
             raise InputError("notice.of_another_session", name=shown(name))
-        found[name] = Notice.of(document, study, name, session.identities[name]).marks
+        found[name] = Notice.of(document, study, name, session.identities[name])
     return found
 
 
 def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether what was published is what the owners of given views were told, signed or sealed."""
+    """Return a contradiction unless published messages agree with the statements and results in given views."""
     session = recorded.session
     checkable, kept = openings.verification_of(session), session.program.broken_commitment
     try:
@@ -272,7 +279,7 @@ def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
             wrong = checkable.contradicted(session.parameters, session.id, greeted, said, signed)
             if wrong is not None:
                 return _of_publisher(recorded, wrong.fault, wrong.name)
-        for name, result in recorded.told.items():
+        for name, result in recorded.results.items():
             broken = kept(session.id, session.names, result, said) if kept is not None and said else None
             if broken is not None:  # it came sealed: nobody else is convinced
                 fields = {"name": name, "who": broken[0], "why": str(broken[1])}
@@ -284,7 +291,7 @@ def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
 
 
 def _statements(recorded: ReleaseEvidence) -> list[tuple[str, Any]]:
-    """Read the statements in given views; what cannot be read, or is not its signer's to state, contradicts nothing."""
+    """Return the statements in given views that can be read, and that their signers may make."""
     session, found = recorded.session, []
     kinds = {kind.__name__: kind for kind in session.program.statements}
     for said in recorded.statements:
@@ -301,20 +308,20 @@ def _statements(recorded: ReleaseEvidence) -> list[tuple[str, Any]]:
 
 
 def is_signed_statement(session: Session, said: Attestation) -> bool:
-    """Whether the identity of its signer in this session signed a statement."""
+    """Return whether a statement is signed by the identity of its signer in this session."""
     public = session.identities.get(said.name)
     return public is not None and verify(public, signing_input(session.id, *said[:3]), said.signature)
 
 
 def _of_publisher(recorded: ReleaseEvidence, fault: Fault, name: str | None) -> Contradiction:
-    """Return what is wrong with the message that this participant published."""
+    """Return the contradiction about the message that this participant published."""
     line, _ = recorded.published.get(name or "", (None, None))
     return Contradiction(fault, line, name)
 
 
 def agreement_fault(found: PublishedRelease, recorded: ReleaseEvidence, study: bytes | None) -> Contradiction | None:
-    """Whether the session is bound to all that the release states and to the study beside it, if there is one, and line
-    0 states the same.
+    """Return a contradiction unless the session is bound to what the release states and to the study beside it, and
+    line 0 states the same.
     """
     head, stated = recorded.head, recorded.session.parameters.as_dict()
     agreement, agreed = found.agreement, found.parameters.get("agreed")
@@ -335,13 +342,13 @@ def agreement_fault(found: PublishedRelease, recorded: ReleaseEvidence, study: b
 
 
 def privacy_fault(found: PublishedRelease) -> Contradiction | None:
-    """Whether the privacy statement is the one that follows from what was agreed on."""
+    """Return a contradiction unless the privacy statement follows from the agreement."""
     fault = statement_fault(found.privacy, found.agreement.statement.as_dict())
     return None if fault is None else Contradiction(fault)
 
 
 def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: ReleaseEvidence) -> Contradiction | None:
-    """Whether everybody approved of the study beside a release, or there is neither."""
+    """Return a contradiction unless everybody approved of the study beside a release, or there is neither."""
     try:
         fault = approvals.approval_fault(study, found.agreement, recorded.head, recorded.session)
     except InputError as error:
@@ -350,8 +357,8 @@ def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: Rele
 
 
 def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fault | None:
-    """Whether a claimed statement is the one that follows: every figure the same, but the last digits of a pure one."""
-    claimed = {"mu": None, **stated}  # releases of before it was stated have none
+    """Return the fault of a claimed statement that differs from the one that follows; last digits of a pure one may."""
+    claimed = {"mu": None, **stated}  # earlier releases do not state it
     slack = _SLACK if follows["kind"] == "pure" else 0
     for name in (*follows, *claimed):
         if name not in claimed or name not in follows:

@@ -1,7 +1,7 @@
-"""Report a release: what was released, what that guarantees and what not, how to use it and how to check it.
+"""Page of a release: what was released, what it guarantees and what not, how to use it and how to check it.
 
-The report is made from the published files alone, after the release was verified. It holds no accuracy, no count of
-rows and no duration.
+The page is made from the published files alone, after the release was verified. It holds no accuracy, no count of rows
+and no duration.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _NO_MESSAGE, _RELAYED = f'"kind":"{ABSENT}"'.encode(), b'"via":'
 
 
 class TrafficTotals(NamedTuple):
-    """How many messages, and how many bytes; what goes by way of somebody counts twice."""
+    """Numbers of messages and bytes of a session; relayed messages count twice."""
 
     messages: int
     bytes: int
 
 
 def count_traffic(lines: Iterable[bytes], overhead: int) -> TrafficTotals:
-    """What a record's lines show, without their contents; `overhead`: bytes that the link adds to each message.
+    """Count the messages on the lines of a transcript; `overhead`: bytes that the link adds to each message.
 
-    Marks of a line stand nowhere inside of a text of JSON, where every quotation mark has a stroke before it. What is
-    no line of a record counts nothing.
+    The lines are not parsed. A mark with quotation marks cannot stand inside a JSON text, where they are escaped. Lines
+    of no transcript count nothing.
     """
     messages = size = 0
     for number, line in enumerate(lines):
@@ -61,7 +61,7 @@ PARAMETER_TITLES = TITLES | {
     "dimension": "Numbers in an encoded row",
     "learner": "What each party trained",
 }
-"""Titles of the parameters of a release: those of settings, and of what follows from them."""
+"""Titles of the parameters of a release: settings, and derived parameters."""
 
 # A page has to fit into its 2 MB, whatever names there are.
 _MOST_NAMES, _MOST_LEVELS = 200, 12
@@ -76,9 +76,9 @@ _AUDIT = 'from smc_dp import audit_run\n\nprint(audit_run("FOLDER").passed)'
 
 
 def run_page(folder: Path) -> Page:
-    """Return the page of a run folder, which is read once, after its release was verified.
+    """Verify the release in a run folder, and return its page; the folder is read once.
 
-    Raises InputError where `predict` does: when a file is missing or malformed, or contradicts another one.
+    Raises InputError where a file is missing or malformed, or contradicts another one.
     """
     files = read_run_files(folder)
     found, document = verify_release(files), read_release_file(files)
@@ -96,8 +96,8 @@ def release_page(
 ) -> Page:
     """Return the page of a verified release.
 
-    digests: SHA-256 of each published file, by name. sent: what its record shows; None without a record. missing: files
-    that were not there to verify the release with.
+    `digests`: SHA-256 of each published file, by name. `sent`: None without a transcript. `missing`: files that were
+    not there to verify the release with.
     """
     agreement = release.agreement
     return Page(
@@ -172,7 +172,7 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
 
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
     agreement = release.agreement
-    may_vanish = len(agreement.parties) - agreement.among.remaining
+    may_vanish = len(agreement.parties) - agreement.threat_model.remaining
     yield Bullets(first(agreement.parties, _MOST_NAMES))
     if CURATOR_NAME in agreement.participants:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")
@@ -204,7 +204,7 @@ def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator
 
 
 def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
-    """Return the value of a setting in words, of a list its first entries."""
+    """Return the text of a setting's value, of a list its first entries."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return (some(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""Report a finished run to the person who started it."""
+"""Blocks of the report of a finished run, for the person who started it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party
 
 
 def blocks(report: Report) -> Iterator[PageBlock]:
-    """Yield what makes a run insecure, its cost, privacy and accuracy, what was written and what is left."""
+    """Yield insecure markers, cost, privacy, accuracy, written files and remaining budgets of a run."""
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in report.insecure)
     if report.cost:
         yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
@@ -43,7 +43,7 @@ def blocks(report: Report) -> Iterator[PageBlock]:
 
 
 def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
-    """Yield a row of text under `_HEADINGS` for every stage, and one for all."""
+    """Yield a row of text under `_HEADINGS` for every stage, and one for all stages."""
     for stage in cost.by_stage:
         parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
         seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
@@ -52,17 +52,17 @@ def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
 
 
 def _presence(report: Report) -> Iterator[Prose]:
-    """Yield who took part, where somebody did not to the end."""
+    """Yield the parties that took part, where somebody dropped out."""
     found = report.present
-    if found is not None and (found.vanished or len(found.took_part) < len(report.agreement.parties)):
+    if found is not None and (found.dropped_out or len(found.took_part) < len(report.agreement.parties)):
         form = report.agreement.form
         where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
-        yield stated("run.parties_missing", where=where, there=there, vanished=found.vanished or "nobody")
+        yield stated("run.parties_missing", where=where, there=there, vanished=found.dropped_out or "nobody")
 
 
 def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
-    """Return some of all by name; of many those who are not among them."""
+    """Return some of all parties by name; of many the missing ones."""
     missing = [name for name in everybody if name not in some]
     if len(some) <= _NAMED or len(missing) > _NAMED:
         return ", ".join(some)
@@ -79,7 +79,7 @@ def _described(simulated: Mapping[str, str]) -> str:
 
 
 def accuracy_blocks(found: Comparison | None, planned: Outlook | None = None) -> Iterator[PageBlock]:
-    """Yield the accuracies, and what to think of them."""
+    """Yield the accuracies, and what they mean."""
     if found is None:
         yield Prose("No rows to test on were given, so no accuracy is known.")
         return
@@ -97,13 +97,13 @@ def accuracy_blocks(found: Comparison | None, planned: Outlook | None = None) ->
 
 
 def _lost(lost: float, planned: Outlook) -> Prose:
-    """Return how much of the accuracy noise cost, beside what was planned."""
+    """Return the accuracy lost to noise, beside the planned loss."""
     fields = {"lost": lost, "low": max(0.0, planned.band.low), "high": planned.band.high}
     return stated("run.lost_as_planned" if lost <= planned.band.high else "run.lost_more_than_planned", **fields)
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:
-    """Yield what to think of a release that some parties could do without; nothing where none could."""
+    """Yield a warning about a release that is worse than what some parties could do alone."""
     better = sum(value > found.accuracy for value in found.individual.values())
     larger = "epsilon or lambda" if found.stated_lambda is None else "epsilon"
     if found.smallest is None:

@@ -1,16 +1,34 @@
-"""The settings of a run: what somebody asks for, each with its one sentence.
+"""The settings of a run: one model of everything that somebody can choose.
 
-Rules of this file:
+**What a setting is.** One field with one sentence. It belongs to one of five sections: `method` (what is learned),
+`target` (what the release guarantees), `protocol` (how it is computed, and who may be corrupted or drop out), `data`
+(who brings which rows) and `simulation` (how a run is simulated, and where its files go). The parties of a run agree on
+the first three (`RunSettings`); a simulation has all five (`RunRequest`). The fields of `protocol` are those that the
+terms of the protocols declare (`smc_dp.run.protocols`).
 
-1. A setting is one field with one sentence, which help texts, the published schema and reports share. `_setting` says
-   what else a field may say of its option. Settings of a protocol are fields of its terms (`smc_dp.run.protocols`).
+**Where it comes from, and who may set it.**
+
+| source | read by | says |
+|---|---|---|
+| options of `run`, `study new`, `plan` | `smc_dp.cli.setting_options` | what its user wants to differ from the usual |
+| parameters of `run_protocol` and `plan` | `RunSettings.from_options` | the same, by the names of the options |
+| a study, which all participants sign | `smc_dp.deploy.study` | every setting of the first three sections |
+| a release, of which everybody may read | `SettledRun.from_parameters` | every setting that was agreed on |
+
+**How it is settled.** The first two sources may leave anything out. `RunSettings.settle` takes what they say, then what
+the method prefers, then what the protocol prefers, and returns a `SettledRun` (`smc_dp.run.agreement`), in which
+nothing is left to a default. A study and a release are read into a `SettledRun` at once. With parties and bounds it
+becomes an `Agreement`, whose digest enters the session: nobody can change a setting afterwards. Nothing here reads a
+row, and no setting is computed from rows.
+
+**Rules.**
+
+1. Help texts, the published schema and reports share the sentence. `_setting` says what else a field may say.
 2. `python tests/make_options.py` writes the options into `smc_dp/cli/setting_options.json`, so that help loads no
    model. A test compares the two.
-3. A section may be left out, and so may each of its fields: `RunSettings.settled` takes what the method prefers, then
-   what the protocol prefers. A study (`smc_dp.deploy.study`) is a `RunSettings` in which everything is said.
-4. Values are written as in a release: a number as the fraction that it is, a word as it is. The class that uses a
-   setting (a method, `Target`, the terms of a protocol) checks its range, so every way to it has the same refusals.
-5. All faults are found in one pass and reported at once.
+3. Values are written as in a release: a number as its fraction, a word as it is.
+4. The class that uses a setting (a method, `Target`, the terms of a protocol) checks its range, so every source has the
+   same refusals. All faults are found in one pass and reported at once.
 """
 
 from __future__ import annotations
@@ -29,8 +47,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.fields import FieldInfo
 
 from protocols.runtime.network import TOPOLOGIES
-from smc_dp.core.documents import Document, FaultCollector, refuse_all, validate_document
-from smc_dp.core.errors import InputError, InputFault, shown
+from smc_dp.core.documents import Document, validate_document
+from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all, shown
 from smc_dp.core.kinds import OneLine, PositiveRatio, Term, check_line, is_number, parse_ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
@@ -46,12 +64,12 @@ from smc_dp.privacy.target import (
     exact,
 )
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun, read_method_settings
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun
 from smc_dp.run.protocols.registry import TERMS, find_terms, setting_names, settle_protocol
 from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
 DEFAULT_LAMBDA = "1/10"
-"""Regularisation of a method that is named without one: what suits a few hundred rows."""
+"""Usual regularisation, which suits a few hundred rows."""
 
 
 def _setting(
@@ -61,9 +79,9 @@ def _setting(
 ) -> Any:  # fmt: skip
     """Return a field that may be left out.
 
-    `kind`: how the value of the option is read, see `smc_dp.cli.setting_options`; else what the metavar says. `on`: the
-    commands that have it; `short`: those whose short help shows it. `usual`: what is taken where nobody says it.
-    `title`: what a report calls it, else the sentence without what it is about. `sentences`: other ones, by command.
+    `kind`: how the option is read, see `smc_dp.cli.setting_options`, else as the metavar says. `on`: the commands that
+    have it; `short`: those whose short help shows it. `usual`: the usual value, in words. `title`: its name in reports,
+    else the sentence up to the first stop, without its subject. `sentences`: other sentences, by command.
     """
     read = kind or {"INTEGER": "integer", "NUMBER": "number", "FILE": "path", "DIR": "path"}.get(metavar, "text")
     extra: dict[str, Any] = {"kind": read, "metavar": metavar, "commands": [*on], "short": [*short], "usual": usual}
@@ -79,7 +97,7 @@ _without_option = partial(_setting, on=())
 
 
 def required_field(section: type[Document], name: str) -> Any:
-    """Return the field of this name as one that must be said."""
+    """Return the field of this name as one that must be given."""
     known = section.model_fields[name]
     return Field(title=known.title, description=known.description, json_schema_extra=known.json_schema_extra)
 
@@ -95,26 +113,23 @@ def _method_setting(value: object) -> Any:
 MethodSetting: TypeAlias = Annotated[
     str | None, BeforeValidator(_method_setting), WithJsonSchema({"type": ["string", "number"]})
 ]
-"""A setting of a method as a release has it: a number as a fraction, a word as it is."""
+"""Setting of a method as a release has it: a number as a fraction, a word as it is."""
 
 
 class SettingsSection(Document):
-    """A section of the settings of a run.
-
-    A key that is no field is refused with the settings that the method or the protocol does not have.
-    """
+    """Section of the settings of a run; keys that the method or the protocol does not have are refused later."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Term] = Field(init=False)
 
     def given(self) -> dict[str, Any]:
-        """Return the settings that somebody said, as a release calls and writes them, without the section's name."""
+        """Return the given settings, called and written as in a release, without the section's name."""
         found = self.model_dump(by_alias=True, exclude_none=True)
         return {name: value for name, value in found.items() if name != "name"}
 
 
 class MethodSettings(SettingsSection):
-    """What is learned: a method and the settings that it has."""
+    """Section of what is learned: a method and the settings that it has."""
 
     __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
 
@@ -147,7 +162,7 @@ class MethodSettings(SettingsSection):
 
 
 class TargetSettings(SettingsSection):
-    """What the release guarantees, or under calibration paper the printed figure."""
+    """Section of what the release guarantees, or under calibration paper the printed figure."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -183,16 +198,13 @@ _OF_PROTOCOLS: dict[str, Any] = {
 
 
 class ProtocolSettings(create_model("_SettingsOfProtocols", __base__=_NamedProtocol, **_OF_PROTOCOLS)):  # type: ignore[misc]
-    """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out.
-
-    What a protocol has, its terms declare (`smc_dp.run.protocols`).
-    """
+    """Section of how it is computed: a protocol, its settings, and the parties that may be corrupted or drop out."""
 
     fraction_bits: Term = _without_option("Binary digits after the point.")
 
 
 class DataRoles(Document):
-    """Who brings which rows of a simulation, and which column and file says what."""
+    """Section of the rows of a simulation, their owners, columns and files."""
 
     study: Path | None = _setting(
         "Study to simulate before anybody signs it; it says all that is agreed on.", "FILE", short=(RUN,)
@@ -222,7 +234,7 @@ class DataRoles(Document):
 
 
 class Simulation(Document):
-    """How a run is simulated, and where its files go: no party agrees on it."""
+    """Section of how a run is simulated and where its files go, on which no party agrees."""
 
     vanish: list[str] | None = _setting(
         "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.", "NAME:N", "texts"
@@ -256,7 +268,7 @@ SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
 
 
 class RunSettings(Document):
-    """What somebody asks for; see the module."""
+    """Settings on which the parties of a run agree, as far as they are given; see the module."""
 
     method: MethodSettings = MethodSettings()
     target: TargetSettings = TargetSettings()
@@ -265,7 +277,7 @@ class RunSettings(Document):
 
     @classmethod
     def from_options(cls, **said: Any) -> Self:
-        """Return the settings that these parameters say, by the names of options; None says nothing.
+        """Return the settings in these parameters, by the names of options; None stands for a setting not given.
 
         A float that is an epsilon or a delta becomes the smaller of its decimal and its binary reading.
         """
@@ -285,24 +297,23 @@ class RunSettings(Document):
         classes: int = 2,
         *,
         seeded: bool = False,
-        as_printed: bool = False,
+        as_published: bool = False,
         made: Method | None = None,
         target: Target | None = None,
     ) -> SettledRun:
-        """Return what so many parties agree on, with what is usual for all that nobody said.
+        """Return what so many parties agree on, with the usual values of settings that are not given.
 
-        `made` and `target` are taken as they are, in place of the sections. Raises `UnfitError` with every fault, or
-        the one InputError that there is.
+        `made` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
         """
         name = made.name if made else self.method.name or agreements.default_method(classes)
-        by = self._protocol(name, parties, as_printed=as_printed)
+        by = self._protocol(name, parties, as_published=as_published)
         agreements.secure_method(name, by)
         method: Any = made or agreements.make_method(name, by, {})
         found, wanted, agreed = FaultCollector(), target, None
         with found.step():
             method = made or self._method(method, by)
         with found.step():
-            wanted = target or self._target(method, by, as_printed=as_printed)
+            wanted = target or self._target(method, by, as_published=as_published)
         with found.step():
             terms = settle_protocol(by, method, self.protocol.given())
             if wanted is not None:
@@ -313,56 +324,51 @@ class RunSettings(Document):
     def restricted_to(self, method: str, protocol: str) -> RunSettings:
         """Return the settings without those that this method, by this protocol, does not have."""
         kind, terms = agreements.secure_method(method, protocol), find_terms(protocol)
-        known, own = agreements.required_settings(kind), setting_names(terms)
-        in_method = {name: value for name, value in self.method.given().items() if name in known}
-        in_protocol = {name: value for name, value in self.protocol.given().items() if name in own}
-        has_delta = terms.noise(kind, True) in WITH_DELTA
-        return RunSettings(
-            method=MethodSettings.model_validate({**in_method, "name": method}),
-            target=self.target if has_delta else self.target.model_copy(update={"delta": None}),
-            protocol=ProtocolSettings.model_validate({**in_protocol, "name": protocol}),
-        )
+        known = {"method": agreements.required_settings(kind), "protocol": setting_names(terms)}
+        sections = {"method": {"name": method}, "protocol": {"name": protocol}, "target": self.target.given()}
+        for section, names in known.items():
+            given = getattr(self, section).given()
+            sections[section] |= {name: value for name, value in given.items() if name in names}
+        if terms.noise(kind, True) not in WITH_DELTA:
+            sections["target"].pop("delta", None)
+        return RunSettings.model_validate(sections)
 
-    def _protocol(self, method: str, parties: int, *, as_printed: bool) -> str:
-        """Return the protocol that somebody named, or the usual one; "" for a method that none computes."""
-        named, known = self.protocol.name, PROTOCOLS_BY_METHOD.get(method, ())
-        printed = [name for name in known if agreements.is_as_published(name)]
-        if not as_printed:
-            proper = [name for name in known if name not in printed]
-            if named is not None and known and named not in proper:
-                raise InputError("protocol.not_of_method", known=proper, got=shown(named))
-            return named or agreements.default_protocol(method, parties, self.protocol.given())
-        if named not in (None, *printed):
-            raise InputError("protocol.with_printed_steps")
-        if known and not printed:
-            raise InputError("method.not_printed", method=method)
-        return printed[0] if printed else ""
+    def _protocol(self, method: str, parties: int, *, as_published: bool) -> str:
+        """Return the protocol that is given, or the usual one; "" for a method that none computes."""
+        given, known = self.protocol.name, PROTOCOLS_BY_METHOD.get(method, ())
+        flawed = [name for name in known if agreements.is_as_published(name)]
+        if as_published:
+            if given not in (None, *flawed):
+                raise InputError("protocol.with_printed_steps")
+            if known and not flawed:
+                raise InputError("method.not_printed", method=method)
+            return flawed[0] if flawed else ""
+        proper = [name for name in known if name not in flawed]
+        if given is not None and known and given not in proper:
+            raise InputError("protocol.not_of_method", known=proper, got=shown(given))
+        return given or agreements.default_protocol(method, parties, self.protocol.given())
 
     def _method(self, usual: Any, protocol: str) -> Any:
-        said, known = self.method.given(), agreements.required_settings(type(usual))
-        about = {"method": usual.name}
-        refuse_all(
-            InputFault("method.no_such_setting", {"setting": name, **about}) for name in said if name not in known
-        )
-        said = {"lambda": DEFAULT_LAMBDA} | said if "lambda" in known else said
-        return agreements.make_method(usual.name, protocol, read_method_settings(said, type(usual), complete=False))
+        given, known = self.method.given(), agreements.required_settings(type(usual))
+        others = [name for name in given if name not in known]
+        refuse_all(InputFault("method.no_such_setting", {"setting": name, "method": usual.name}) for name in others)
+        given = {"lambda": DEFAULT_LAMBDA} | given if "lambda" in known else given
+        read = agreements.read_method_settings(given, type(usual), complete=False)
+        return agreements.make_method(usual.name, protocol, read)
 
-    def _target(self, method: Any, protocol: str, *, as_printed: bool) -> Target:
-        said = self.target
-        if said.calibration is not None and said.calibration not in method.calibrations:
-            raise InputError(
-                "calibration.not_of_method", method=method.name, known=method.calibrations, got=said.calibration
-            )
-        noise: Any = said.noise or find_terms(protocol).noise(method, said.delta is not None)
-        if said.delta is not None and noise not in WITH_DELTA:
+    def _target(self, method: Any, protocol: str, *, as_published: bool) -> Target:
+        given, known = self.target, method.calibrations
+        if given.calibration not in (None, *known):
+            raise InputError("calibration.not_of_method", method=method.name, known=known, got=given.calibration)
+        noise: Any = given.noise or find_terms(protocol).noise(method, given.delta is not None)
+        if given.delta is not None and noise not in WITH_DELTA:
             raise InputError("delta.without_ddg", noise=noise)
-        calibration: Any = said.calibration or ("paper" if as_printed else "proven")
-        delta = DEFAULT_DELTA if said.delta is None else Fraction(said.delta)
-        return Target(Fraction(said.epsilon or 1), calibration, noise, delta)
+        calibration: Any = given.calibration or ("paper" if as_published else "proven")
+        return Target(Fraction(given.epsilon or 1), calibration, noise, Fraction(given.delta or DEFAULT_DELTA))
 
 
 class RunRequest(RunSettings):
-    """All that the command `run` is told."""
+    """Settings of the command `run`."""
 
     data: DataRoles = DataRoles()
     simulation: Simulation = Simulation()
@@ -380,4 +386,4 @@ def setting_fields(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo
 
 
 TITLES = MappingProxyType({name: str(field.title) for _, name, field in setting_fields(RunRequest)})
-"""What the table of settings in a report calls each of them, by the names that stand in a release."""
+"""Titles of settings in reports, by the names that stand in a release."""

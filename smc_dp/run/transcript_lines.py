@@ -1,7 +1,7 @@
-"""The lines of a wire record, read one by one whenever somebody looks at them.
+"""Lines of a transcript, parsed one by one when they are read.
 
-A record may have 256 MB, and a line that was parsed takes several times its bytes. So the bytes are kept, and where
-each line begins; what a line holds is made again at each look, but for as many as fit into a fixed share of memory.
+A transcript may have 256 MB, and a parsed line takes several times its bytes. So the bytes and the starts of lines are
+kept; a line is parsed again at each access, except for as many lines as fit into a fixed share of memory.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, overload
+
+from typing_extensions import override
 
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Absent
@@ -26,14 +28,14 @@ _EACH = 2000
 
 _T = TypeVar("_T")
 Absence: TypeAlias = tuple[str, Absent]
-"""Who went on without a letter, and without which."""
+"""Absence in a transcript: the participant that went on, and the message that it went on without."""
 
 
 class TranscriptLines(Sequence[Any]):
-    """The JSON values on lines 1, 2, ... of a record, None for a line that holds none."""
+    """JSON values on lines 1, 2, ... of a transcript, None for a line that holds none."""
 
     def __init__(self, content: bytes) -> None:
-        """Raises InputError for a record of lines so short that no record has them."""
+        # A transcript of many short lines would take much memory for their starts.
         if (count := content.count(b"\n")) > len(content) // LEAST_LINE + 100:
             raise InputError("transcript.short_lines", count=count, size=len(content), least=LEAST_LINE)
         self._content = content
@@ -48,15 +50,15 @@ class TranscriptLines(Sequence[Any]):
 
     @property
     def is_ended(self) -> bool:
-        """Whether the last line has an end."""
+        """True where the last line has an end."""
         return self._content.endswith(b"\n")
 
     def text(self, n: int) -> bytes:
-        """The bytes of line n, line 0 among them, without its end."""
+        """Return the bytes of line n, counted from line 0, without its end."""
         return self._content[self._starts[n] : self._starts[n + 1] - 1]
 
     def at(self, n: int) -> Any:
-        """The value on line n."""
+        """Return the JSON value on line n."""
         if n in self._kept:
             return self._kept[n]
         if self._last[0] != n:
@@ -68,9 +70,10 @@ class TranscriptLines(Sequence[Any]):
         return self._last[1]
 
     def numbered(self) -> Iterator[tuple[int, Any]]:
-        """All lines but line 0, with their numbers."""
+        """Return all lines but line 0, with their numbers."""
         return ((n, self.at(n)) for n in range(1, len(self) + 1))
 
+    @override
     def __len__(self) -> int:
         return len(self._starts) - 2
 
@@ -78,13 +81,14 @@ class TranscriptLines(Sequence[Any]):
     def __getitem__(self, index: int) -> Any: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Any]: ...
+    @override
     def __getitem__(self, index: int | slice) -> Any:
         at = range(1, len(self) + 1)[index]
         return self.at(at) if isinstance(at, int) else [self.at(n) for n in at]
 
 
 class ParsedLines(Mapping[int, _T], Generic[_T]):
-    """What some of the lines hold, by their numbers."""
+    """Parsed values of some of the lines, by their numbers."""
 
     def __init__(self, lines: TranscriptLines, parse: Callable[[Any], _T]) -> None:
         self._lines, self._parse = lines, parse
@@ -93,32 +97,36 @@ class ParsedLines(Mapping[int, _T], Generic[_T]):
         self._left = _KEPT
 
     def add(self, n: int, value: _T) -> None:
-        """This is what line n holds, which comes after all that were added before."""
+        """Add the value of line n, which comes after all that were added before."""
         self._numbers.append(n)
         self._left -= len(self._lines.text(n)) + _EACH
         if self._left > 0:
             self._kept[n] = value
 
+    @override
     def __getitem__(self, n: int) -> _T:
-        if n not in self._kept:
-            if n not in self:
-                raise KeyError(n)
-            return self._parse(self._lines.at(n))
-        return self._kept[n]
+        if n in self._kept:
+            return self._kept[n]
+        if n not in self:
+            raise KeyError(n)
+        return self._parse(self._lines.at(n))
 
+    @override
     def __contains__(self, n: object) -> bool:
         at = bisect_left(self._numbers, n) if isinstance(n, int) and n > 0 else len(self._numbers)
         return at < len(self._numbers) and self._numbers[at] == n
 
+    @override
     def __iter__(self) -> Iterator[int]:
         return iter(self._numbers)
 
+    @override
     def __len__(self) -> int:
         return len(self._numbers)
 
 
 def parse_lines(session: Session, lines: TranscriptLines) -> tuple[ParsedLines[Envelope], ParsedLines[Absence]]:
-    """The messages, and who went on without one, on those lines that can be read."""
+    """Return the envelopes and the absences on the lines that can be read."""
 
     def envelope(line: Any) -> Envelope:
         return read_envelope(session.id, line)
@@ -140,7 +148,7 @@ def parse_lines(session: Session, lines: TranscriptLines) -> tuple[ParsedLines[E
 
 
 def _json(text: bytes) -> Any:
-    """The value on a line, or None: a check will find that the line is not what it should be."""
+    """Return the value on a line, or None: a check will find that the line is malformed."""
     if sum(text.count(mark) for mark in (b",", b"[", b"{")) > _MAX_LINE_VALUES:
         return None
     try:

@@ -1,8 +1,8 @@
-"""A release held against the record beside it: what anybody can check before using it, without running an audit.
+"""Verification of a release against the transcript beside it, which anybody can do before using it, without an audit.
 
-The shares, or the sum itself, are those that stand signed in the record, the session in which they were signed is bound
-to all that the release states, and the privacy statement is the one that follows. Whose identities signed, and whether
-the conversation was the protocol's, an audit says.
+The shares, or the sum itself, have to stand signed in the transcript; the session in which they were signed has to be
+bound to all that the release states; and the privacy statement has to follow from it. An audit says whose identities
+signed, and whether the messages were those of the protocol.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from smc_dp.run.transcript_header import read_head, read_session
 from smc_dp.run.transcript_lines import Absence
 
 FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
-"""What a line that holds something published has in it, as a transcript writes it."""
+"""Mark of a line with a published message, as a transcript writes it."""
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
 _MOST_PUBLIC = 128  # lines of one kind of each participant: more than the stages of a run of 100 sums
 
 
 @dataclass(frozen=True)
 class VerifiedRelease:
-    """A release in a folder, and the files that were missing to hold it against its record."""
+    """Verified release of a folder, and the files that were missing to verify it against its transcript."""
 
     release: PublishedRelease
     folder: RunFiles
@@ -52,15 +52,15 @@ class VerifiedRelease:
 
     @property
     def unaudited(self) -> str | None:
-        """What was missing to hold the release against its record, in words; None where nothing was."""
+        """Sentence about the missing files; None where the release was verified with all of them."""
         return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 
 
 def verify_release(folder: RunPlace) -> VerifiedRelease:
-    """The release in a folder, held against whatever lies beside it.
+    """Return the release in a folder, verified against all files beside it.
 
-    Raises InputError, naming the field, for what is malformed and for what contradicts the record. Without a record
-    nothing is known but that the weights are the sum of the shares, and without shares not even that.
+    Raises InputError, which names the field, for what is malformed or contradicts the transcript. Without a transcript
+    only the weights are verified against the shares, and without shares nothing.
     """
     files = folder if isinstance(folder, RunFiles) else read_run_files(folder)  # each is read once
     document = read_release_file(files)
@@ -72,7 +72,7 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
 
 
 def _held(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
-    """Return the release, held against the record if there is one."""
+    """Return the release, verified against the transcript if there is one."""
     try:
         rows = read_public_rows(folder, document)
         if TRANSCRIPT in missing:
@@ -85,10 +85,7 @@ def _held(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> P
 def _beside_record(
     folder: RunFiles, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
 ) -> PublishedRelease:
-    """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
-
-    Raises InputError when it is not.
-    """
+    """Return the release; raise an InputError unless it is what the transcript says, with its shares if no others."""
     recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
     if has_file(folder, TIMINGS):
         read_listed_file(folder, document, TIMINGS)
@@ -102,7 +99,7 @@ def _beside_record(
 
 
 def _shares(found: PublishedRelease, recorded: ReleaseEvidence) -> SharesFile:
-    """What shares.json would hold; InputError where somebody published none."""
+    """Return what shares.json would hold; InputError where somebody published no share."""
     try:
         numbers = {name: said.y for name, said in recorded.said.items()}
     except (AttributeError, DecodeError) as error:
@@ -113,9 +110,9 @@ def _shares(found: PublishedRelease, recorded: ReleaseEvidence) -> SharesFile:
 
 
 def read_release_evidence(content: bytes) -> ReleaseEvidence:
-    """What a transcript shows of a release; InputError for what cannot be one.
+    """Return the evidence in a transcript; InputError for what cannot be one.
 
-    Other lines than those that the rules look at are not even parsed, for a transcript may be long.
+    Only the lines that the rules need are parsed, for a transcript may be long.
     """
     head = read_head(_line(content, 0), TRANSCRIPT)
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
@@ -125,7 +122,7 @@ def read_release_evidence(content: bytes) -> ReleaseEvidence:
     known = ReleaseEvidence(head, session, public, absent)
     try:
         kinds = sorted({need.kind for need in required_inputs(known)})
-    except (ProtocolError, ValueError):  # of that the rules tell
+    except (ProtocolError, ValueError):  # the rules report that
         return known
     sent = [entry for kind in kinds for entry in _marked(content, _kind(kind), most)]
     return ReleaseEvidence(head, session, public | _envelopes(session, sent), absent)
@@ -139,7 +136,7 @@ def _marked(content: bytes, mark: bytes, most: int) -> Iterator[tuple[int, bytes
         if found < 0:
             return
         start = content.rfind(b"\n", 0, found) + 1
-        number += content.count(b"\n", end, start)  # from the last one on: a record may be long
+        number += content.count(b"\n", end, start)  # from the last one on: a transcript may be long
         line = _line(content, start)
         end = start + len(line)
         yield number, line
@@ -147,7 +144,7 @@ def _marked(content: bytes, mark: bytes, most: int) -> Iterator[tuple[int, bytes
 
 
 def _kind(name: str) -> bytes:
-    """What a line of this kind has in it, as a transcript writes it."""
+    """Return the mark of a line of this kind, as a transcript writes it."""
     return f'"kind":"{name}"'.encode()
 
 
@@ -166,7 +163,7 @@ def _absence(line: bytes, number: int) -> Absence:
 
 
 def _line(content: bytes, start: int) -> bytes:
-    """The line that begins here, without its end."""
+    """Return the line that begins here, without its end."""
     end = content.find(b"\n", start, start + _LONGEST_LINE)
     if end < 0 and len(content) - start > _LONGEST_LINE:
         raise InputError("transcript.long_line", most=_LONGEST_LINE)

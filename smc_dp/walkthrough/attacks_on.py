@@ -15,7 +15,7 @@ from protocols.programs import PROTOCOLS
 from smc_dp.attacks import ATTACKS, TOY_KEY_BITS, measure
 from smc_dp.attacks.attack import LEAST_TRIALS, MeasuredAttack
 from smc_dp.attacks.report import AttackReport
-from smc_dp.attacks.report_blocks import of_report, unmeasured
+from smc_dp.attacks.report_blocks import attack_section, without_numbers
 from smc_dp.pages.blocks import Section
 
 SECONDS = 25.0
@@ -50,14 +50,16 @@ def _section(
 ) -> Section:
     seen = replace(attack, variants=(*attack.attacked, *attack.mended))
     if any(v.trials > SELDOM for v in seen.variants):
-        return unmeasured(attack, f"Not measured here, where it takes too long: smc-dp lab attack {attack.name} does.")
+        return without_numbers(
+            attack, f"Not measured here, where it takes too long: smc-dp lab attack {attack.name} does."
+        )
     if time.process_time() >= end:
         why = f"Not measured here, where {seconds:g} s of processor time were for attacks"
-        return unmeasured(attack, f"{why}: smc-dp lab attack {attack.name} does.")
+        return without_numbers(attack, f"{why}: smc-dp lab attack {attack.name} does.")
     measured = []
     for variant in seen.variants:
         if progress:
             progress(f"{attack.name} against {variant.name}")
         measured.append(measure(attack.name, variant.name, LEAST_TRIALS, rng))
     drawing = None if attack.picture is None else attack.picture(rng, TOY_KEY_BITS)
-    return of_report(AttackReport(seen, tuple(measured), TOY_KEY_BITS if attack.uses_keys else None, drawing))
+    return attack_section(AttackReport(seen, tuple(measured), TOY_KEY_BITS if attack.uses_keys else None, drawing))

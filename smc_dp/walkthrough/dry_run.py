@@ -14,9 +14,9 @@ from protocols.programs import Protocol
 from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Session
 from protocols.runtime.simulate import SealedCount, Setting, simulate
 from protocols.runtime.view import recompute
-from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
-from smc_dp.leakage.symbolic.world_runs import WorldBook
-from smc_dp.leakage.symbolic.worlds import base
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
+from smc_dp.leakage.symbolic.world_runs import WorldRuns
+from smc_dp.leakage.symbolic.worlds import base_world
 from smc_dp.walkthrough.observed_session import Watched, watch
 
 MARK = "a toy run: small keys, coins from a number that everybody knows"
@@ -53,8 +53,8 @@ def pattern_of(watched: Watched, protocol: Protocol, p: Any) -> Pattern | None:
         return None
     (name,) = watched.gone
     sent = sum(letter.sender == name and letter.to != PUBLIC_NAME for letter in watched.letters)
-    book = WorldBook(protocol, p)
+    book = WorldRuns(protocol, p)
     party = book.names[watched.session.names.index(name)]
-    trace = book.trace(base(book.parties, len(protocol.model.permutations), 0))
-    found = patterns(trace.sent, [x for x in protocol.model.drop_outs(p) if x == party])
+    trace = book.trace(base_world(book.parties, len(protocol.model.permutations), 0))
+    found = dropout_patterns(trace.sent, [x for x in protocol.model.drop_outs(p) if x == party])
     return next((x for x in found if not x.late and x.letter == sent + 2), None)

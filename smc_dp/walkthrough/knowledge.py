@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from smc_dp.leakage.matrix import DRAWN, LEVELS, Cell, Level, Matrix, Row
-from smc_dp.leakage.matrix_groups import GROUPS
-from smc_dp.leakage.matrix_text import listed, worded
+from smc_dp.leakage.matrix import _DRAWN, LEVELS, Cell, Level, Matrix, Row
+from smc_dp.leakage.matrix_groups import SECRET_GROUPS
+from smc_dp.leakage.matrix_text import join_names, name_secret
 
 KNOWN: tuple[tuple[Level, str], ...] = (
     ("own", "drew"),
@@ -132,7 +132,7 @@ def _of_rows(rows: Sequence[Row]) -> Iterator[Known]:
 def _things(row: Row) -> Iterator[tuple[Level, str, bool, bool]]:
     """All that a row shows, but for the members' own inputs."""
     for secret, cell in row.cells.items():
-        if cell.level not in ("nothing", "not all") and (cell.level != "own" or cell.how == DRAWN):
+        if cell.level not in ("nothing", "not all") and (cell.level != "own" or cell.how == _DRAWN):
             yield cell.level, secret, cell.beyond, cell.always
 
 
@@ -142,7 +142,7 @@ def _verbs(known: Sequence[Known], others: Sequence[str]) -> Iterator[str]:
         found = frozenset(k.secret for k in known if (k.level, k.beyond, k.always) == (level, beyond, always))
         names = sorted(found) if level == "own" else list(_folded(others, found))
         if names:
-            yield f"{'' if always else f'{SOME} '}{words} {listed(names)}{f', {BEYOND}' if beyond else ''}"
+            yield f"{'' if always else f'{SOME} '}{words} {join_names(names)}{f', {BEYOND}' if beyond else ''}"
 
 
 def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
@@ -153,18 +153,18 @@ def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
     for secret in others:
         if " - " not in secret:
             vector = secret.partition("(")[0]
-            kinds.setdefault(GROUPS.get(vector.split("_")[0], vector), {}).setdefault(vector, []).append(secret)
+            kinds.setdefault(SECRET_GROUPS.get(vector.split("_")[0], vector), {}).setdefault(vector, []).append(secret)
     for kind, vectors in kinds.items():
         whole = [vector for vector, coordinates in vectors.items() if found.issuperset(coordinates)]
         if len(whole) == len(vectors):
-            yield worded(kind)
+            yield name_secret(kind)
             continue
-        yield from map(worded, whole)
+        yield from map(name_secret, whole)
         yield from (x for vector, every in vectors.items() if vector not in whole for x in every if x in found)
     yield from (secret for secret in sorted(found) if " - " in secret and found.isdisjoint(secret.split(" - ")))
 
 
 def _sentence(those: Sequence[tuple[str, ...]], said: str) -> str:
     """Whoever they are, they know this."""
-    who = listed([" + ".join(members) for members in those])
+    who = join_names([" + ".join(members) for members in those])
     return f"{who}{' each' if len(those) > 1 else ''}{said}."

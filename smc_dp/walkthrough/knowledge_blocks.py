@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from smc_dp.leakage.matrix import Row
-from smc_dp.leakage.matrix_groups import GROUPS, RESULT, SHOWN, grouped
+from smc_dp.leakage.matrix_groups import _LEVEL_MARKS, _RESULT, SECRET_GROUPS, group_cells
 from smc_dp.leakage.matrix_text import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
 from smc_dp.walkthrough.knowledge import CASES, PARTS, Knowledge
@@ -57,13 +57,13 @@ def table(known: Knowledge) -> PageTable:
     """What every coalition knows of each kind of secret of the others, whoever has the smallest number."""
     rows = [replace(known.rows(members)[0], cells=known.cells(members), smallest="") for members in known.coalitions]
     shown = [_shown(row) for row in rows]
-    found = dict.fromkeys([*GROUPS.values(), *(name for cells in shown for name in cells)])
+    found = dict.fromkeys([*SECRET_GROUPS.values(), *(name for cells in shown for name in cells)])
     columns = tuple(name for name in found if any(name in cells for cells in shown))
     headings = ("coalition", *columns, "claimed")
     cells = (
         (
             " + ".join(row.members),
-            *(one.get(name, SHOWN["nothing"]) for name in columns),
+            *(one.get(name, _LEVEL_MARKS["nothing"]) for name in columns),
             "yes" if row.claimed else "no",
         )
         for row, one in zip(rows, shown, strict=True)
@@ -74,14 +74,14 @@ def table(known: Knowledge) -> PageTable:
 def _shown(row: Row) -> Mapping[str, str]:
     """The cells of a row by kind: what the result tells too, for here it may be known before there is one."""
     levels = {cell.level for secret, cell in row.cells.items() if _letter(secret) == "S"}
-    sums = {RESULT: "own" if levels == {"own"} else SHOWN["nothing"]} if levels else {}
-    return sums | grouped(replace(row, given=False))
+    sums = {_RESULT: "own" if levels == {"own"} else _LEVEL_MARKS["nothing"]} if levels else {}
+    return sums | group_cells(replace(row, given=False))
 
 
 def _names(course: ProtocolCourse) -> str:
     """What the letters of the secrets stand for."""
     letters = dict.fromkeys(_letter(s) for row in course.knows[-1].matrix.rows for s in row.cells)
-    meant = (f"{x} for {GROUPS[x].removeprefix('other ')}" for x in letters if x in GROUPS)
+    meant = (f"{x} for {SECRET_GROUPS[x].removeprefix('other ')}" for x in letters if x in SECRET_GROUPS)
     return f"{NAMES}: {', '.join(meant)}."
 
 

@@ -18,14 +18,14 @@ from typing import Any
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.leakage.matrix import Cell, Matrix, Row, coalitions, rows_of
-from smc_dp.leakage.symbolic.engine import Gate, Running
+from smc_dp.leakage.matrix import Cell, Matrix, Row, all_coalitions, coalition_rows
+from smc_dp.leakage.symbolic.engine import Gate, SymbolicRun
 from smc_dp.leakage.symbolic.form import symbols_of
-from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
-from smc_dp.leakage.symbolic.trace import Trace, values
-from smc_dp.leakage.symbolic.views import heads
-from smc_dp.leakage.symbolic.world_runs import FEW, WorldBook
-from smc_dp.leakage.symbolic.worlds import World, base, turned
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
+from smc_dp.leakage.symbolic.trace import Trace, message_values
+from smc_dp.leakage.symbolic.views import public_headers
+from smc_dp.leakage.symbolic.world_runs import FEW_PARTIES, WorldRuns
+from smc_dp.leakage.symbolic.worlds import World, base_world, rotate_permutations
 from smc_dp.walkthrough.knowledge import Knowledge
 from smc_dp.walkthrough.steps import Gatekeeper, StepKey, planned
 
@@ -89,13 +89,13 @@ def course(
     """
     if protocol.model.matrix_file:
         raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
-    book = WorldBook(protocol, protocol.model.sample(parties) if p is None else p, pattern)
-    every = tuple(coalitions(book.names))
+    book = WorldRuns(protocol, protocol.model.sample(parties) if p is None else p, pattern)
+    every = tuple(all_coalitions(book.names))
     worlds = list(dict.fromkeys(w for m in every for found, _ in book.scenes(frozenset(m)) for w in found))
-    for world in worlds if book.parties <= FEW else worlds[:1]:
+    for world in worlds if book.parties <= FEW_PARTIES else worlds[:1]:
         book.trace(world)  # with other random bytes as well
-    still = base(book.parties, len(book.model.permutations), 0)
-    moved = turned(still)
+    still = base_world(book.parties, len(book.model.permutations), 0)
+    moved = rotate_permutations(still)
     plan = planned(partial(_start, book), {w: book.trace(w).sent for w in (still, moved)}, protocol.program)
     runs = {w: _Paced(book, w, plan) for w in worlds}
     found: list[tuple[Row, ...]] = []
@@ -124,24 +124,24 @@ def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
     leaving = protocol.model.drop_outs(p)
     if not leaving:
         return None
-    book = WorldBook(protocol, p)
-    trace = book.trace(base(book.parties, len(protocol.model.permutations), 0))
+    book = WorldRuns(protocol, p)
+    trace = book.trace(base_world(book.parties, len(protocol.model.permutations), 0))
     name = leaving[-1]
     letters = (s for s in trace.sent if s.sender == name and s.to != PUBLIC_NAME)
-    vanishing = (x for x in patterns(trace.sent, [name]) if not x.late)
+    vanishing = (x for x in dropout_patterns(trace.sent, [name]) if not x.late)
     inputs = {symbol for symbol in trace.inputs.values() if trace.owners[symbol.name] == name}
-    holding = (x for x, s in zip(vanishing, letters, strict=True) if inputs & symbols_of(values(s.message)))
+    holding = (x for x, s in zip(vanishing, letters, strict=True) if inputs & symbols_of(message_values(s.message)))
     return next(holding, None)
 
 
-def _start(book: WorldBook, world: World, gate: Gate) -> Running:
-    return Running(book.protocol.program, book.model, book.p, world, "", book.pattern, gate)
+def _start(book: WorldRuns, world: World, gate: Gate) -> SymbolicRun:
+    return SymbolicRun(book.protocol.program, book.model, book.p, world, "", book.pattern, gate)
 
 
 class _Paced:
     """The run in one world, which stops after each step of the plan."""
 
-    def __init__(self, book: WorldBook, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
+    def __init__(self, book: WorldRuns, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
         self._plan = plan
         self.reached: frozenset[str] = frozenset()  # those who got a letter in the last step
         self.gate = Gatekeeper(key for keys in plan for key in keys)
@@ -160,7 +160,7 @@ class _Paced:
 
 
 def _rows(
-    book: WorldBook, runs: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
+    book: WorldRuns, runs: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
 ) -> Iterator[Row]:
     """The matrix of what was sent so far.
 
@@ -168,7 +168,7 @@ def _rows(
     who got nothing know what they knew: what they read before was made before, and no note that was made since is about
     it.
     """
-    so_far = WorldBook(book.protocol, book.p, book.pattern)
+    so_far = WorldRuns(book.protocol, book.p, book.pattern)
     made: dict[Hashable, tuple[Trace, frozenset[str]]] = {}
     for world, run in runs.items():  # where the world was asked the same so far, and answered the same, so is the run
         answers = tuple(run.running.answers.items())
@@ -180,12 +180,12 @@ def _rows(
         if before and reached is not None and reached.isdisjoint(members):
             yield from (row for row in before if row.members == members)
         else:
-            yield from rows_of(so_far, frozenset(members))
+            yield from coalition_rows(so_far, frozenset(members))
 
 
 def _reached(made: Collection[tuple[Trace, frozenset[str]]]) -> frozenset[str] | None:
     """Who got a letter in this step; None where somebody may see a difference between worlds that got none."""
-    seen = {(heads(trace), who) for trace, who in made}
+    seen = {(public_headers(trace), who) for trace, who in made}
     _, who = next(iter(seen))
     return None if len(seen) > 1 or PUBLIC_NAME in who else who
 

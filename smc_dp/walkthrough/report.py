@@ -10,7 +10,7 @@ from protocols.programs import Protocol
 from protocols.runtime.citations import NOTES, note
 from protocols.runtime.message import Message
 from smc_dp.core.version import __version__
-from smc_dp.leakage.matrix_text import listed
+from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import (
     Banner,
     Bullets,
@@ -147,9 +147,9 @@ def _otherwise(watched: Watched, course: ProtocolCourse) -> Iterator[str]:
         )
     elif watched.session.names != course.names:
         pairs = zip(course.names, watched.session.names, strict=True)
-        yield f"In what is known {listed([f'{x} stands for {y}' for x, y in pairs if x != y])}."
+        yield f"In what is known {join_names([f'{x} stands for {y}' for x, y in pairs if x != y])}."
     if watched.gone and not course.pattern.name:
-        who = listed(watched.gone)
+        who = join_names(watched.gone)
         yield f"What is known is computed for a session in which nobody vanishes; in this one {who} did."
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.leakage.matrix_text import listed
+from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import Drawing
 from smc_dp.pages.lanes import Arrow, Lanes, LaneStage
 from smc_dp.walkthrough.observed_session import WatchedLetter
@@ -76,7 +76,7 @@ def _sentence(a: ArrowRow) -> str:
     if a.public:
         return f"{a.sender} {'publish' if a.many else 'publishes'} {a.label}, for everybody to read."
     each = "each of " if len(a.to) > 1 else ""
-    return f"{a.sender} {'send' if a.many else 'sends'} {a.label} to {each}{listed(a.to)}."
+    return f"{a.sender} {'send' if a.many else 'sends'} {a.label} to {each}{join_names(a.to)}."
 
 
 def drawing(

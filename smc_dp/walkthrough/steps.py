@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from protocols.errors import LocalError
 from protocols.runtime.session import PUBLIC_NAME, Program
-from smc_dp.leakage.symbolic.engine import Gate, Running
+from smc_dp.leakage.symbolic.engine import Gate, SymbolicRun
 from smc_dp.leakage.symbolic.trace import Sent
 from smc_dp.leakage.symbolic.worlds import World
 
@@ -61,7 +61,7 @@ class Gatekeeper:
 
 
 def planned(
-    start: Callable[[World, Gate], Running], whole: Mapping[World, Sequence[Sent]], program: Program
+    start: Callable[[World, Gate], SymbolicRun], whole: Mapping[World, Sequence[Sent]], program: Program
 ) -> tuple[tuple[StepKey, ...], ...]:
     """The steps of some runs, each with its keys. `start` begins the run in a world with a gate, `whole` is all that is
     sent in each.
@@ -78,7 +78,7 @@ def planned(
 class _Counted:
     """A run with its gate, and how many letters of each step there will be."""
 
-    def __init__(self, start: Callable[[World, Gate], Running], world: World, whole: Sequence[Sent]) -> None:
+    def __init__(self, start: Callable[[World, Gate], SymbolicRun], world: World, whole: Sequence[Sent]) -> None:
         counting, self.gate = Gatekeeper(), Gatekeeper()
         self.totals = Counter(counting.key(sent) for sent in whole)
         self.running = start(world, self.gate)

@@ -13,7 +13,7 @@ from protocols.crypto.paillier import Ciphertext
 from protocols.runtime import claims
 from protocols.runtime.message import FieldSpec, Message
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.leakage.matrix_text import listed
+from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import PageTable
 from smc_dp.walkthrough.observed_session import Watched, WatchedLetter
 
@@ -59,7 +59,7 @@ def _locked(c: Ciphertext | BitCiphertext, watched: Watched) -> str:
         return seen
     key, holders = watched.keys[c.n]
     opened = claims.opened(c, {c.n: key})
-    return seen if opened is None else f"{seen}, to {listed(holders)}: {number(opened)}"
+    return seen if opened is None else f"{seen}, to {join_names(holders)}: {number(opened)}"
 
 
 def stated(x: Any) -> str:

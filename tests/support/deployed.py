@@ -193,7 +193,7 @@ def deployed(
     parts = {n: LocalParty(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
     inputs: dict[str, tuple[Any, ...]] = {name: (session.parameters,) for name in session.names}
     inputs |= {name: part.inputs(session) for name, part in parts.items()}
-    home = {name: answers for name, part in parts.items() if (answers := part.at_home(session, inputs[name]))}
+    home = {name: answers for name, part in parts.items() if (answers := part.answers(session, inputs[name]))}
     seeds = {name: coins.fork(f"seed {name}") for name in session.names}
     setting = Setting(vanish={name: SealedCount(n) for name, n in vanish.items()}, views=True)
     run = simulate(session, pinned, seeds, inputs, setting, home)

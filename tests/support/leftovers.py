@@ -207,7 +207,7 @@ def opened(here: AtHand, folder: Path, signer: Signer) -> Iterator[bytes]:
     with closing(sqlite3.connect(folder / DATABASE)) as database:
         (salt, _), rows = database.execute("SELECT * FROM seal").fetchone(), database.execute("SELECT * FROM state")
         kept = rows.fetchall()
-    bound = json.dumps({"study": here.study.digest[:16], "participant": here.name}, sort_keys=True).encode()
+    bound = json.dumps({"study": here.study.digest, "participant": here.name}, sort_keys=True).encode()
     for _, number, sealed in kept:
         for key in keys:
             try:

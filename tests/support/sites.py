@@ -145,7 +145,7 @@ class AtHand:
         return self.folder / "run" / RELEASE
 
     def store(self, kind: Callable[..., SiteStore] = SiteStore) -> SiteStore:
-        purpose = {"study": self.study.digest[:16], "participant": self.name}
+        purpose = {"study": self.study.digest, "participant": self.name}
         return kind(self.folder / "state", self.folder / "counters", purpose, identity(self.name))
 
     def prepared(self) -> AtHand:

@@ -173,7 +173,7 @@ class DrivenSession:
         p, realisation = self._parameters, BINDINGS[PROGRAM.name]
         own = rng.spawn()  # a fork of `rng` is the same in every draw
         parts = [self._answers(mine, own.fork(f"party {j}")) for j, mine in enumerate(rows)]
-        home = {name: realisation.home(p, part) for name, part in zip(p.parties, parts, strict=True)}
+        home = {name: realisation.answers(p, part) for name, part in zip(p.parties, parts, strict=True)}
         inputs: dict[str, tuple[Any, ...]] = {name: (p, Addends((), ())) for name in p.parties}
         program = deviations.program(deviation, self.told)
         answering = {name: answers for name, answers in home.items() if answers}

@@ -115,7 +115,7 @@ def _counted(one: limitations.AttackCounts) -> str:
 
 
 def _results(protocol: Protocol, progress: Callable[[str], None] | None) -> Iterator[CodeCheckResult]:
-    program, code = protocol.program, role_code.digest(protocol)
+    program, code = protocol.program, role_code.code_digest(protocol)
     sessions = _trials(protocol).sessions
     for i, p in enumerate(sessions, start=1):
         for check, compute in CODE_CHECKS.items():

@@ -88,7 +88,7 @@ class Evidence:
         stated = (Attestation(name, *said[1:]) for name, said in signed)
         return replace(
             self.recorded,
-            told={name: found.result for name, found in again.items() if found.result is not None},
+            results={name: found.result for name, found in again.items() if found.result is not None},
             statements=(*stated, *(said for found in again.values() for said in found.heard)),
         )
 

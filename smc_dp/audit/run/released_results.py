@@ -79,7 +79,7 @@ def cited(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None 
     result = known.by_key.get((program.name, program.version, _text(p.as_dict()), check))
     if result is None:
         return not_possible("role_code.no_result", version=known.version)
-    if result.code != role_code.digest(protocol):
+    if result.code != role_code.code_digest(protocol):
         return not_possible("role_code.differs", version=known.version, name=program.name)
     fields = {"version": known.version, "found": result.detail}
     cited = InputFault("role_code.cited", fields)

@@ -82,7 +82,7 @@ def word(evidence: Evidence) -> CheckOutcome:
         return nothing_to_ask("word.nothing_published")
     if wrong := promise_fault(recorded):
         return refuting(evidence, wrong)
-    return passed("word.holds", told=len(recorded.told), statements=len(recorded.statements))
+    return passed("word.holds", told=len(recorded.results), statements=len(recorded.statements))
 
 
 def commitments(evidence: Evidence) -> CheckOutcome:

@@ -22,11 +22,11 @@ from protocols.crypto.commitment import COMMITMENT_BYTES, OPENING_BYTES
 from protocols.errors import LocalError
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number, extent
-from smc_dp.leakage.symbolic.undecidable import Refusing
+from smc_dp.leakage.symbolic.undecidable import UndecidableNumber
 
 
 @dataclass(frozen=True, repr=False)
-class Secret(Refusing):
+class Secret(UndecidableNumber):
     """Secret number of a key; whoever has one of a key's secrets holds the key."""
 
     key: int
@@ -53,7 +53,7 @@ class Box:
 
     @property
     def value(self) -> Box:
-        """Number that the ciphertext is; raised to a power it is `raised`."""
+        """Number that the ciphertext is; raised to a power it is `raise_box`."""
         return self
 
     def plus(self, other: Box) -> Box:
@@ -68,7 +68,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class PublicKey:
+class BoxKey:
     """Paillier or DGK public key; its numbers are any numbers of the right length."""
 
     tape: Tape = field(repr=False, compare=False)
@@ -121,14 +121,14 @@ class PublicKey:
 
     def scale(self, c: Box, factors: Sequence[Number]) -> list[Box]:
         """Return boxes of the content times each factor, with the randomiser times the same factor."""
-        return [self.add(raised(self.tape, c, k)) for k in factors]
+        return [self.add(raise_box(self.tape, c, k)) for k in factors]
 
 
 @dataclass(frozen=True)
-class PrivateKey:
+class BoxOpener:
     """Public key and the secrets that open its boxes."""
 
-    public: PublicKey
+    public: BoxKey
 
     @property
     def p(self) -> Secret:
@@ -163,7 +163,7 @@ class PrivateKey:
         return self.public.encrypt_all(values, rng)
 
 
-def raised(tape: Tape, c: Box, k: Number) -> Box:
+def raise_box(tape: Tape, c: Box, k: Number) -> Box:
     """Return the ciphertext to the power k."""
     if not isinstance(k, Form):
         return Box(c.n, c.content * k, c.randomiser * k, c.plain * k, c.trials if k else ())
@@ -171,7 +171,7 @@ def raised(tape: Tape, c: Box, k: Number) -> Box:
     return Box(c.n, c.content * k, randomiser, 0, ((c, k),))
 
 
-def with_plaintext(c: Box, factor: Number) -> Box:
+def add_plaintext(c: Box, factor: Number) -> Box:
     """Return the ciphertext times 1 + m n: m is added to the content, and the randomiser stays."""
     f = Form.of(factor)
     parts = {s: k // c.n for s, k in f.terms.items()}
@@ -189,24 +189,24 @@ class Cryptosystem:
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
 
-    def generate(self, bits: int, *rest: Any) -> PrivateKey:
+    def generate(self, bits: int, *rest: Any) -> BoxOpener:
         """Return a new key; one of the arguments is the maker's randomness."""
         (rng,) = (argument for argument in rest if isinstance(argument, Coins))
         n = (1 << bits) - 1 - 4 * len(self._tape.keys)
         self._tape.keys.append(n)
-        key = PrivateKey(PublicKey(self._tape, n))
+        key = BoxOpener(BoxKey(self._tape, n))
         rng.holds(key.p)
         return key
 
-    def public_key(self, n: int, *_: Any) -> PublicKey:
+    def public_key(self, n: int, *_: Any) -> BoxKey:
         """Return the public key with this n."""
-        return PublicKey(self._tape, n)
+        return BoxKey(self._tape, n)
 
-    def assemble(self, p: Secret, *_: Any) -> PrivateKey:
+    def assemble(self, p: Secret, *_: Any) -> BoxOpener:
         """Return the key that these primes open."""
-        return PrivateKey(PublicKey(self._tape, p.key))
+        return BoxOpener(BoxKey(self._tape, p.key))
 
-    def has_size(self, key: PublicKey, bits: int) -> bool:
+    def has_size(self, key: BoxKey, bits: int) -> bool:
         """Return whether a key has the right length, which all have."""
         return key.n.bit_length() == bits
 
@@ -221,7 +221,7 @@ class Admission:
     def __init__(self, points: int) -> None:
         self._points = points
 
-    def prove(self, key: PrivateKey, context: bytes) -> tuple[int, ...]:
+    def prove(self, key: BoxOpener, context: bytes) -> tuple[int, ...]:
         """Return a proof."""
         return (1,) * self._points
 

@@ -90,7 +90,9 @@ class LockedUp:
     rows: tuple[Packed, ...]
 
 
-def opened(locked: Mapping[bytes, LockedUp], theirs: Set[bytes], read: Set[bytes]) -> Iterator[tuple[RowKey, Packed]]:
+def open_rows(
+    locked: Mapping[bytes, LockedUp], theirs: Set[bytes], read: Set[bytes]
+) -> Iterator[tuple[RowKey, Packed]]:
     """Yield each row that opens of all that was locked and read, with its key."""
     for of in (every for made, every in locked.items() if made in read):
         found = of.circuit.opened_by(theirs, read)
@@ -101,6 +103,6 @@ def opened(locked: Mapping[bytes, LockedUp], theirs: Set[bytes], read: Set[bytes
         )
 
 
-def renamed(strangers: Sequence[Sequence[Symbol]]) -> dict[str, str]:
+def stranger_names(strangers: Sequence[Sequence[Symbol]]) -> dict[str, str]:
     """Return names for coins of keys out of opened rows, which do not say whose they are."""
     return {s.name: f"coin {i} of stranger {k}" for k, coins in enumerate(strangers) for i, s in enumerate(coins)}

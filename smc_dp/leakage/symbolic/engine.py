@@ -53,13 +53,13 @@ from smc_dp.leakage.symbolic.form import Form, Symbol
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.role import SymbolicRole
-from smc_dp.leakage.symbolic.trace import GREETING, Sent, Trace
+from smc_dp.leakage.symbolic.trace import HELLO, Sent, Trace
 from smc_dp.leakage.symbolic.worlds import World
 
 Gate = Callable[[Sent], bool]
 
 
-def everything(sent: Sent) -> bool:
+def _open_gate(sent: Sent) -> bool:
     """Return True: this gate is always open."""
     return True
 
@@ -132,7 +132,7 @@ class _Office:
         return sent.sender, sent.to
 
 
-class Running:
+class SymbolicRun:
     """Run of all roles in one world, under a drop-out pattern, with a gate that may hold messages back."""
 
     def __init__(
@@ -143,7 +143,7 @@ class Running:
         world: World,
         salt: str = "",
         pattern: Pattern = EVERYBODY_STAYS,
-        gate: Gate = everything,
+        gate: Gate = _open_gate,
     ) -> None:
         self._tape = tape = Tape(world, model.permutations, model.compared(p), salt=salt)
         self._unknowns: dict[str, Symbol] = {}
@@ -151,7 +151,7 @@ class Running:
         self._model, self._p, self._published = model, p, False
         self._office = _Office(pattern, gate)
         code: Mapping[Kind, Any] = program.roles
-        rebinding = Rebinding(ideal_primitives.instead(tape), {role.__module__ for role in code.values()})
+        rebinding = Rebinding(ideal_primitives.ideal_replacements(tape), {role.__module__ for role in code.values()})
         program = replace(program, roles={kind: rebinding.function(role) for kind, role in code.items()})
         session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
         board = _greetings(session, tape, self._office, rebinding)
@@ -224,14 +224,14 @@ class Running:
             role.close()
 
 
-def run(
+def run_symbolically(
     program: Program, model: Model, p: Any, world: World, salt: str = "", pattern: Pattern = EVERYBODY_STAYS
 ) -> Trace:
     """Run all roles in this world, under this drop-out pattern.
 
     Raises `LocalError` where the code asks what linear forms cannot answer, whatever the role makes of the refusal.
     """
-    running = Running(program, model, p, world, salt, pattern)
+    running = SymbolicRun(program, model, p, world, salt, pattern)
     try:
         running.go_on()
     finally:
@@ -254,8 +254,8 @@ def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebindi
             tape.role = name
             make: Any = greeting.make
             made = rebinding.function(make)(session.parameters, name, Coins(tape, name, "").fork("greeting"))
-            found[name] = Greeted(made, tape.digest(f"{GREETING} {name}".encode()))
-            office.post(Sent(name, PUBLIC_NAME, made, GREETING, greets=True))
+            found[name] = Greeted(made, tape.digest(f"{HELLO} {name}".encode()))
+            office.post(Sent(name, PUBLIC_NAME, made, HELLO, greets=True))
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, Union
 
 from typing_extensions import override
 
-from smc_dp.leakage.symbolic.undecidable import Refusing, UndecidedError
+from smc_dp.leakage.symbolic.undecidable import UndecidableNumber, UndecidedError
 
 FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
 Number: TypeAlias = Union[int, "Form"]
@@ -42,7 +42,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Form(Refusing):
+class Form(UndecidableNumber):
     """Linear form: constant plus sum of coefficient times unknown.
 
     `modulus` is M when the value was just reduced mod M, else None. `wrap`: the value is congruent to the form's mod
@@ -164,7 +164,7 @@ class Form(Refusing):
     def __bool__(self) -> bool:
         return self._unknown()
 
-    __hash__ = Refusing.__hash__
+    __hash__ = UndecidableNumber.__hash__
 
     @override
     def _notes(self) -> list[list[str]]:
@@ -182,7 +182,7 @@ class Form(Refusing):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bound(Refusing):
+class Bound(UndecidableNumber):
     """Length of an unknown number, between `least` and `most`.
 
     It can be compared where the answer is the same for every value in the range of the number. Nothing else can be made
@@ -209,7 +209,7 @@ class Bound(Refusing):
     def __eq__(self, other: object) -> bool:
         self.refuse("symbol.asked_for_length")
 
-    __hash__ = Refusing.__hash__
+    __hash__ = UndecidableNumber.__hash__
 
     def __bool__(self) -> bool:
         return self > 0

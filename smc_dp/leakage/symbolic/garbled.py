@@ -19,10 +19,10 @@ from protocols.errors import DecodeError, LocalError
 from smc_dp.leakage.symbolic.circuits import Circuit, LockedUp, Packed, RowKey
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
-from smc_dp.leakage.symbolic.strings import NOBODY
+from smc_dp.leakage.symbolic.strings import NO_OWNER
 
 
-def split_in_halves() -> Any:
+def ideal_halves() -> Any:
     """Return the stand-in for `arithmetic.halves`."""
 
     def split(n: Number, bits: int, rng: Coins) -> tuple[Number, Number]:
@@ -32,7 +32,7 @@ def split_in_halves() -> Any:
     return SimpleNamespace(split=split)
 
 
-def taken_as_words() -> Any:
+def ideal_words() -> Any:
     """Return the stand-in for `arithmetic.words`: the numbers themselves."""
 
     def from_bytes(data: Packed, width: int) -> tuple[Number, ...]:
@@ -82,7 +82,7 @@ class Encapsulation:
         return self._kappa(self.public_key(secret), epk)
 
     def _kappa(self, box: bytes, epk: bytes) -> bytes:
-        return self._strings.draw(NOBODY, hashlib.sha256(b"kappa\0" + box + epk).digest())
+        return self._strings.draw(NO_OWNER, hashlib.sha256(b"kappa\0" + box + epk).digest())
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,7 +182,7 @@ class GarbledSearch:
         return RowKey(tag, key)
 
     def _new(self, *what: bytes) -> bytes:
-        return self._strings.draw(NOBODY, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
+        return self._strings.draw(NO_OWNER, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
 
     def _long(self, length: int, *what: bytes) -> bytes:
-        return self._strings.draw(NOBODY, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))
+        return self._strings.draw(NO_OWNER, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))

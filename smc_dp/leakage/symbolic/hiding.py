@@ -15,7 +15,7 @@ from smc_dp.leakage.symbolic.views import SymbolicView
 HIDING_BITS = 40  # a coin that is longer than what it hides by this much is taken for uniform
 
 
-def weakened(view: SymbolicView) -> SymbolicView | None:
+def weaken_view(view: SymbolicView) -> SymbolicView | None:
     """Return the view with all that its coins do not hide; None where there is nothing of the kind.
 
     These are coins too short for what they are added to, what a coin's range or a part of a number tells, and exponents

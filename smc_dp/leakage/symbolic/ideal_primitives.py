@@ -12,14 +12,22 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment, dgk, encapsulation, garbling, masking, oblivious, paillier
 from protocols.errors import LocalError
-from smc_dp.leakage.symbolic.box import Admission, Box, Commitments, Cryptosystem, PublicKey, raised, with_plaintext
+from smc_dp.leakage.symbolic.box import (
+    Admission,
+    Box,
+    BoxKey,
+    Commitments,
+    Cryptosystem,
+    add_plaintext,
+    raise_box,
+)
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol
-from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, split_in_halves, taken_as_words
-from smc_dp.leakage.symbolic.masks import Masking, sharing
+from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, ideal_halves, ideal_words
+from smc_dp.leakage.symbolic.masks import Masking, ideal_sharing
 
 
-def instead(tape: Tape) -> dict[Any, Any]:
+def ideal_replacements(tape: Tape) -> dict[Any, Any]:
     """Return the replacement of each real building block."""
     crypto = Cryptosystem(tape)
     search = GarbledSearch(tape)
@@ -40,17 +48,17 @@ def instead(tape: Tape) -> dict[Any, Any]:
         admission: Admission(admission.POINTS),
         commitment: Commitments(tape),
         steps: _Comparison(tape),
-        shamir: sharing(tape),
+        shamir: ideal_sharing(tape),
         masking: Masking(tape),
-        halves: split_in_halves(),
-        words: taken_as_words(),
+        halves: ideal_halves(),
+        words: ideal_words(),
         encapsulation: Encapsulation(tape),
         oblivious: search.transfers,
         garbling: search.circuits,
         hashlib: SimpleNamespace(sha256=lambda data: SimpleNamespace(digest=lambda: tape.digest(data))),
         modular: SimpleNamespace(
-            power=lambda base, exponent, _: raised(tape, base, exponent),
-            multiply=lambda base, factor, _: with_plaintext(base, factor),
+            power=lambda base, exponent, _: raise_box(tape, base, exponent),
+            multiply=lambda base, factor, _: add_plaintext(base, factor),
         ),
         paillier.Ciphertext: ciphertext,
         Permutation: _Permutations(),
@@ -98,7 +106,7 @@ class _Comparison:
         """Return the sum mod 2."""
         return _parity(x, y)
 
-    def differences(self, key: PublicKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins) -> tuple[Box, ...]:
+    def differences(self, key: BoxKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins) -> tuple[Box, ...]:
         """Return a box of the one bit that tells whether a term is zero, which depends on the holder's box.
 
         With the mask, the flip and the holder's top bit it is the sign of x + y. Where coins do not order equal

@@ -8,7 +8,7 @@ from smc_dp.leakage.symbolic.form import Form, Symbol
 from smc_dp.leakage.symbolic.views import SymbolicView
 
 
-def shape(*views: SymbolicView) -> Hashable:
+def view_up_to_names(*views: SymbolicView) -> Hashable:
     """Return a key, equal for views of the same members that differ only in the names of unknown coins."""
     naming = _Naming()
     return tuple(naming.view(view) for view in views)

@@ -42,7 +42,7 @@ class Pattern:
 EVERYBODY_STAYS = Pattern()
 
 
-def patterns(sent: Iterable[Sent], names: Iterable[str]) -> Iterator[Pattern]:
+def dropout_patterns(sent: Iterable[Sent], names: Iterable[str]) -> Iterator[Pattern]:
     """Yield two patterns for each message after the greeting: drop-out before it, and lateness.
 
     A participant without a greeting is no case, for nobody starts without it.

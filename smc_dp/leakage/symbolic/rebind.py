@@ -15,10 +15,10 @@ from dataclasses import is_dataclass
 from types import CellType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
-CORE = ("protocols.arithmetic", "protocols.crypto", "protocols.runtime", "protocols.errors")
+_CORE = ("protocols.arithmetic", "protocols.crypto", "protocols.runtime", "protocols.errors")
 
 
-class NobodysError(Exception):
+class NeverRaisedError(Exception):
     """Error that is never raised."""
 
 
@@ -31,7 +31,7 @@ class Rebinding:
 
     BUILTINS: ClassVar[Mapping[str, Any]] = {
         **vars(builtins),
-        **dict.fromkeys(("BaseException", "Exception", "TypeError", "AttributeError"), NobodysError),
+        **dict.fromkeys(("BaseException", "Exception", "TypeError", "AttributeError"), NeverRaisedError),
         "id": None,
     }
 
@@ -92,7 +92,7 @@ class Rebinding:
 
     def _is_role(self, name: str) -> bool:
         if name not in self._known:
-            self._known[name] = _inside(name, self._homes) and not _inside(name, CORE)
+            self._known[name] = _inside(name, self._homes) and not _inside(name, _CORE)
         return self._known[name]
 
 

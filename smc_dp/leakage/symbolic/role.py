@@ -16,7 +16,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.leakage.symbolic.box import Box, Secret
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form
-from smc_dp.leakage.symbolic.trace import Sent, values
+from smc_dp.leakage.symbolic.trace import Sent, message_values
 from smc_dp.leakage.symbolic.undecidable import UndecidedError
 
 
@@ -103,7 +103,7 @@ class SymbolicRole(RoleStepper):
     def statement_bytes(self, name: str, message: Message) -> bytes:
         # Each part stands behind its length, so that no two statements join alike.
         strings = self._tape.strings
-        said = (v if isinstance(v, bytes) else strings.digest_of([v]) for v in values(message))
+        said = (v if isinstance(v, bytes) else strings.digest_of([v]) for v in message_values(message))
         return b"".join(len(part).to_bytes(8, "big") + part for part in (type(message).__name__.encode(), *said))
 
     @override
@@ -116,7 +116,7 @@ class SymbolicRole(RoleStepper):
 
     def _sent(self, to: str, message: Message) -> Sent:
         """Return the message on its way; refuse what no message can hold, such as the length of an unknown number."""
-        for value in values(message):
+        for value in message_values(message):
             if not isinstance(value, int | bytes | Form | Box | Secret | None):
                 what = f"what is no number: {type(value).__name__}"
                 raise LocalError("role.sends_no_number", name=self.name, kind=type(message).__name__, what=what)

@@ -13,10 +13,10 @@ from protocols.runtime.message import Message
 from smc_dp.leakage.symbolic.coins import Tape
 from smc_dp.leakage.symbolic.form import Form, Symbol, slots
 
-GREETING = "greeting"
+HELLO = "greeting"
 
 
-def values(message: Message) -> Iterator[Any]:
+def message_values(message: Message) -> Iterator[Any]:
     """Yield everything that a message holds, field by field."""
     for slot in message.slots:
         value = getattr(message, slot.name)
@@ -64,7 +64,7 @@ class Trace:
         constant it would pass for something public.
         """
         for one, two in zip(self.sent, other.sent, strict=True):
-            for x, y in zip(values(one.message), values(two.message), strict=True):
+            for x, y in zip(message_values(one.message), message_values(two.message), strict=True):
                 whole = self.tape.strings.is_string(x) and other.tape.strings.is_string(y)
                 if isinstance(x, int | bytes) and not whole and (type(x) is not type(y) or x != y):
                     what = type(one.message).__name__

@@ -18,7 +18,7 @@ class UndecidedError(LocalError):
     """Question that does not have the same answer for all values of the unknowns."""
 
 
-class Refusing:
+class UndecidableNumber:
     """Number of which only what its class defines can be asked."""
 
     def refuse(self, code: str, /, **fields: FieldValue) -> NoReturn:

@@ -21,7 +21,7 @@ from smc_dp.leakage.symbolic import circuits
 from smc_dp.leakage.symbolic.box import Box, Secret
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol, slots, symbols_of
 from smc_dp.leakage.symbolic.span import Combination, Span
-from smc_dp.leakage.symbolic.trace import Trace, values
+from smc_dp.leakage.symbolic.trace import Trace, message_values
 from smc_dp.leakage.symbolic.worlds import World
 
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
@@ -181,28 +181,28 @@ class _Learnt:
         return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
 
 
-def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
+def coalition_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """Return the joint view of the members, with what everybody sees: headers, and what is published."""
     tape = trace.tape
     known = {s for name in members for s in tape.coins.get(name, ())}
     known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
     mail = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
-    found = [v for s in mail for v in values(s.message)]
+    found = [v for s in mail for v in message_values(s.message)]
     own = {x for name in members for x in tape.secrets.get(name, ())}
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
-    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in values(s.message)}
+    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in message_values(s.message)}
     texts = {v for v in found if isinstance(v, bytes)}
     before = tape.strings.reached(members, texts)
-    rows = list(circuits.opened(tape.locked, before, texts))
+    rows = list(circuits.open_rows(tape.locked, before, texts))
     theirs = tape.strings.reached(members, texts | {x for key, row in rows for x in (key.tag, key.key, row.text)})
     drawn = tape.drawn(theirs)
     acquainted = tape.sources(before)
     strangers = [tape.agreed[source] for source in tape.sources(theirs) if source not in acquainted]
     known |= tape.shared(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
-    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.renamed(strangers))
+    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.stranger_names(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
-    view.facts += heads(trace)
+    view.facts += public_headers(trace)
     for value in found:
         if isinstance(value, Box):
             _read_box(view, value, value.n in held)
@@ -225,13 +225,13 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     return view
 
 
-def heads(trace: Trace) -> tuple[Hashable, ...]:
+def public_headers(trace: Trace) -> tuple[Hashable, ...]:
     """Return what anybody sees of a run: who sends what to whom in which stage, and the stages of each."""
     sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
     return *sent, *trace.stages.items()
 
 
-def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
+def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """Return the members' view if a trusted third party had computed the result: their inputs and its output.
 
     The output is the sum of the shares unless the model states another one.
@@ -240,7 +240,7 @@ def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
     if trace.ideal is not None:
         return SymbolicView(trace, known, given=list(trace.given(members).values()))
     published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
-    shares = [[v for v in values(s.message) if not isinstance(v, bytes)] for s in published]
+    shares = [[v for v in message_values(s.message) if not isinstance(v, bytes)] for s in published]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 

@@ -8,18 +8,18 @@ from itertools import pairwise
 from typing import Any
 
 from protocols.programs import Protocol
-from smc_dp.leakage.symbolic.engine import run
+from smc_dp.leakage.symbolic.engine import run_symbolically
 from smc_dp.leakage.symbolic.form import Form
-from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
 from smc_dp.leakage.symbolic.trace import Trace
-from smc_dp.leakage.symbolic.worlds import World, base, every, nearby, turned
+from smc_dp.leakage.symbolic.worlds import World, all_worlds, base_world, nearby_worlds, rotate_permutations
 
 ENUMERATED = 3  # up to so many parties every world is looked at
-FEW = 2  # and up to so many also those of variants, and those with other random bytes
+FEW_PARTIES = 2  # and up to so many also those of variants, and those with other random bytes
 SMALLEST = "who is smallest"
 
 
-class WorldBook:
+class WorldRuns:
     """Runs of a protocol with these parameters and this pattern, in all worlds asked for, each made once."""
 
     def __init__(self, protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> None:
@@ -33,13 +33,13 @@ class WorldBook:
         """Return the run in this world."""
         if world not in self.traces:
             made = self._run(world)
-            if self.parties <= FEW or not self.traces:
+            if self.parties <= FEW_PARTIES or not self.traces:
                 made.check_bytes(self._run(world, "other bytes"))
             self.traces[world] = made
         return self.traces[world]
 
     def _run(self, world: World, salt: str = "") -> Trace:
-        return run(self.protocol.program, self.model, self.p, world, salt, self.pattern)
+        return run_symbolically(self.protocol.program, self.model, self.p, world, salt, self.pattern)
 
     @property
     def has_one_world(self) -> bool:
@@ -50,24 +50,24 @@ class WorldBook:
         """Return the party whose number is smallest in worlds of index j; "" where none are compared."""
         return "" if self.has_one_world else str(self.p.parties[j])
 
-    def under_patterns(self) -> Iterator[WorldBook]:
+    def under_patterns(self) -> Iterator[WorldRuns]:
         """Yield these runs, and then those under each drop-out pattern of the messages sent in them."""
         yield self
         leaving = self.model.drop_outs(self.p)
         if leaving:
-            here = base(self.parties, len(self.model.permutations), 0)
-            for pattern in patterns(self.trace(here).sent, leaving):
-                yield WorldBook(self.protocol, self.p, pattern)
+            here = base_world(self.parties, len(self.model.permutations), 0)
+            for pattern in dropout_patterns(self.trace(here).sent, leaving):
+                yield WorldRuns(self.protocol, self.p, pattern)
 
     @cached_property
-    def variants(self) -> tuple[WorldBook, ...]:
+    def variants(self) -> tuple[WorldRuns, ...]:
         """Runs with other parameters, in which the code must not tell more."""
-        return tuple(WorldBook(self.protocol, q, self.pattern) for q in self.model.variants(self.p))
+        return tuple(WorldRuns(self.protocol, q, self.pattern) for q in self.model.variants(self.p))
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
         """Parameters in which these runs and their variants differ."""
-        return differences([self.p, *(book.p for book in self.variants)])
+        return setting_labels([self.p, *(book.p for book in self.variants)])
 
     def linear(self, world: World, seen: Trace | None = None) -> Mapping[str, Form]:
         """Return the secrets that are sums of unknowns.
@@ -108,20 +108,20 @@ class WorldBook:
         """
         count = len(self.model.permutations)
         if self.has_one_world:
-            yield [base(self.parties, count, 0)], 1
+            yield [base_world(self.parties, count, 0)], 1
             return
-        if self.parties <= (FEW if briefly else ENUMERATED):
-            worlds = every(self.parties, count)
+        if self.parties <= (FEW_PARTIES if briefly else ENUMERATED):
+            worlds = all_worlds(self.parties, count)
             yield worlds, len(worlds)
             return
         first = {(party in members, j == 0): j for j, party in reversed(list(enumerate(self.p.parties)))}
         for j in sorted(first.values()):
-            world = base(self.parties, count, j)
-            yield [world] if briefly else [world, *nearby(world)], 1
-            yield [turned(world)], 1
+            world = base_world(self.parties, count, j)
+            yield [world] if briefly else [world, *nearby_worlds(world)], 1
+            yield [rotate_permutations(world)], 1
 
 
-def differences(every: Sequence[Any]) -> tuple[str, ...]:
+def setting_labels(every: Sequence[Any]) -> tuple[str, ...]:
     """Return for each parameters the values in which they differ, lists apart."""
     stated = [{name: value for name, value in q.as_dict().items() if not isinstance(value, list)} for q in every]
     names = [name for name in stated[0] if any(q[name] != stated[0][name] for q in stated)]

@@ -17,32 +17,32 @@ class World:
     ranks: tuple[int, ...]
 
 
-def every(K: int, count: int) -> list[World]:
+def all_worlds(K: int, count: int) -> list[World]:
     """Return all worlds with `count` permutations of K places."""
     orders = list(permutations(range(K)))
     return [World(tuple(w[:-1]), w[-1]) for w in product(orders, repeat=count + 1)]
 
 
-def base(K: int, count: int, smallest: int) -> World:
+def base_world(K: int, count: int, smallest: int) -> World:
     """Return the world with identity permutations in which this party has the smallest number."""
     return World((tuple(range(K)),) * count, tuple((i - smallest) % K for i in range(K)))
 
 
-def turned(world: World) -> World:
+def rotate_permutations(world: World) -> World:
     """Return the world with its first permutation rotated by one place, the second by two, and so on."""
     K = len(world.ranks)
     turns = [tuple((i + step) % K for i in range(K)) for step in range(1, len(world.permutations) + 1)]
-    return World(tuple(after(x, turn) for x, turn in zip(world.permutations, turns, strict=True)), world.ranks)
+    return World(tuple(compose(x, turn) for x, turn in zip(world.permutations, turns, strict=True)), world.ranks)
 
 
-def nearby(world: World) -> list[World]:
+def nearby_worlds(world: World) -> list[World]:
     """Return the worlds in which one place is moved, in one permutation or the order, or in two of them together."""
     parts = [*world.permutations, world.ranks]
     found: dict[World, None] = {}
-    for s in moves(len(world.ranks)):
-        changes = [{i: after(x, s)} for i, x in enumerate(parts)] + [{len(parts) - 1: after(s, world.ranks)}]
+    for s in single_moves(len(world.ranks)):
+        changes = [{i: compose(x, s)} for i, x in enumerate(parts)] + [{len(parts) - 1: compose(s, world.ranks)}]
         for (i, x), (k, y) in combinations(list(enumerate(parts)), 2):
-            changes += [{i: after(x, s), k: after(y, t)} for t in (s, inverse(s))]
+            changes += [{i: compose(x, s), k: compose(y, t)} for t in (s, invert_permutation(s))]
         for change in changes:
             new = [change.get(i, x) for i, x in enumerate(parts)]
             found[World(tuple(new[:-1]), new[-1])] = None
@@ -50,7 +50,7 @@ def nearby(world: World) -> list[World]:
     return list(found)
 
 
-def moves(K: int) -> list[tuple[int, ...]]:
+def single_moves(K: int) -> list[tuple[int, ...]]:
     """Return the permutations that take one place out and put it in elsewhere."""
     found: dict[tuple[int, ...], None] = {}
     for i, k in permutations(range(K), 2):
@@ -59,11 +59,11 @@ def moves(K: int) -> list[tuple[int, ...]]:
     return list(found)
 
 
-def after(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+def compose(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     """Return the composition x after y."""
     return tuple(x[k] for k in y)
 
 
-def inverse(x: tuple[int, ...]) -> tuple[int, ...]:
+def invert_permutation(x: tuple[int, ...]) -> tuple[int, ...]:
     """Return the permutation that undoes x."""
     return tuple(x.index(k) for k in range(len(x)))

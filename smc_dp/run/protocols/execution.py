@@ -1,4 +1,4 @@
-"""A functionality by a protocol, over channels that really encrypt: how it is run, and what it leaves behind."""
+"""Execution of a functionality by a protocol, over channels that encrypt; and the outcome of a session."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from smc_dp.run.protocols.cost import Cost, Execution, Outcome
 
 @dataclass(frozen=True)
 class SimulatedSession:
-    """A session and the identities that sign in it: all of them here, as a simulation needs."""
+    """A session, and the identities of all of its participants, which only a simulation has in one place."""
 
     session: Session
     identities: Mapping[str, Identity] = field(repr=False)
 
 
 class NoResultError(StoppedError):
-    """No value came of a run. `vanished`: who was gone; `sent`: how many letters each participant sent until then."""
+    """Refusal of a run that gave no value; `sent`: how many envelopes each participant sent."""
 
-    def __init__(self, why: str, vanished: tuple[str, ...], sent: Mapping[str, int]) -> None:
+    def __init__(self, why: str, dropped_out: tuple[str, ...], sent: Mapping[str, int]) -> None:
         super().__init__(why)
-        self.vanished, self.sent = vanished, sent
+        self.dropped_out, self.sent = dropped_out, sent
 
 
 def open_session(
     program: Program, parameters: Any, rng: Stream, identities: Mapping[str, Identity] | None = None
 ) -> SimulatedSession:
-    """A new session of this program. Without identities every participant gets a new one.
+    """Return a new session of this program, with new identities unless some are given.
 
-    Raises InputError when somebody's identity is missing.
+    Raises InputError where somebody's identity is missing.
     """
     names = tuple(program.participants(parameters))
     if identities is None:
@@ -58,124 +58,105 @@ def open_session(
 
 def run_session(
     functionality: Functionality,
-    parts: Sequence[Any],
-    taking_part: SimulatedSession,
+    contributions: Sequence[Any],
+    opened: SimulatedSession,
     *,
     rng: Stream,
     setting: Setting | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Outcome:
-    """The functionality of these parts, in the order of the session's parties, by the session's own program.
+    """Compute the functionality of these contributions, in the order of the session's parties, by its program.
 
-    `rng` seeds every participant. `progress(stage, done, total)` hears how many participants have entered a stage;
-    `setting`: how the simulation runs, whether what each participant could read is kept, and who hears that a share is
-    about to leave. Raises ValueError for parts that do not fit, or a program that computes something else, and a
-    ProtocolError on an abort, a `NoResultError` where too few were left; whose share had left by then,
-    `setting.released` was told.
+    `rng` seeds every participant. `progress(stage, done, total)`: number of participants that have entered a stage.
+    `setting`: how the simulation runs, whether views are kept, and what is called before a share leaves.
+    Raises ValueError for contributions that do not fit, or a program that computes something else; a ProtocolError on
+    an abort; and a `NoResultError` where too few participants were left. `setting.released` was called for each share
+    that had left by then.
     """
-    session = taking_part.session
-    p, realisation = session.parameters, BINDINGS.get(session.program.name)
-    if realisation is None or realisation.functionality(p) != functionality:
+    session = opened.session
+    p, binding = session.parameters, BINDINGS.get(session.program.name)
+    if binding is None or binding.functionality(p) != functionality:
         raise ValueError(f"{session.program.name} does not compute {functionality}")
-    functionality.check(parts)
-    by_name = dict(zip(session.parties, parts, strict=True))
+    functionality.check(contributions)
+    by_name = dict(zip(session.parties, contributions, strict=True))
     inputs: dict[str, tuple[Any, ...]] = {name: (p,) for name in session.names}
-    inputs |= {name: role_inputs(session, part) for name, part in by_name.items()}
-    asked = {name: role_answers(session, part) for name, part in by_name.items()}
-    home = {name: answers for name, answers in asked.items() if answers}
+    inputs |= {name: role_inputs(session, one) for name, one in by_name.items()}
+    answers = {name: answer for name, one in by_name.items() if (answer := role_answers(session, one))}
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
-    heard = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
-    run = simulate(session, taking_part.identities, seeds, inputs, heard, home)
-    if missing := [name for name in realisation.publishers(p) if name not in run.published]:
-        raise NoResultError(_why(run, missing), _vanished(run), _sent(run))
+    observed = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
+    run = simulate(session, opened.identities, seeds, inputs, observed, answers)
+    dropped_out = tuple(name for name, end in run.ends.items() if end == "gone")
+    if missing := [name for name in binding.publishers(p) if name not in run.published]:
+        sent = Counter(e.sender for e in run.transcript.read() if e.kind == HELLO or not e.is_public)
+        raise NoResultError(_why(run, missing, dropped_out), dropped_out, sent)
     greetings = first_greetings(run.transcript.read()) if openings.has_openings(session) else {}
     if false := openings.find_wrong_opening(session, greetings, run.published):
         raise InputError(false.fault)
-    return Outcome(decode_value(session, run.published), _execution(session, realisation, run, heard))
+    views = {name: view.dumps(session) for name, view in run.recorded.items()}
+    cost = Cost.of(session, run, observed)
+    value = decode_value(session, run.published)
+    return _outcome(session, run.published, value, dropped_out, cost, run.transcript, views)
 
 
-def role_inputs(session: Session, part: Any) -> tuple[Any, ...]:
-    """What the role of a party with this part is given at its start; what it is told later comes after these."""
-    return session.parameters, _realisation(session).entered(session.parameters, part)
+def role_inputs(session: Session, contribution: Any) -> tuple[Any, ...]:
+    """Return the inputs of a party's role at its start; answers to its queries come after these."""
+    return session.parameters, _binding(session).role_input(session.parameters, contribution)
 
 
-def role_answers(session: Session, part: Any) -> LocalProgram | None:
-    """Who answers for a party with this part when its role asks; None where all that it enters is known beforehand."""
-    return _realisation(session).home(session.parameters, part)
+def role_answers(session: Session, contribution: Any) -> LocalProgram | None:
+    """Return the function that answers a role's queries; None where its whole input is known beforehand."""
+    return _binding(session).answers(session.parameters, contribution)
 
 
 def decode_value(session: Session, published: Mapping[str, Any]) -> Any:
-    """The value that these published messages of a session give, by name; ValueError where they give none."""
-    p, realisation = session.parameters, _realisation(session)
-    publishers = realisation.publishers(p)
+    """Return the value of a session's published messages, by name; ValueError where they give none."""
+    binding = _binding(session)
+    publishers = binding.publishers(session.parameters)
     if missing := [name for name in publishers if name not in published]:
         raise ValueError(f"nothing was published by {missing[0]}")
-    said = {name: published[name] for name in publishers}
-    return realisation.value(p, said)
+    return binding.value(session.parameters, {name: published[name] for name in publishers})
 
 
 def publishes_shares(protocol: str, parameters: Any) -> bool:
-    """Whether the program of this name publishes additive shares of the value, and not the value itself."""
+    """Return whether the program of this name publishes additive shares of the value, and not the value itself."""
     return BINDINGS[protocol].additive(parameters)
 
 
-def _realisation(session: Session) -> ProtocolBinding:
+def outcome_of_sites(
+    session: Session, published: Mapping[str, Any], value: Any, record: Transcript, dropped_out: tuple[str, ...]
+) -> Outcome:
+    """Return the outcome of a session that ran at separate sites."""
+    return _outcome(session, published, value, dropped_out, Cost.counted(session, record), record)
+
+
+def _binding(session: Session) -> ProtocolBinding:
     found = BINDINGS.get(session.program.name)
     if found is None:
         raise ValueError(f"{session.program.name} computes no functionality")
     return found
 
 
-def _why(run: Run, missing: Sequence[str]) -> str:
-    """Why nothing came of those from whom something was missing, in one line."""
+def _why(run: Run, missing: Sequence[str], dropped_out: Sequence[str]) -> str:
+    """Return in one line why the participants in `missing` published nothing."""
     whys = [run.why[name] for name in missing if name in run.why] or [*run.why.values()]
     why = "; ".join(whys) or f"nothing came of {', '.join(missing)}"
-    vanished = ", ".join(_vanished(run))
-    return f"{vanished} vanished, and the others could not go on: {why}" if vanished else why
+    return f"{', '.join(dropped_out)} vanished, and the others could not go on: {why}" if dropped_out else why
 
 
-def _vanished(run: Run) -> tuple[str, ...]:
-    return tuple(name for name, end in run.ends.items() if end == "gone")
-
-
-def _sent(run: Run) -> Mapping[str, int]:
-    return Counter(e.sender for e in run.transcript.read() if e.kind == HELLO or not e.is_public)
-
-
-def outcome_of_sites(
-    session: Session, published: Mapping[str, Any], value: Any, record: Transcript, vanished: tuple[str, ...]
-) -> Outcome:
-    """The outcome of a session that ran at separate sites: the value, and what is known of how it came about."""
-    realisation = BINDINGS[session.program.name]
-    return Outcome(value, _executed(session, realisation, published, vanished, Cost.counted(session, record), record))
-
-
-def _execution(session: Session, realisation: ProtocolBinding, run: Run, setting: Setting) -> Execution:
-    views = {name: view.dumps(session) for name, view in run.recorded.items()}
-    cost = Cost.of(session, run, setting)
-    return _executed(session, realisation, run.published, _vanished(run), cost, run.transcript, views)
-
-
-def _executed(
+def _outcome(
     session: Session,
-    realisation: ProtocolBinding,
     published: Mapping[str, Any],
-    vanished: tuple[str, ...],
+    value: Any,
+    dropped_out: tuple[str, ...],
     cost: Cost,
     record: Transcript,
     views: Mapping[str, bytes] = MappingProxyType({}),
-) -> Execution:
-    p, additive = session.parameters, realisation.additive(session.parameters)
-    named = [name for name in session.names if additive and name in published]
-    return Execution(
-        {name: list(realisation.share(published[name])) for name in named},
-        realisation.modulus(p),
-        tuple(realisation.members(p, published)),
-        vanished,
-        cost,
-        record,
-        dict(views),
-    )
+) -> Outcome:
+    p, binding = session.parameters, _binding(session)
+    named = [name for name in session.names if binding.additive(p) and name in published]
+    shares = {name: list(binding.share(published[name])) for name in named}
+    members = tuple(binding.members(p, published))
+    return Outcome(value, Execution(shares, binding.modulus(p), members, dropped_out, cost, record, dict(views)))
 
 
 def _counter(progress: Callable[[str, int, int], None] | None, total: int) -> Callable[[str, str], None] | None:

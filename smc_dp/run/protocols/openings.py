@@ -1,4 +1,4 @@
-"""Whether what was published follows from what everybody greeted with: the openings that anybody can check."""
+"""Openings that anybody can check: published messages have to follow from the participants' greetings."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from smc_dp.core.errors import InputError, shown
 
 
 def has_openings(session: Session) -> bool:
-    """Whether what this session publishes can be made again by anybody."""
-    checkable = verification_of(session)
-    return checkable is not None and checkable.opens(session.parameters)
+    """Return whether anybody can compute again what this session publishes."""
+    verification = verification_of(session)
+    return verification is not None and verification.opens(session.parameters)
 
 
 def verification_of(session: Session) -> PublicVerification | None:
-    """Return what anybody can check of the session's protocol; None where nothing is declared."""
+    """Return the public verification of the session's protocol; None where none is declared."""
     protocol = PROTOCOLS.get(session.program.name)
     return None if protocol is None else protocol.public_verification
 
@@ -38,7 +38,7 @@ def find_wrong_opening(
 ) -> Violation | None:
     """Return what is wrong with published messages, by name; None where nothing is, or nothing is opened.
 
-    `greetings`: the first greeting of each participant. `heard` takes the statements that were seen to be signed.
+    `greetings`: the first of each participant. `heard` receives the statements whose signatures were verified.
     """
     checkable, p = verification_of(session), session.parameters
     if checkable is None or not checkable.opens(p):
@@ -61,7 +61,7 @@ def find_wrong_opening(
 
 
 def read_greetings(session: Session, greetings: Mapping[str, Envelope]) -> dict[str, Greeted[Message]]:
-    """Return what everybody said in its greeting; raise InputError where one is missing, unsigned or unreadable."""
+    """Return the messages in the greetings; raise InputError where one is missing, unsigned or unreadable."""
     found = {}
     for name in session.greeters:
         envelope, says = greetings.get(name), session.says(name)

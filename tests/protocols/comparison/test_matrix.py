@@ -33,7 +33,7 @@ from smc_dp.core.version import __version__
 from smc_dp.leakage import distributions as law_of_runs
 from smc_dp.leakage import role_code
 from smc_dp.leakage.limitations import try_attacks
-from smc_dp.leakage.matrix import matrix as linear_matrix
+from smc_dp.leakage.matrix import compute_matrix as linear_matrix
 from smc_dp.leakage.two_samples import compare_samples
 from tests.support.refusals import refused
 
@@ -86,7 +86,7 @@ def test_the_command_prints_the_shipped_table(capsys: pytest.CaptureFixture[str]
 def test_the_command_prints_no_table_for_other_role_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(role_code, "digest", lambda protocol: "00" * 32)
+    monkeypatch.setattr(role_code, "code_digest", lambda protocol: "00" * 32)
     assert main(["lab", "matrix", "comparison"]) == 2
     assert capsys.readouterr().out == ""
 

@@ -31,8 +31,8 @@ from protocols.runtime import state as states
 from protocols.runtime.claims import View, public_fields, readings
 from protocols.runtime.envelope import signed_payload
 from protocols.runtime.simulate import Run, Setting
-from smc_dp.attacks.extract_randomiser import randomiser
-from smc_dp.attacks.sessions import mail_from
+from smc_dp.attacks.extract_randomiser import find_randomiser
+from smc_dp.attacks.sessions import message_from
 from smc_dp.privacy.statement import security_bits
 
 
@@ -89,8 +89,8 @@ def pi2_by_randomisers(t: Trial, views: dict[str, View]) -> list[int | None]:
     """
     parties = t.parameters.parties
     xi = views["P1"].results[0].xi
-    sent = [randomiser(xi, mail_from(views[CURATOR_NAME], name, Slot).a) for name in parties]
-    back = [randomiser(xi, mail_from(views[name], CURATOR_NAME, Blinded).a) for name in parties]
+    sent = [find_randomiser(xi, message_from(views[CURATOR_NAME], name, Slot).a) for name in parties]
+    back = [find_randomiser(xi, message_from(views[name], CURATOR_NAME, Blinded).a) for name in parties]
     return [back.index(r) if r in back else None for r in sent]
 
 

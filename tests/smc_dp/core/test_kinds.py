@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import pytest
 
-from smc_dp.core.documents import Document, UnfitError, validate_document
+from smc_dp.core.documents import Document, validate_document
+from smc_dp.core.errors import UnfitError
 from smc_dp.core.kinds import (
     DigestText,
     FiniteFigure,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from support.sites import LETTERS, PRR_MEAN, Sites, newton
 from protocols.secure_sum import steps
 from smc_dp.deploy.frame import Parcel
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import SiteStore, StateNumber, end_without_key
+from smc_dp.deploy.store import SiteStore, StateNumber, open_without_key
 
 SUM = newton(colluders=0, dropouts=1)
 STUDIES: Mapping[str, Mapping[str, Any]] = {
@@ -67,7 +68,8 @@ def abandoned(run: Sites) -> None:
     """P1's program is stopped, and its study given up, without its key."""
     run.stop("P1")
     folder = run.at["P1"].folder
-    end_without_key(folder / "state", folder / "counters", {"end": "abandoned"})
+    with closing(open_without_key(folder / "state", folder / "counters")) as store:
+        store.commit(facts={"end": "abandoned"})
     run.begin("P1")
 
 

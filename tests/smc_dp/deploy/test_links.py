@@ -75,7 +75,7 @@ class OtherSeed(Sites):
     """The twin: one site's role has another seed after it began anew before its first commit."""
 
     def begin(self, name: str) -> None:
-        mixed = sites.SiteCoins(Stream.insecure_from_seed("another"), sites.coins(name).home)
+        mixed = sites.SiteRandomness(Stream.insecure_from_seed("another"), sites.coins(name).home)
         self.options = {"coins": mixed} if name == "P2" else {}
         super().begin(name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import CarrierError, Parcel
 from smc_dp.deploy.session_driver import Participation
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.status import erase_missed
 
 
 def begun(folder: Path, parties: int = 4, stage: str = "sum0", **options: int) -> Sites:
@@ -155,6 +157,33 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     run.close()
 
 
+class Killed(BaseException):
+    """SIGKILL."""
+
+
+def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_away(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it tried for does not count, what it was dead for does; the first command after that needs no relay."""
+    run = begun(fast_path)
+    run.turn("P1")
+    killed = run.clock.now + 10 * patience("P1")
+
+    def unreachable(self: PromptCarrier, seconds: float) -> list[Parcel]:
+        if run.clock.now >= killed:
+            raise Killed
+        raise CarrierError("relay.not_reached", why="it is away", hint="")
+
+    monkeypatch.setattr(PromptCarrier, "fetch", unreachable)
+    with pytest.raises(Killed):
+        run.turn("P1")
+    run.stop("P1")
+    state, counters = run.at["P1"].folder / "state", run.at["P1"].folder / "counters"
+    for passed, end in ((patience("P1") - 2 * ROUND, None), (patience("P1") + ROUND, "deadline")):
+        assert erase_missed(run.study, state, counters, killed + passed).end == end
+    run.close()
+
+
 class StatusFirstCarrier(PromptCarrier):
     """Brings status messages at once, and all else so many looks later."""
 
@@ -191,13 +220,18 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
     run.close()
 
 
+def counted(run: Sites, name: str) -> Counter[str]:
+    """How many messages this participant has sent to whom."""
+    return Counter(parcel.to for parcel in run.parcels() if (parcel.sender, parcel.lane) == (name, "mail"))
+
+
 def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:
     """P1 reads the result that Charlie had sent before he ended the session, and its next input does not leave."""
     run = begun(fast_path)
     run.run(until=lambda: run.facts(CURATOR_NAME)["stage"] == "sum1")
     run.turn(CURATOR_NAME)
     charlie = Corrupted(run, CURATOR_NAME)
-    charlie.say("aborted", sent=charlie.site._sent)
+    charlie.say("aborted", sent=counted(run, CURATOR_NAME))
     before = len(run.parcels())
     run.turn("P1")
     assert run.facts("P1")["end"] == "ended"

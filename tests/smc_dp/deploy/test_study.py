@@ -15,8 +15,8 @@ from support.studies import IDENTITIES, approvals, by_curator, party, study, tex
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.core.documents import Document, UnfitError, parse_document
-from smc_dp.core.errors import InputError
+from smc_dp.core.documents import Document, parse_document
+from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.study import JointStudy

@@ -9,7 +9,8 @@ import pytest
 from support import studies
 from support.studies import by_curator, study, text, weighted
 
-from smc_dp.core.documents import UnfitError, parse_document
+from smc_dp.core.documents import parse_document
+from smc_dp.core.errors import UnfitError
 from smc_dp.data.file_format import FileFormat
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.budget_charge import charge_of_run

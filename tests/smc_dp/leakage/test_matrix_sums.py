@@ -17,8 +17,8 @@ from protocols.secure_sum import asked, complaints, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import SUM, Cell, Matrix, Row, matrix
-from smc_dp.leakage.matrix_groups import grouped, lines
+from smc_dp.leakage.matrix import OTHER_SUM, Cell, Matrix, Row, compute_matrix
+from smc_dp.leakage.matrix_groups import group_cells, group_rows_by_kind
 from smc_dp.leakage.symbolic.patterns import Pattern
 
 SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
@@ -33,7 +33,7 @@ LAST = ("P3",)  # who may vanish, where it makes no difference who it is
 @cache
 def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = SOME, leaving: tuple[str, ...] | None = LAST) -> Matrix:
     model = SUMS.model if leaving is None else replace(SUMS.model, drop_outs=lambda p: leaving)
-    return matrix(replace(SUMS, model=model), K, chosen=chosen)
+    return compute_matrix(replace(SUMS, model=model), K, chosen=chosen)
 
 
 def with_dropouts(m: Matrix) -> list[Row]:
@@ -106,7 +106,7 @@ def check(m: Matrix, p: Parameters) -> int:
             got = row.cells[secret]
             assert (got.level, got.release) == wanted, (row.members, str(row.pattern), secret, got)
         sums = [cell.level for secret, cell in row.cells.items() if secret.startswith("S(")]
-        assert row.cells[SUM].level == "nothing"
+        assert row.cells[OTHER_SUM].level == "nothing"
         assert "charlie" not in row.members or set(sums) <= {"all", "own"}, (row.members, str(row.pattern))
     return len(rows)
 
@@ -132,7 +132,9 @@ def test_margin_and_claim_stand_side_by_side() -> None:
         (found(3), "up to 0 of 3", "up to 0 of 3"),
         (found(2, None, ("P2",)), "up to 2 of 2", "up to 0 of 2"),
     ):
-        said = next(line for line in matrix_text.text(m).splitlines() if line.startswith("Nothing more than the sum"))
+        said = next(
+            line for line in matrix_text.matrix_as_text(m).splitlines() if line.startswith("Nothing more than the sum")
+        )
         assert f"to charlie and {computed} parties" in said
         assert f"is about charlie and {claimed} parties" in said
 
@@ -144,9 +146,9 @@ def test_lines_cover_every_row_and_no_row_has_a_smallest_party() -> None:
     assert {row.smallest for row in m.rows} == {""}
     for session in sessions:
         part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
-        told = [line.cells for line in lines(part)]
+        told = [line.cells for line in group_rows_by_kind(part)]
         for row in part.rows:
-            assert any(all(v in ("own", line.get(k)) for k, v in grouped(row).items()) for line in told), row
+            assert any(all(v in ("own", line.get(k)) for k, v in group_cells(row).items()) for line in told), row
 
 
 def test_json_names_the_patterns_of_a_row() -> None:
@@ -170,7 +172,7 @@ def around(
     chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...], program: Program = SUMS.program
 ) -> Matrix:
     model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), drop_outs=lambda p: leaving)
-    return matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
+    return compute_matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
 
 
 def neighbours_of(j: int, members: Sequence[str]) -> int:
@@ -197,7 +199,7 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
         assert row.pattern.name or read == wanted or len(others) == 1, (row.members, read)
         assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
         assert not row.deviating
-    said = matrix_text.text(m)
+    said = matrix_text.matrix_as_text(m)
     assert "some of whom may deviate" not in said
 
 
@@ -220,7 +222,7 @@ def test_checked_in_matrix_is_the_printed_one(capsys: pytest.CaptureFixture[str]
 def test_matrix_of_four_parties_is_the_table() -> None:
     """T is 3 and t is 1: with two parties Charlie learns no more than with none."""
     chosen = (("P1",), ("P2", "P3", "P4"), ("P3", "charlie"), ("P1", "P4", "charlie"), ("P1", "P2", "P3", "charlie"))
-    m = matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
+    m = compute_matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
     assert check(m, asked.sample(4)) == len(chosen) * (1 + 4 * 2 * (4 + 2 * 3))
 
 
@@ -252,7 +254,7 @@ TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, 
         *(twins.DIGESTS_ALONE, OF_FIVE, ("P1", "P2", "P3"), "nobody missing", "z_4(1)", "partly"),
     ),
     "one context for all sums": (
-        *(twins.ONE_CONTEXT, asked.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", SUM, "all"),
+        *(twins.ONE_CONTEXT, asked.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", OTHER_SUM, "all"),
     ),
 }
 
@@ -269,7 +271,7 @@ def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(place, attribute, instead)
     leaving = () if pattern == "nobody missing" else LAST
     twin = replace(only(p, leaving), program=twins.PROGRAM)
-    got = cell(matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
+    got = cell(compute_matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
     assert got.level == level
     assert got.beyond
 
@@ -288,7 +290,7 @@ def test_enough_shares_open_what_single_parties_add() -> None:
     three, two = ("P1", "P2", "P3"), ("P1", "P2")
     chosen = (three, (*two, "charlie"), (*three, "charlie"))
     for verifiable in (False, True):
-        rows = matrix(only(replace(p, verifiable=verifiable), ()), 5, chosen=chosen).rows
+        rows = compute_matrix(only(replace(p, verifiable=verifiable), ()), 5, chosen=chosen).rows
         opened = {row.members: row.cells["z_4(1)"].level for row in rows}
         alone = "all" if verifiable else "nothing"
         assert opened == {three: alone, (*two, "charlie"): "nothing", (*three, "charlie"): "all"}
@@ -307,7 +309,7 @@ def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Ro
         "shares_for",
         lambda of, holder: complaints.spoilt(given(of, holder)) if holder == 1 else given(of, holder),
     )
-    (row,) = matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
+    (row,) = compute_matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
     return row
 
 
@@ -323,6 +325,6 @@ def test_what_a_complaint_opens_tells_no_claimed_coalition_more(
 
 def test_who_complains_falsely_stands_in_every_coalition_with_charlie(monkeypatch: pytest.MonkeyPatch) -> None:
     two = ("P1", "P3", "charlie")
-    (without,) = matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
+    (without,) = compute_matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
     assert read_alone(without) == set()
     assert read_alone(complaining(two, monkeypatch)) == {2, 4}

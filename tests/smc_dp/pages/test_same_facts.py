@@ -26,7 +26,7 @@ from smc_dp.audit.run.evidence import load
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.experiments.compare import report as of_grids
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import matrix
+from smc_dp.leakage.matrix import compute_matrix
 from smc_dp.pages.blocks import Drawing, Page, PageBlock, Prose, Section
 from smc_dp.planning import report as of_plans
 from smc_dp.planning.plan import plan
@@ -51,10 +51,10 @@ def release(folder: Path) -> Report:
 def attacked(*names: str) -> Report:
     rng = Stream.insecure_from_seed("facts")
     found = []
-    for attack in map(attacks.find, names):
+    for attack in map(attacks.find_attack, names):
         measured = tuple(attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants)
         found.append(AttackReport(attack, measured, attacks.TOY_KEY_BITS))
-    return of_attacks.page(found), of_attacks.blocks(found)
+    return of_attacks.attack_page(found), of_attacks.blocks(found)
 
 
 def grid(folder: Path) -> Report:
@@ -72,9 +72,9 @@ def matrix_unsaid(page: Page, text: str) -> set[str]:
 
 
 def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
-    computed = matrix(PROTOCOLS["pathak2010"], 2)
-    page = matrix_picture.page(tuple(matrix_text.tables(computed)), matrix_text.legend(computed))
-    said = matrix_text.text(computed)
+    computed = compute_matrix(PROTOCOLS["pathak2010"], 2)
+    page = matrix_picture.page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
+    said = matrix_text.matrix_as_text(computed)
     assert matrix_unsaid(page, said) == set()
     assert matrix_unsaid(page, said.replace(matrix_text.LIMITS, "")) == {matrix_text.LIMITS}
     assert all(closed(line) in closed("".join(texts(page))) for line in said.splitlines() if line.endswith("."))

@@ -71,12 +71,12 @@ def run() -> Iterator[PageBlock]:
 
 def attacked() -> Iterator[PageBlock]:
     rng = Stream.insecure_from_seed("texts")
-    attack = attacks.find("vote-flip")
+    attack = attacks.find_attack("vote-flip")
     measured = tuple(attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants)
     report = AttackReport(attack, measured, None)
     yield from of_attacks.blocks([report])
-    yield from of_attacks.verdicts([replace(report, measured=tuple(replace(m, successes=1) for m in measured))])
-    yield of_attacks.listed([attack])
+    yield from of_attacks.attack_verdicts([replace(report, measured=tuple(replace(m, successes=1) for m in measured))])
+    yield of_attacks.attack_table([attack])
 
 
 def compared() -> Iterator[PageBlock]:

@@ -52,7 +52,7 @@ def test_the_loss_is_against_the_same_method_without_noise(reports: dict[str, Re
     assert found.without_noise > 0.9  # these rows are told apart easily
     assert found.lost == found.without_noise - found.accuracy
     known = Circumstances(tuple(SIZES), tuple(SIZES.values()), 3)
-    assert planned == Candidate.build(method, known).ahead
+    assert planned == Candidate.build(method, known).expected
     told = report.as_dict()
     assert told["loss"]["lost"] == found.lost
     assert told["loss"]["planned"] == planned.as_dict()

@@ -85,12 +85,13 @@ def test_a_small_party_never_hurts_where_rows_are_added_up(usual: Plan) -> None:
 
 
 def test_the_least_number_of_rows_is_the_least_that_does_no_harm() -> None:
-    prospect = Candidate.build("prr_mean", among(5000, 800))
-    least = recommendation.least_rows(prospect)
+    candidate = Candidate.build("prr_mean", among(5000, 800))
+    least = recommendation.least_rows(candidate)
     assert least is not None
     assert 30 < least < 800
     harms = [
-        recommendation.is_spoilt_by(prospect.with_rows((5000, 800, n)), prospect.ahead) for n in (least - 1, least)
+        recommendation.is_spoilt_by(candidate.expected_with((5000, 800, n)), candidate.expected)
+        for n in (least - 1, least)
     ]
     assert harms == [True, False]
     assert recommendation.parties_to_leave_out(Candidate.build("prr_mean", among(5000, 800, least))) == ()
@@ -112,7 +113,7 @@ def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_wou
     assert needed is not None
     assert f"{needed:,} rows in all" in told(found)["plan.expected_loss"]
     bands = [
-        Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).ahead.band
+        Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).expected.band
         for n in (needed + 9, needed * 3 // 4)
     ]
     assert [band.high <= recommendation.LITTLE for band in bands] == [True, False]
@@ -147,7 +148,7 @@ def test_trust_comes_first_then_what_nobody_has_to_guess_then_what_may_be_lost()
     alone = recommendation.recommend(by_paper)
     assert alone is not None  # where nobody can do without trust, somebody has to
     assert alone.method.name == "prr_mean"
-    assert recommendation.recommend([one for one in found if not one.protects_records]) is None
+    assert recommendation.recommend([one for one in found if one.method.protects != "record"]) is None
 
 
 def test_every_method_that_a_run_has_and_that_protects_records_has_its_place() -> None:
@@ -197,10 +198,10 @@ def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usu
 
 def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> None:
     agreed = Candidate.build("newton", among(*SIZES.values()))
-    assert usual.planned.expected == agreed.ahead
-    assert agreed.ahead.signal == pytest.approx(agreed.form.signal(5830))  # type: ignore[attr-defined]
+    assert usual.planned.expected == agreed.expected
+    assert agreed.expected.signal == pytest.approx(agreed.form.signal(5830))  # type: ignore[attr-defined]
     fewer = replace(agreed, target=replace(agreed.target, epsilon=Fraction(1, 10)))
-    assert fewer.ahead.signal < agreed.ahead.signal
+    assert fewer.expected.signal < agreed.expected.signal
     none = [replace(agreed.target, noise="self"), replace(agreed.target, epsilon=None)]
     assert [outlook(agreed.method, target, agreed.terms, (9, 9), 13, 2) for target in none] == [None, None]
 
@@ -219,7 +220,7 @@ def test_a_plan_is_plain_values(usual: Plan) -> None:
     told = json.loads(json.dumps(usual.as_dict(), allow_nan=False))
     assert told["parties"] == SIZES
     assert {one["method"] for one in told["methods"]} == set(PROTOCOLS_BY_METHOD)
-    assert "prospect" not in told
+    assert "candidate" not in told
 
 
 def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
@@ -231,19 +232,19 @@ def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
 
 
 def test_the_picture_has_the_band_and_nothing_of_a_party() -> None:
-    prospect = Candidate.build("newton", replace(among(5000, 800), names=("secretive", "south")))
-    drawn = figure.draw_figure(prospect)
+    candidate = Candidate.build("newton", replace(among(5000, 800), names=("secretive", "south")))
+    drawn = figure.draw_figure(candidate)
     (axes,) = drawn.axes
     over, high = axes.lines[0].get_xdata(), axes.lines[0].get_ydata()
-    assert list(high) == [figure.expected_at(prospect, float(epsilon)).band.high for epsilon in over]
+    assert list(high) == [figure.expected_at(candidate, float(epsilon)).band.high for epsilon in over]
     assert [over[0], over[20], over[-1]] == pytest.approx([10**-1.5, 1, 10**1.5])  # the planned one in the middle
     assert high[0] > 5 * high[-1]
     marked = axes.lines[2]
     assert list(marked.get_xdata()) == [1.0, 1.0]
-    assert list(marked.get_ydata()) == [max(0.0, prospect.ahead.band.low), prospect.ahead.band.high]
+    assert list(marked.get_ydata()) == [max(0.0, candidate.expected.band.low), candidate.expected.band.high]
     for edge in (Fraction(1, 10**9), Fraction(10**6)):  # beyond which there is no epsilon
-        figure.draw_figure(replace(prospect, target=replace(prospect.target, epsilon=edge)))
-    svg = figure.render_figure(prospect, "svg")
+        figure.draw_figure(replace(candidate, target=replace(candidate.target, epsilon=edge)))
+    svg = figure.render_figure(candidate, "svg")
     assert svg.startswith(b"<?xml")
     assert not {word for word in (b"secretive", b"5000", b"5800", b"5,800") if word in svg}
 

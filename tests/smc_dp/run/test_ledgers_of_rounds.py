@@ -119,7 +119,7 @@ def test_who_vanishes_in_a_later_sum_has_paid_for_all(
     """B is in sums 0 to 2, and gone before its fourth masked input: which is safe, and more than it lost."""
     report = run(tmp_path / "run", books, vanish={B: MET + 3 * EACH + 1})
     assert report.present is not None
-    assert (report.present.took_part, report.present.vanished) == ((A, B, C, D), (B,))
+    assert (report.present.took_part, report.present.dropped_out) == ((A, B, C, D), (B,))
     assert labels(heard[0], B) == [f"sum {r}" for r in range(3)]
     assert of_all(books) == dict.fromkeys((A, B, C, D), PAID)
 

@@ -45,7 +45,7 @@ def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_pat
     simulate_run(data, agreed, Stream.insecure_from_seed("bias"), tmp_path / "run")
     released = verify_release(tmp_path / "run").release
     parts = [
-        LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).part
+        LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).contribution
         for who, rows in data.federation.by_name.items()
     ]
     model: Any = agreed.form.model(sum_of(parts))

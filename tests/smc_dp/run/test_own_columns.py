@@ -15,7 +15,7 @@ from support.mutants import OF_THE_RUN
 
 from smc_dp import InputError, audit_run, predict, run_protocol
 from smc_dp.audit.run import checks
-from smc_dp.core.documents import UnfitError
+from smc_dp.core.errors import UnfitError
 from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
 from smc_dp.data.columns import LEAVE_OUT, NumericColumn
 from smc_dp.data.fingerprint import fingerprint_data

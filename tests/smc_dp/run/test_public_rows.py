@@ -84,10 +84,12 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
 def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_path: Path) -> None:
     report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
     agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
-    parts = [LocalParty(who, rows, agreed, root.fork(f"party {who}")).part for who, rows in DATA.by_name.items()]
+    parts = [
+        LocalParty(who, rows, agreed, root.fork(f"party {who}")).contribution for who, rows in DATA.by_name.items()
+    ]
     weights = agreed.weights(ideal(agreed.functionality, parts))
     assert verify_release(report.run_dir).release.weights == weights
-    other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).part
+    other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).contribution
     assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
 
 

@@ -235,7 +235,7 @@ def test_who_vanishes_has_paid_if_its_masked_input_left(
 ) -> None:
     report = run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: sent + 1})
     assert report.present is not None
-    assert (report.present.took_part, report.present.vanished, report.present.left_out) == (members, (B,), ())
+    assert (report.present.took_part, report.present.dropped_out, report.present.left_out) == (members, (B,), ())
     assert {name: states(books, name) for name in paid} == paid
     assert verify_release(tmp_path / "run").unaudited is None
 
@@ -306,7 +306,7 @@ def test_a_party_that_was_left_out_and_lives_to_the_end_pays_nothing(
     monkeypatch.setattr(steps, "send_masked", unsigned)
     report = run(tmp_path / "run", FOUR, books=books, dropouts=1)
     assert report.present is not None
-    assert (report.present.took_part, report.present.vanished) == ((A, C, D), ())
+    assert (report.present.took_part, report.present.dropped_out) == ((A, C, D), ())
     assert {name: states(books, name) for name in (A, B, C, D)} == {B: VOID} | dict.fromkeys((A, C, D), PAID)
 
 
@@ -382,7 +382,7 @@ def test_vanishing_counts_envelopes_of_the_whole_command(tmp_path: Path) -> None
     report = run(tmp_path / "run", five, colluders=0, dropouts=1, vanish={names[1]: 3, names[2]: 11})
     assert report.present is not None
     assert report.present.left_out == (names[1],)
-    assert report.present.vanished == (names[2],)
+    assert report.present.dropped_out == (names[2],)
 
 
 def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_after_the_other(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def end(own: SiteLedger, how: str) -> None:
     """Any of the ways in which a session ends for a party."""
     release = own.path.with_name("release.json")
     if how == "void":
-        own.void(SESSION, GivenUp(BACK))
+        own.refund(SESSION, GivenUp(BACK))
     else:
         charge = LEFT if how == "no member that paid" else BACK
         own.released(SESSION, release, charge, member=how == "released")
@@ -123,7 +123,7 @@ def price(own: SiteLedger) -> Guarantee:
 
 
 def test_what_was_not_charged_has_no_end_to_write(own: SiteLedger) -> None:
-    own.void(SESSION, GivenUp(OpenCharge()))
+    own.refund(SESSION, GivenUp(OpenCharge()))
     assert states(own) == []
     with refused("ledger.session_unknown"):
         end(own, "released")

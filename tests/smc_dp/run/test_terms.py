@@ -14,10 +14,10 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.errors import LocalError
 from protocols.pathak2010.ideal import SHORT
+from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
-from smc_dp.core.documents import UnfitError
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.among import Among
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
@@ -180,3 +180,17 @@ def test_all_settings_of_a_protocol_that_are_out_of_range_are_said_at_once() -> 
     with pytest.raises(UnfitError) as caught:
         SumTerms(colluders=-1, most_rows=0, sizes="some")  # type: ignore[arg-type]
     assert [fault.fields["name"] for fault in caught.value.faults] == ["colluders", "most_rows", "sizes"]
+
+
+def test_a_removed_comparison_hides_no_other_fault() -> None:
+    with refused("setting.out_of_range", REMOVED_REFUSAL.code, "setting.not_one_of", name="key_bits"):
+        CuratorTerms(key_bits=0, comparison=REMOVED_COMPARISON, exponents="some")  # type: ignore[arg-type]
+    with refused(REMOVED_REFUSAL.code):
+        CuratorTerms(comparison=REMOVED_COMPARISON)  # type: ignore[arg-type]
+
+
+def test_all_faults_of_a_sum_are_refused_at_once() -> None:
+    with refused("output.shares_with_dropouts", "output.shares_verifiable", got=1):
+        SumTerms(dropouts=1, output="shares", verifiable=True)
+    with refused("verifiable.not_a_truth_value", "semi_honest.not_a_truth_value", "left_out.no_names"):
+        SumTerms(verifiable=1, semi_honest=0, left_out=("north", 1))  # type: ignore[arg-type]

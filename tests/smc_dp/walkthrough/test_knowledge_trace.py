@@ -13,9 +13,9 @@ from broken.matrix_mutants import WITHOUT_CHOICE
 
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.leakage.matrix import LEVELS, matrix
-from smc_dp.leakage.symbolic.world_runs import WorldBook
-from smc_dp.leakage.symbolic.worlds import base, turned
+from smc_dp.leakage.matrix import LEVELS, compute_matrix
+from smc_dp.leakage.symbolic.world_runs import WorldRuns
+from smc_dp.leakage.symbolic.worlds import base_world, rotate_permutations
 from smc_dp.walkthrough import knowledge_trace as spared
 from smc_dp.walkthrough.knowledge import SOME, Knowledge
 from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
@@ -38,7 +38,7 @@ def one_setting(protocol: Protocol) -> Protocol:
 
 @pytest.mark.parametrize("name", SYMBOLIC)
 def test_after_the_last_step_knowledge_is_the_coalition_matrix(name: str) -> None:
-    rows = matrix(one_setting(PROTOCOLS[name]), 2).rows
+    rows = compute_matrix(one_setting(PROTOCOLS[name]), 2).rows
     assert found(name).knows[-1].matrix.rows == rows
 
 
@@ -71,8 +71,8 @@ def test_every_letter_is_in_one_step(name: str) -> None:
     c = found(name)
     letters = [letter for step in c.steps for letter in step.letters]
     assert len(set(letters)) == len(letters)
-    book = WorldBook(c.protocol, c.p)
-    sent = book.trace(turned(base(2, len(c.protocol.model.permutations), 0))).sent
+    book = WorldRuns(c.protocol, c.p)
+    sent = book.trace(rotate_permutations(base_world(2, len(c.protocol.model.permutations), 0))).sent
     assert Counter((x.sender, x.to, x.kind) for x in letters) == Counter(
         (s.sender, s.to, type(s.message).__name__) for s in sent
     )
@@ -127,7 +127,7 @@ def test_a_party_that_vanishes_is_in_no_later_step() -> None:
 
 @pytest.mark.slow
 def test_three_parties_of_the_curator_protocol() -> None:
-    rows = matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
+    rows = compute_matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
     c = found("pathak2010", 3)
     assert c.knows[-1].matrix.rows == rows
     # a relay of one other party at most comes to P1, so in no world are both sizes known before the slots

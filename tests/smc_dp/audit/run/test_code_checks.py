@@ -48,7 +48,7 @@ def trials(name: str) -> Trials:
 def stale(shipped: ReleasedResults) -> set[str]:
     """Name all that is not of this version and this code: results that are there, or should be."""
     wanted = {
-        (name, json.dumps(p.as_dict(), sort_keys=True), check): role_code.digest(protocol)
+        (name, json.dumps(p.as_dict(), sort_keys=True), check): role_code.code_digest(protocol)
         for name, protocol in CLAIMING.items()
         for p in trials(name).sessions
         for check in CODE_CHECKS
@@ -143,12 +143,12 @@ def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> 
     twin = replace(protocol, program=with_roles(PROGRAM, party=party))
     outcome = leakage.law_of_code(replace(honest.evidence(views=False), protocol=twin))
     assert (outcome.status, outcome.code) == ("not possible", "role_code.differs")
-    assert party.__module__ in role_code.modules(twin)
+    assert party.__module__ in role_code.code_files(twin)
     sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").leaving
     assert sums.claim is not None
     assert leaving is not None
     own = replace(trials("secure_sum"), leaving=replace(leaving, who=lambda p: {}))
-    assert role_code.digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.digest(sums)
+    assert role_code.code_digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.code_digest(sums)
 
 
 def with_session(held: Any) -> Protocol:
@@ -160,14 +160,14 @@ def with_session(held: Any) -> Protocol:
 
 @pytest.mark.parametrize("held", [(party,), {"role": party}, {party: 1}, {party}], ids=["tuple", "dict", "keys", "set"])
 def test_a_function_in_any_collection_counts(held: Any) -> None:
-    assert party.__module__ in role_code.modules(with_session(held))
+    assert party.__module__ in role_code.code_files(with_session(held))
 
 
 @pytest.mark.parametrize("held", [partial(party, 1), CLAIMING.get, Path, iter([party])])
 def test_a_value_that_may_hide_a_function_is_refused(held: Any) -> None:
     for changed in (with_session(held), replace(PROTOCOLS["linear"], program=with_roles(PROGRAM, party=held))):
         with pytest.raises(TypeError, match="wanted plain functions"):
-            role_code.digest(changed)
+            role_code.code_digest(changed)
 
 
 BAD = {
@@ -229,7 +229,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def digests() -> dict[str, str]:
     role_code._closure.cache_clear()
-    return {name: role_code.digest(protocol) for name, protocol in CLAIMING.items()}
+    return {name: role_code.code_digest(protocol) for name, protocol in CLAIMING.items()}
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_what_is_imported_in_any_way_counts(line: str, copy: Path) -> None:
     role = copy / "linear/selection.py"
     role.write_text(role.read_text(encoding="utf-8") + f"\n\n{line}\n", encoding="utf-8")
     before = digests()
-    assert "protocols.linear.extra" in role_code.modules(PROTOCOLS["linear"])
+    assert "protocols.linear.extra" in role_code.code_files(PROTOCOLS["linear"])
     (copy / "linear/extra.py").write_text("x = 2\n")
     assert digests()["linear"] != before["linear"]
 

@@ -23,7 +23,7 @@ from smc_dp.audit.run.conformity.conversation import beside_schedule
 from smc_dp.audit.run.evidence import load
 from smc_dp.core.errors import InputError
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import matrix
+from smc_dp.leakage.matrix import compute_matrix
 from smc_dp.run.protocols import curator
 from smc_dp.run.release import SHARES, TRANSCRIPT
 from tests.support.refusals import refused
@@ -71,13 +71,13 @@ def test_what_is_said_in_a_greeting_has_its_length(tmp_path: Path) -> None:
 @pytest.mark.parametrize("K", [2, 3])
 def test_the_matrix_of_a_protocol_without_a_curator(K: int) -> None:
     """Whoever is told the sum knows the other's number of two, and nothing of any other of three."""
-    found = matrix(EQUALS, K)
+    found = compute_matrix(EQUALS, K)
     assert {row.members for row in found.rows} == {c for n in range(1, K + 1) for c in combinations(PARTIES[:K], n)}
     alone = next(row for row in found.rows if row.members == ("P1",))
     level = {2: "all", 3: "nothing"}[K]
     assert alone.cells["x_P1(0)"].level == "own"
     assert (alone.cells["x_P2(0)"].level, alone.cells["x_P2(0)"].beyond) == (level, False)
-    assert f"equals, {K} parties" in matrix_text.text(found)
+    assert f"equals, {K} parties" in matrix_text.matrix_as_text(found)
 
 
 def test_a_star_has_somebody_in_the_middle(tmp_path: Path) -> None:
@@ -193,6 +193,5 @@ def test_who_makes_a_run_and_who_audits_it_agree_on_the_length_of_keys() -> None
     keys = LIMITS.keys
     assert keys is not None
     assert LIMITS.largest[keys.parameter] == curator._MAX_KEY_BITS
-    with pytest.raises(InputError, match=f"wanted at least {keys.shortest}"):
-        curator.check_keys("pathak2010", keys.shortest - 16)
-    curator.check_keys("pathak2010", keys.shortest)
+    assert curator.CuratorTerms(key_bits=keys.shortest - 16).weak("pathak2010")
+    assert not curator.CuratorTerms(key_bits=keys.shortest).weak("pathak2010")

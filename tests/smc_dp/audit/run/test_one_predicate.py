@@ -21,6 +21,7 @@ from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.inbox import Absent
+from protocols.runtime.session import PUBLIC_NAME
 from protocols.secure_sum import publishing, steps
 from protocols.secure_sum.messages import Shares
 from smc_dp.audit.run.check import CheckOutcome
@@ -198,6 +199,15 @@ def test_an_absence_for_which_no_role_waits_is_refused(tmp_path: Path) -> None:
     folders = changed.write(tmp_path, views=False)
     assert codes == refusals(folders.run, tmp_path / "public") == {"absence.not_waited_for"}
     assert failed(audited(folders))["absences"] == "absence.not_waited_for"
+
+
+def test_who_has_signed_that_it_is_done_owes_nobody_a_message(tmp_path: Path) -> None:
+    """Charlie notes P2, whose notice he has, as one that vanished."""
+    changed = replace(deployed(DATA, summed()), marks=[(PUBLIC_NAME, Absent(P2, STAGE_END, "sum0"))])
+    folders = changed.write(tmp_path, views=False)
+    assert "absence.of_one_who_is_done" in at_sites(changed)
+    assert refusals(folders.run, tmp_path / "public") == {"absence.of_one_who_is_done"}
+    assert failed(audited(folders))["absences"] == "absence.of_one_who_is_done"
 
 
 def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ class Session:
         return {name: self.form.part(rows(j), Stream.insecure_from_seed(name)) for j, name in enumerate(self.p.parties)}
 
     def home(self, part: Any) -> Any:
-        return BINDINGS[PROGRAM.name].home(self.p, part)
+        return BINDINGS[PROGRAM.name].answers(self.p, part)
 
     def run(self, **parts: Any) -> Run:
         home = {name: self.home(part) for name, part in {**self.parts(), **parts}.items()}

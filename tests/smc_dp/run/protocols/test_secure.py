@@ -53,7 +53,7 @@ def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, no
     agreed = agreement(data, target, as_printed=is_as_published(protocol), key_bits=256, protocol=protocol)
     assert agreed.protocol == protocol
     rng = Stream.insecure_from_seed(f"prr_mean {protocol}")
-    parts = [LocalParty(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     value = ideal(agreed.functionality, parts, rng)
     secure = execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
     assert secure.value == value
@@ -81,12 +81,14 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
     data = hospitals((12, 8, 20, 9), 2)
     agreed = sum_agreement(data, method, Target(Fraction(1), noise=noise), **settings)
     rng = Stream.insecure_from_seed("sums")
-    parts = {who: LocalParty(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
+    parts = {
+        who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
+    }
     setting = Setting(vanish=vanish)
     functionality, session = agreed.functionality, agreed.session(rng)
     secure = execution.run_session(functionality, list(parts.values()), session, rng=rng, setting=setting)
     assert secure.execution is not None
-    assert (secure.execution.members, secure.execution.vanished) == (members, tuple(vanish))
+    assert (secure.execution.members, secure.execution.dropped_out) == (members, tuple(vanish))
     assert bool(secure.execution.shares) == agreed.publishes_shares == (settings.get("output") == "shares")
     inside = [parts[who] for who in members]
     assert secure.value == ideal(functionality, inside)
@@ -100,7 +102,9 @@ def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_noth
     """Between any two letters: a clean stop with nobody charged, then the sum without it, then the sum with it."""
     data, rng = hospitals((12, 8, 20, 9), 2), Stream.insecure_from_seed("everywhere")
     agreed = sum_agreement(data, dropouts=1)
-    parts = {who: LocalParty(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
+    parts = {
+        who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
+    }
     found: list[tuple[str, ...]] = []
     for sent in range(9):
         charged: list[str] = []
@@ -126,13 +130,13 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     """Who is gone, and what was sent until then, is what a new session starts from."""
     data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
     agreed = sum_agreement(data)
-    parts = [LocalParty(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
         setting = Setting(vanish={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         with pytest.raises(NoResultError) as stopped:
             execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
-        assert stopped.value.vanished == ("north-1",)
+        assert stopped.value.dropped_out == ("north-1",)
         assert stopped.value.sent.get("north-1", 0) == sent
         assert bool(charged) == (sent == 2)
 
@@ -164,7 +168,7 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
 def test_equal_sizes_give_the_noise_of_one_of_them() -> None:
     data, rng = hospitals((8, 8, 20), 2), Stream.insecure_from_seed("ties")
     agreed = agreement(data, key_bits=256)
-    parts = [LocalParty(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     secure = execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
     possible = {ideal(agreed.functionality, parts, rng.fork(str(seed))) for seed in range(40)}
     assert len(possible) == 2
