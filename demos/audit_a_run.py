@@ -14,10 +14,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.runtime.transcript import canonical, link, read_envelope
+from protocols.runtime.transcript import canonical_line, link, read_envelope
 from protocols.runtime.view import RecordedView
 from smc_dp import audit_run, run_protocol
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report_blocks import blocks
 from smc_dp.cli import screen
 from smc_dp.data import sources
@@ -38,13 +38,13 @@ def cut_out_a_message(run: Path, views: Path) -> None:
         digest = link(before, read_envelope(bytes.fromhex(head["session"]), line).digest)
         lines.append({**line, "n": n, "prev": before.hex(), "digest": digest.hex()})
         before = digest
-    text = "".join(canonical(line).decode() + "\n" for line in lines)
+    text = "".join(canonical_line(line).decode() + "\n" for line in lines)
     (run / "transcript.jsonl").write_text(text)
 
 
 def tell_of_other_data(run: Path, views: Path) -> None:
     """Claim one record more in the second hospital's view."""
-    session, path = load(run).session, views / "2.view"
+    session, path = load_evidence(run).session, views / "2.view"
     view = RecordedView.loads(path.read_bytes(), session)
     parameters, mine = view.inputs
     path.write_bytes(replace(view, inputs=(parameters, replace(mine, n=mine.n + 1))).dumps(session))

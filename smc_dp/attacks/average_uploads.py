@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation
@@ -53,28 +53,15 @@ def _against(method: type[Ofpa] | type[Ofaa], target: Target, name: str, words: 
         typical = sqrt(float(((singles - exact) ** 2).sum(axis=1).mean()))
         return bool(np.linalg.norm(found - exact) <= SHRINKS * typical)
 
-    code = _CODE[method, target.calibration]
     outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
+    code = _CODE[method, target.calibration]
     return Variant(name, method.name.upper(), words, outcome, trial, trials, code=code)
 
 
 _PRINTED, _PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fraction(5))
 
-ATTACK = MeasuredAttack(
-    name="average-uploads",
-    paper="OFPA and OFAA",
-    step="Algorithms 2, 3",
-    flaw="Every round has new noise for the whole epsilon, around the same point.",
-    attacker="the server",
-    takes=f"the {ROUNDS} models that one party uploads",
-    success=f"the mean of the uploads errs by at most 2/sqrt({ROUNDS}) of what one upload of a single round does",
-    when=f"if noise outweighs what training moves between rounds (here {FEATURES} features, epsilon 5)",
-    steps=(
-        "The server keeps what a party uploads in each round.",
-        "The noise is new each time, what it hides is the same: the server takes the mean.",
-        "As printed the error shrinks like one over the square root of the number of rounds.",
-        "Where epsilon is divided among the rounds, or the noise drawn once, nothing is gained.",
-    ),
+ATTACK = describe_attack(
+    "average-uploads",
     variants=(
         _against(Ofpa, _PRINTED, "printed OFPA", "OFPA as printed", 20),
         _against(Ofaa, _PRINTED, "printed OFAA", "OFAA as printed", 40),
@@ -82,6 +69,8 @@ ATTACK = MeasuredAttack(
         _against(Ofaa, _PROVEN, "proven OFAA", "OFAA with noise drawn once", 40),
     ),
     uses_keys=False,
-    reading=f"{FEATURES} features, epsilon 5, {_ROWS[Ofpa]} rows for OFPA and {_ROWS[Ofaa]} for OFAA. By luck of a "
-    "small draw a fixed form passes in about one trial of a hundred.",
+    rounds=ROUNDS,
+    features=FEATURES,
+    ofpa_rows=_ROWS[Ofpa],
+    ofaa_rows=_ROWS[Ofaa],
 )

@@ -15,18 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    LINEAR_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    run_program,
-    variant_names,
-)
+from smc_dp.attacks.attack import Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Public
@@ -51,7 +45,7 @@ def estimate_size(released: Sequence[int], length_for_one_row: float) -> float:
 
 
 def _attacked(program: Program) -> Variant:
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
     public = Public(1 + len(OTHERS), ADULT_DIMENSION, 2)
     copies = 1 + len(OTHERS) if printed else 1
@@ -118,24 +112,12 @@ def _model(n: int, seed: int) -> tuple[int, ...]:
     return tuple(model_of(adult_like_rows(max(MOST, *OTHERS), seed).take(np.arange(n)), LAM))
 
 
-ATTACK = MeasuredAttack(
-    name="infer-min-size",
-    paper="Pathak et al. 2010",
-    step="claim (a)",
-    flaw="The scale of the noise (section 3.2) is a public constant over the smallest size, which is to stay hidden.",
-    attacker="an outsider",
-    takes="the published shares, epsilon and lambda",
-    success=f"the size of the smallest data set is stated within {WITHIN:.0%}",
-    when="if noise outweighs the models: small epsilon (here 1/20), many features (123), few parties (2)",
-    steps=(
-        "The outsider adds up the published shares and takes the length of the sum.",
-        "For small epsilon nearly all of it is noise, whose length in many dimensions hardly varies.",
-        "The average length is a public constant over the number of rows of the smallest party: it divides.",
-    ),
+ATTACK = describe_attack(
+    "infer-min-size",
     variants=(
-        _attacked(PRINTED_PROGRAM),
-        _attacked(HARDENED_PROGRAM),
-        _attacked(LINEAR_PROGRAM),
+        _attacked(as_published.PROGRAM),
+        _attacked(pathak2010.PROGRAM),
+        _attacked(linear.PROGRAM),
         Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
         secure_sum_variant(
             "which does not release the number of rows",
@@ -146,7 +128,8 @@ ATTACK = MeasuredAttack(
     ),
     # A constant c is near for n from c/(1 + WITHIN) to c/(1 - WITHIN), whatever c is.
     chance=log((1 + WITHIN) / (1 - WITHIN)) / log(MOST / FEWEST),
-    reading=f"The smallest size is drawn from {FEWEST} to {MOST}, uniform on a logarithmic scale, at epsilon = "
-    f"{float(EPSILON):g} and lambda = 1; a constant guess is right as often as chance says. A larger epsilon hides "
-    "more of the size, because the models outweigh the noise.",
+    within=WITHIN,
+    fewest=FEWEST,
+    most=MOST,
+    epsilon=float(EPSILON),
 )

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
@@ -71,30 +71,19 @@ def _against(target: Target, name: str, words: str) -> Variant:
     code: tuple[StepCode, ...] = (Ofpa.proven_party, PerturbedObjective.linear)
     if target.calibration == "paper":
         code = (Ofpa.printed_party, printed_noise)
-    outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
-    return Variant(name, "OFPA", words, outcome, trial, code=code)
+    return Variant(name, "OFPA", words, "succeeds" if target.calibration == "paper" else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="ofpa-record-recovery",
-    paper="OFPA and OFAA",
-    step="Algorithm 2",
-    flaw="The objective has noise on all coordinates but the bias.",
-    attacker="the server",
-    takes=f"the known {ROWS - 1} records and the {ROUNDS} models that the party uploads",
-    success=f"all {FEATURES} features of the last record are stated within {CLOSE:g}, and its label",
-    when="if all records but one are known and there are as many uploads as features, at any epsilon",
-    steps=(
-        "At each upload the residuals of all records add up to zero exactly, for the bias has no noise.",
-        "The server subtracts those of the records that it knows; one number is left.",
-        "Its sign is the label of the last record, its size one linear equation for the features.",
-        "As many uploads as there are features have one solution.",
-    ),
+ATTACK = describe_attack(
+    "ofpa-record-recovery",
     variants=(
         _against(_PRINTED, "printed", "OFPA as printed"),
         _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,
-    reading="Epsilon is 1/2; the printed form loses at any epsilon.",
     picture=_picture,
+    known_rows=ROWS - 1,
+    rounds=ROUNDS,
+    features=FEATURES,
+    close=CLOSE,
 )

@@ -57,10 +57,10 @@ def audit(
       smc-dp audit runs/second --views views --ledgers ledgers --report report.html
     """
     from smc_dp.audit.run.checks import audit_run
-    from smc_dp.audit.run.time_budget import SECONDS
+    from smc_dp.audit.run.time_budget import DEFAULT_SECONDS
 
     check_beside(run_folder, {"--report": report})
-    allowed = SECONDS if seconds is None else float(positive("--seconds", seconds))
+    allowed = DEFAULT_SECONDS if seconds is None else float(positive("--seconds", seconds))
     with screen.status() as hear:
         found = audit_run(
             run_folder,

@@ -33,17 +33,17 @@ def check(
     from smc_dp.core.writing import write_new
 
     check_new({"--out": out})
-    known = code_checks.claiming()
+    known = code_checks.claiming_protocols()
     names = tuple(known) if protocol is None else (choice("PROTOCOL", protocol, tuple(known)),)
-    shipped = released_results.released()
+    shipped = released_results.load_results()
     with screen.status() as hear, seldom_collected():
-        computed = code_checks.results([known[name] for name in names], hear)
-    differences = released_results.differences(computed, shipped)
+        computed = code_checks.compute_results([known[name] for name in names], hear)
+    differences = released_results.result_differences(computed, shipped)
     for result in computed.results:
         said = differences.get(result.key, f"equal to the result that smc-dp {shipped.version} ships")
         screen.show_lines([screen.fold(f"{result.name}: {result.status}; {said}", "  ")])
         screen.show_lines([screen.fold(f"  {result.detail}", "  "), ""])
     screen.show_lines(screen.fold(text, "  ") for key, text in differences.items() if key not in computed.by_key)
     if out is not None:
-        write_new(out, released_results.text(computed).encode(), f"--out: {out}")
+        write_new(out, released_results.results_text(computed).encode(), f"--out: {out}")
     return 1 if differences else 0

@@ -15,8 +15,8 @@ from smc_dp.privacy.target import Calibration, NoiseName
 
 if TYPE_CHECKING:
     from protocols.arithmetic.rng import Stream
-    from smc_dp.audit.epsilon.plan import Planned, Request
-    from smc_dp.audit.epsilon.power import Effort, MeasuredPower, Twin
+    from smc_dp.audit.epsilon.plan import PlannedCase, Request
+    from smc_dp.audit.epsilon.power import Effort, MeasuredPower, MutantPower
     from smc_dp.run.simulation import HearProgress
 
 TWINS = "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped"
@@ -97,58 +97,58 @@ def epsilon(
     if method is None:
         raise InputError("options.no_audit_subject")
 
-    from smc_dp.audit.epsilon.plan import Request, planned
-    from smc_dp.audit.epsilon.twins import TwinName
+    from smc_dp.audit.epsilon.mutants import MutantName
+    from smc_dp.audit.epsilon.plan import Request, plan_cases
 
     request = Request(
         method,
         positive("--epsilon", epsilon),
         None if calibration is None else choice("--calibration", calibration, get_args(Calibration)),
         None if noise is None else choice("--noise", noise, get_args(NoiseName)),
-        None if twin is None else choice("--twin", twin, get_args(TwinName)),
+        None if twin is None else choice("--twin", twin, get_args(MutantName)),
         through_protocol,
         None if dimension is None else _dimension(dimension),
         None if lam is None else float(positive("--lambda", lam)),
     )
     number, sure = _trials(trials), _confidence(confidence)
-    plans = planned(request)
+    plans = plan_cases(request)
     if not plans:
         raise InputError("options.no_noise_to_halve", method=method)
     return _run(request, plans, number, sure, as_json)
 
 
-def _run(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, as_json: bool) -> int:
+def _run(request: Request, plans: list[PlannedCase], trials: int | None, sure: Fraction, as_json: bool) -> int:
     from protocols.arithmetic.rng import Stream
-    from smc_dp.audit.epsilon.power import MeasuredPower, Twin, of_twin, with_power
-    from smc_dp.audit.epsilon.twins import ABOUT
+    from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
+    from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, audit_mutant, audit_with_power
 
-    rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[Twin]()
+    rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[MutantPower]()
     with screen.progress(quiet=as_json) as hear:
         effort = _effort(request, plans, trials, sure, rng)
         for plan in plans:
-            if request.twin is None:
+            if request.mutant is None:
                 draws = effort.draws(1) + (0 if plan.half is None else effort.for_half.draws(effort.repeats))
-                found.append(with_power(plan.case, plan.half, effort, rng, _Tick(plan.case.name, draws, hear)))
+                found.append(audit_with_power(plan.case, plan.half, effort, rng, _Tick(plan.case.name, draws, hear)))
             else:
                 tick = _Tick(plan.case.name, effort.draws(effort.repeats), hear)
-                twins.append(of_twin(ABOUT[request.twin], plan.case, effort, rng, tick))
+                twins.append(audit_mutant(MUTANT_FAULTS[request.mutant], plan.case, effort, rng, tick))
     return _report_twins(twins, sure, as_json) if twins else _report(found, request, sure, as_json)
 
 
-def _effort(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
+def _effort(request: Request, plans: list[PlannedCase], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
     """The same for all cases; confidence is shared by all their tests."""
     from smc_dp.audit.epsilon.audit import TESTS
-    from smc_dp.audit.epsilon.plan import ALL, affordable
+    from smc_dp.audit.epsilon.plan import ALL_METHODS, affordable_draws
     from smc_dp.audit.epsilon.power import Effort
 
     seconds, repeats = _SECONDS, _REPEATS
-    if request.method == ALL:
+    if request.method == ALL_METHODS:
         seconds, repeats = _SECONDS_OF_ALL, _FEWER_REPEATS
     elif request.dimension is not None:
         seconds, repeats = _SECONDS_OF_VECTORS, _FEWER_REPEATS
     own, of_half = trials, None
     if own is None:
-        own, of_half = affordable(plans, seconds if request.twin is None else seconds / repeats, repeats, rng)
+        own, of_half = affordable_draws(plans, seconds if request.mutant is None else seconds / repeats, repeats, rng)
     return Effort(own, float(1 - sure) / (len(plans) * len(TESTS)), repeats, float(sure), of_half)
 
 
@@ -170,7 +170,7 @@ def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_jso
 
     refuted = any(measured.audited.refuted for measured in found)
     if as_json:
-        audits = [{**m.as_dict(), "code": report.verdict(m.audited).code} for m in found]
+        audits = [{**m.as_dict(), "code": report.verdict_banner(m.audited).code} for m in found]
         _print_json({"confidence": float(sure), "refuted": refuted, "audits": audits})
     else:
         scope = SCOPES[request.method] if request.through_protocol else None
@@ -178,21 +178,21 @@ def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_jso
     return int(refuted)
 
 
-def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
+def _report_twins(found: list[MutantPower], sure: Fraction, as_json: bool) -> int:
     from smc_dp.audit.epsilon import report
 
     refuted = any(twin.power.caught for twin in found)
     if as_json:
-        twins = [{**twin.as_dict(), "code": report.verdict(twin.example).code} for twin in found]
+        twins = [{**twin.as_dict(), "code": report.verdict_banner(twin.example).code} for twin in found]
         _print_json({"confidence": float(sure), "refuted": refuted, "twins": twins})
     else:
-        screen.show(report.twin_blocks(found, float(sure)))
+        screen.show(report.mutant_blocks(found, float(sure)))
     return int(refuted)
 
 
 def _list(as_json: bool) -> int:
     from smc_dp.audit.epsilon.mechanisms import MECHANISMS
-    from smc_dp.audit.epsilon.twins import ABOUT
+    from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
     from smc_dp.methods.registry import METHODS
 
     methods = {
@@ -202,7 +202,7 @@ def _list(as_json: bool) -> int:
     listed: dict[str, dict[str, str]] = {
         "methods": methods,
         "noises": {str(name): text for name, text in MECHANISMS.items()},
-        "twins": {str(name): text for name, text in ABOUT.items()},
+        "twins": {str(name): text for name, text in MUTANT_FAULTS.items()},
     }
     if as_json:
         _print_json(listed)

@@ -67,7 +67,9 @@ def matrix(
         from smc_dp.audit import matrix_picture
         from smc_dp.pages.html import write_page
 
-        drawn = matrix_picture.page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
+        drawn = matrix_picture.matrix_page(
+            tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed)
+        )
         write_page(report, drawn, f"--report: {report}")
     print(
         json.dumps(computed.as_dict()) if as_json else matrix_text.matrix_as_text(computed, screen.prose_width()),
@@ -78,12 +80,12 @@ def matrix(
 
 def _shipped(protocol: Protocol) -> str:
     """Return the table that the package ships, with its prose folded; raise InputError for other role code."""
-    from smc_dp.audit.run.released_results import released
+    from smc_dp.audit.run.released_results import load_results
     from smc_dp.leakage import role_code
     from smc_dp.leakage.matrix_text import wrap
 
     name = protocol.program.name
-    if role_code.code_digest(protocol) not in {result.code for result in released().results}:
+    if role_code.code_digest(protocol) not in {result.code for result in load_results().results}:
         raise InputError("matrix.other_role_code", name=name, version=__version__)
     blocks = files("protocols").joinpath(protocol.model.matrix_file).read_text(encoding="utf-8").split("\n\n")
     blocks[3] += f"smc-dp {__version__} ships this table; its tests compute it, and this command does not."

@@ -1,6 +1,7 @@
 """Schemas of release.json, shares.json and timings.json: every field is there, and of its type.
 
-The users of a document check whether its fields fit together, to other files, and to what a run can agree on.
+`parameters` of release.json are the settings of the run (`smc_dp.run.settings`), with what follows from them. The users
+of a document check whether its fields fit together, to other files, and to what a run can agree on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from protocols.runtime.network import LINKS, TOPOLOGIES
+from protocols.runtime.network import LINK_MODELS, TOPOLOGIES
 from smc_dp.core import reading
 from smc_dp.core.documents import CHOICE, Document
 from smc_dp.core.errors import InputError, shown
@@ -79,7 +80,7 @@ class StatedParameters(Document):
     dimension: int
     epsilon: str
     topology: Annotated[str, OneOf(TOPOLOGIES)]
-    link: Annotated[str, OneOf(LINKS)]
+    link: Annotated[str, OneOf(LINK_MODELS)]
     agreed: DigestText
     label: str
     center: bool

@@ -50,7 +50,7 @@ _AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
 
 @dataclass(frozen=True)
 class Ledgers:
-    """Folder with one ledger for each party; a missing one is made with `limit`, or with None is an error."""
+    """Folder with one ledger for each party; a missing one is made with `limit`, and is an error without."""
 
     folder: Path
     limit: Limit | None = None

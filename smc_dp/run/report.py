@@ -63,7 +63,7 @@ class Presence:
 
 @dataclass(frozen=True)
 class Report:
-    """Result of a run, with secrets of none of its parties; `comparison` is None without rows to test on.
+    """Report of a run; `comparison` is None without rows to test on.
 
     `simulated`: link and topology. `standings`: each party's budget after the run, empty without ledgers. `remarks`:
     warnings about the session and the ledgers. `signal`: see `Foreseeable`; `planned`: the expected accuracy; None

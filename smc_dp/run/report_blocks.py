@@ -7,7 +7,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.network import LINKS
+from protocols.runtime.network import LINK_MODELS
 from smc_dp.methods.method import SumForm
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures, stated
 from smc_dp.privacy.ledger.history import account_of
@@ -72,7 +72,7 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
 def _described(simulated: Mapping[str, str]) -> str:
     if (name := simulated["link"]) == "none":
         return "no time on the links"
-    link = LINKS[name]
+    link = LINK_MODELS[name]
     relayed = ", all mail through Charlie" if simulated["topology"] == "star" else ""
     speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
     return f"over simulated links ({name}: {speed}{relayed})"

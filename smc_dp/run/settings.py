@@ -68,7 +68,7 @@ from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun
 from smc_dp.run.protocols.registry import TERMS, find_terms, setting_names, settle_protocol
 from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
-DEFAULT_LAMBDA = "1/10"
+USUAL_LAMBDA = "1/10"
 """Usual regularisation, which suits a few hundred rows."""
 
 
@@ -352,7 +352,7 @@ class RunSettings(Document):
         given, known = self.method.given(), agreements.required_settings(type(usual))
         others = [name for name in given if name not in known]
         refuse_all(InputFault("method.no_such_setting", {"setting": name, "method": usual.name}) for name in others)
-        given = {"lambda": DEFAULT_LAMBDA} | given if "lambda" in known else given
+        given = {"lambda": USUAL_LAMBDA} | given if "lambda" in known else given
         read = agreements.read_method_settings(given, type(usual), complete=False)
         return agreements.make_method(usual.name, protocol, read)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import LocalError
-from protocols.programs import PROTOCOLS, Protocol, find
+from protocols.programs import PROTOCOLS, Protocol, find_protocol
 from protocols.runtime.session import Session
 from smc_dp.audit.run import replay
-from smc_dp.audit.run.blame import gone
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.blame import absent_senders
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.time_budget import Allowance, TakesTooLongError
 from smc_dp.core.errors import InputError
 from smc_dp.pages.blocks import Page
@@ -82,13 +82,13 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
         progress("reading the run")
     allowance = Allowance(2 * _SECONDS)
     try:
-        evidence = allowance.spend(lambda: load(folder, views=views))
+        evidence = allowance.spend(lambda: load_evidence(folder, views=views))
         if (count := len(evidence.session.parties)) > MOST_SHOWN:
             raise InputError("run.too_many_parties", most=MOST_SHOWN, got=count)
         allowance.spend(lambda: _check_views(evidence, views))
     except TakesTooLongError:
         raise InputError("views.replay_takes_too_long", folder=str(folder), seconds=_SECONDS) from None
-    watched = watch(evidence.session, evidence.envelopes, evidence.recomputed, gone(evidence))
+    watched = watch(evidence.session, evidence.envelopes, evidence.recomputed, absent_senders(evidence))
     found = _course_of(watched, progress)
     return page(watched, found, attacks_on.sections(found.protocol.program.name, seconds=0), secret=True)
 
@@ -105,7 +105,7 @@ def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> Prot
     """The course of a session of the same kind: with as many parties where the engine takes so many."""
     session = watched.session
     count = len(session.parties)
-    most = most_parties(find(session.program.name, session.program.version))
+    most = most_parties(find_protocol(session.program.name, session.program.version))
     parties = count if count <= most else PARTIES
     kinds = {letter.kind.__name__ for letter in watched.letters}
     case = min(_cases(session, parties), key=lambda case: len(case[2] ^ kinds), default=None)

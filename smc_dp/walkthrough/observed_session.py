@@ -22,7 +22,7 @@ from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import Keys, Message
 from protocols.runtime.session import Session
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.view_messages import most_legible
+from smc_dp.audit.run.view_messages import most_legible_messages
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def watch(
     session: Session, record: Mapping[int, Envelope], views: Mapping[str, Recomputed], gone: Iterable[str] = ()
 ) -> Watched:
     """The session with this record, lines to envelopes, as these views open it; `gone` are those who vanished."""
-    by_line = {letter.line: letter.message for letter in most_legible(views.values())}
+    by_line = {letter.line: letter.message for letter in most_legible_messages(views.values())}
     keys = {name: key for again in views.values() for name, key in again.keys.items()}
     counted: Counter[tuple[str, str, str]] = Counter()
     letters = []

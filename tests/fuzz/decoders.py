@@ -35,7 +35,7 @@ from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Block, stage, widths
 from protocols.secure_sum.parameters import Parameters as SumsParameters
 from smc_dp.audit.run import evidence as evidence_module
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.core import documents, reading
 from smc_dp.core.errors import InputError
 from smc_dp.data import bounds as bounds_module
@@ -74,7 +74,7 @@ def write_corpus(corpus: Path) -> None:
 
     toy_run(corpus, (9, 5), 1, key_bits=KEY_BITS)
     at = place(corpus)
-    evidence = load(at.run, views=at.views)
+    evidence = load_evidence(at.run, views=at.views)
     texts = [(at.run / name).read_bytes() for name in _FILES]
     lines = texts[2].split(b"\n")
     public = [line for line in lines if verify_release.FOR_EVERYBODY in line]
@@ -121,7 +121,7 @@ def _parquet_examples() -> list[bytes]:
 
 @cache
 def _evidence(corpus: Path) -> Evidence:
-    return load(place(corpus).run, views=place(corpus).views)
+    return load_evidence(place(corpus).run, views=place(corpus).views)
 
 
 @cache
@@ -188,13 +188,13 @@ def _blank(kind: type[Any], layout: Mapping[str, int]) -> bytes:
 
 
 def plain_state(data: bytes, corpus: Path) -> None:
-    """`state.load`: what it reads, it writes alike."""
+    """`state.load_state`: what it reads, it writes alike."""
     for records in ((*PROGRAM.records, Parameters), (*SUMS.records, SumsParameters)):
         try:
-            value = state.load(data, records)
+            value = state.load_state(data, records)
         except ReplayError:
             continue
-        if state.dump(value, records) != data:
+        if state.dump_state(value, records) != data:
             raise RuntimeError("another encoding was read")
 
 
@@ -257,7 +257,7 @@ def whole(data: bytes, corpus: Path) -> None:
     (at.scratch / "1.view").write_bytes(parts[3] if len(parts) == 4 else data)
     for folder in (_folder(at.scratch, parts), at.run):
         try:
-            load(folder, views=at.scratch)
+            load_evidence(folder, views=at.scratch)
         except InputError:
             continue
 

@@ -12,7 +12,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import PreparedData
@@ -35,7 +35,7 @@ class Folders(NamedTuple):
     views: Path
 
     def evidence(self, *, views: bool = True) -> Evidence:
-        return load(self.run, views=self.views if views else None)
+        return load_evidence(self.run, views=self.views if views else None)
 
 
 def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> PreparedData:

@@ -16,15 +16,15 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.message import Message
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, Script
+from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, Script
 from smc_dp.audit.run.conformity.dry_run_role import Move
-from smc_dp.audit.run.conformity.expected_schedule import walk
+from smc_dp.audit.run.conformity.expected_schedule import walk_transcript
 
 
 class FullDryRun:
     """One execution at toy size, and its observer; its data and coins follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NOBODY) -> None:
+    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NO_ABSENCES) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
@@ -56,7 +56,7 @@ class FullDryRun:
     def rounds(self) -> int:
         """How many causal steps there were, in the walk of an auditor over what was sent."""
         late = {absent.sender for _, absent in self._marks}
-        found = walk(self.scripts, {}, dict(enumerate(self.sent_by_all)), late)
+        found = walk_transcript(self.scripts, {}, dict(enumerate(self.sent_by_all)), late)
         assert found.line is None
         return found.rounds
 

@@ -1,4 +1,4 @@
-"""Report an audit: one list of sections, of which a page has all, and a screen those without details.
+"""Report of an audit as one list of sections: a page has all, a screen those without details.
 
 The first sheet is for everybody; every check and digest comes after it. What a stranger wrote stands there as text, cut
 where it would fill a sheet, for a page has to fit into its 2 MB.
@@ -16,10 +16,10 @@ from typing import get_args
 import numpy as np
 
 from smc_dp.audit.run.assessment import AssessmentFact
-from smc_dp.audit.run.budget_report import HEADINGS, OF_LEDGERS, alike, row
+from smc_dp.audit.run.budget_report import BUDGET_HEADINGS, LEDGER_NOTE, budget_row, group_budgets
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import CheckOutcome, Finding, Status
-from smc_dp.audit.run.levels import Assurance, Rung
+from smc_dp.audit.run.levels import Assurance, AssuranceLevel
 from smc_dp.audit.run.report import AuditReport
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.core.errors import one_line
@@ -47,7 +47,7 @@ _FEW, _REASONS, _ROWS = 6, 3, 4  # names in a row, reasons that keep a level awa
 _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
 
 
-def sections(report: AuditReport) -> tuple[Section, ...]:
+def audit_sections(report: AuditReport) -> tuple[Section, ...]:
     """Return the report of an audit; the second sheet begins with the caveats."""
     audited, budgets = report.audited, report.budgets
     ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
@@ -78,8 +78,8 @@ def sections(report: AuditReport) -> tuple[Section, ...]:
 
 def blocks(report: AuditReport) -> tuple[PageBlock, ...]:
     """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight."""
-    *rest, levels = (section for section in reversed(sections(report)) if not section.details)
-    return (*rest, replace(levels, blocks=levels.blocks[:-1]), verdict(report))
+    *rest, levels = (section for section in reversed(audit_sections(report)) if not section.details)
+    return (*rest, replace(levels, blocks=levels.blocks[:-1]), audit_verdict(report))
 
 
 def audit_page(report: AuditReport) -> Page:
@@ -87,12 +87,12 @@ def audit_page(report: AuditReport) -> Page:
     return Page(
         title=f"Audit of the run {cut(PurePath(report.run).name, _SHORT)}",
         notices=tuple(_notices(report)),
-        sections=sections(report),
+        sections=audit_sections(report),
         made=tuple(_made(report)),
     )
 
 
-def verdict(report: AuditReport) -> Prose:
+def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
         where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
@@ -105,7 +105,7 @@ def verdict(report: AuditReport) -> Prose:
 def _notices(report: AuditReport) -> Iterator[Banner]:
     """Yield what nobody may overlook, the worst first."""
     if report.first_fault or report.unfinished:
-        found = verdict(report)
+        found = audit_verdict(report)
         yield Banner(cut(found.text, _VERDICT), "failed", found.code)
     stated, release = report.audited.statement, report.audited.release
     said = [f"INSECURE: {some(release.insecure, _REASONS, _LONG, '; ')}."] if release and release.insecure else []
@@ -126,11 +126,11 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
 
 
 def _how_it_ran(report: AuditReport) -> str:
-    """Whose machines it was made on, as far as a record can tell."""
+    """Return whose machines the run was made on, as far as a transcript can tell."""
     asked = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
     if asked is not None and asked.holds:
         return "for a study that all approved of by signature; that each ran its part itself, no file shows"
-    if asked is not None and asked.by_nature:
+    if asked is not None and asked.inapplicable:
         return "a simulation: one process played all participants, and had the rows of all parties"
     return "whether all participants approved of it is not known"
 
@@ -158,42 +158,42 @@ def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
     yield Prose(("Nothing, as said above." if stated.kind == "none" else said) + more)
 
 
-def missing(report: AuditReport) -> str:
+def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
-    rung = report.assurance.next
-    return f"Missing for level {rung.number} of 3, {rung.name}: {_reasons(rung)}." if rung else ""
+    level = report.assurance.next
+    return f"Missing for level {level.number} of 3, {level.name}: {_reasons(level)}." if level else ""
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:
     """Yield what is missing for the next level, then the levels, then the verdict."""
     found = report.assurance
-    if said := missing(report):
+    if said := missing_for_next_level(report):
         yield Banner(said, code="audit.level_missing") if report.passed else Prose(said, "audit.level_missing")
-    yield Bullets(tuple(f"{rung.name.capitalize()}: {_said(rung, found)}" for rung in found.rungs), True)
+    yield Bullets(tuple(f"{level.name.capitalize()}: {_said(level, found)}" for level in found.levels), True)
     if not report.passed:
         yield Prose(NO_PROOF)
-    yield verdict(report)
+    yield audit_verdict(report)
 
 
-def _said(rung: Rung, of: Assurance) -> str:
-    if rung.reached:
-        return f"reached. {rung.reached.words}"
-    if rung is of.next:
+def _said(level: AssuranceLevel, of: Assurance) -> str:
+    if level.reached:
+        return f"reached. {level.reached.meaning}"
+    if level is of.next:
         return "not reached; it takes what is missing above."
-    if of.level is None or not rung.missing:
+    if of.level is None or not level.missing:
         return "not reached; it takes the level before."
-    return f"not reached; it takes the level before, and {_reasons(rung, 1)}."
+    return f"not reached; it takes the level before, and {_reasons(level, 1)}."
 
 
-def _reasons(rung: Rung, most: int = _REASONS) -> str:
-    return some(list(map(str, rung.missing)), most, _LONG, "; ")
+def _reasons(level: AssuranceLevel, most: int = _REASONS) -> str:
+    return some(list(map(str, level.missing)), most, _LONG, "; ")
 
 
 def _budget(budgets: Sequence[PartyBudget] | None) -> Iterator[PageBlock]:
     if budgets is None:
         yield Prose(NO_LEDGERS)
         return
-    lines = [f"{some(parties, _FEW, _SHORT)}: {said}" for parties, said in alike(budgets)]
+    lines = [f"{some(parties, _FEW, _SHORT)}: {said}" for parties, said in group_budgets(budgets)]
     yield Bullets((*lines[:_ROWS], *([f"{len(lines) - _ROWS:,} lines more, below."] if len(lines) > _ROWS else [])))
 
 
@@ -231,10 +231,10 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
         yield PageTable(group.capitalize(), ("check", "outcome", "question, and what was found"), rows)
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
-    undone = [(f.check.name, f.outcome.by_nature) for f in findings if f.outcome.status == "not possible"]
+    undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
     kinds = ("Not checked, for want of what these need", "Nothing to ask in what was given")
     for at, said in enumerate(kinds):
-        if names := [name for name, by_nature in undone if by_nature == at]:
+        if names := [name for name, inapplicable in undone if inapplicable == at]:
             yield Prose(f"{said}: {', '.join(names)}.")
 
 
@@ -272,11 +272,11 @@ def _known(pinned: str | None, stated: str) -> str:
 
 
 def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
-    yield PageTable("Epsilon, by party", HEADINGS, tuple(map(row, budgets[:_MOST])))
+    yield PageTable("Epsilon, by party", BUDGET_HEADINGS, tuple(map(budget_row, budgets[:_MOST])))
     heads = tuple((cut(b.party), _entry(b), b.head or "none") for b in budgets[:_MOST])
     yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
     yield from _more(len(budgets))
-    yield Prose(OF_LEDGERS)
+    yield Prose(LEDGER_NOTE)
     if doubts := [f"{cut(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
         yield Prose("What of the entries is not as the release has it:")
         yield Bullets(tuple(doubts[:_NAMED]))

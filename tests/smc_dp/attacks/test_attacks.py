@@ -18,10 +18,11 @@ import pytest
 import scipy.stats
 from broken import pathak_mutants as mutants
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
-from protocols.pathak2010 import stage2
+from protocols.pathak2010 import as_published, stage2
 from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Blinded, Selected, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
@@ -334,7 +335,7 @@ def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_n
     stale = sessions.run_program(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
     assert stale.lifted == [3 + -6]
     assert recover_exponent.recover_noise(stale.party(0), "P3", Selected) == eta
-    honest = sessions.run_program(sessions.HARDENED_PROGRAM, secrets, 512, seeded("stale"))
+    honest = sessions.run_program(pathak2010.PROGRAM, secrets, 512, seeded("stale"))
     assert recover_exponent.recover_noise(honest.party(0), "P3", Selected) is None
 
 
@@ -350,14 +351,14 @@ def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2
 
 def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
     secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -600_000), (2, 7))]
-    seen = sessions.run_program(sessions.PRINTED_PROGRAM, secrets, 512, seeded("printed"))
+    seen = sessions.run_program(as_published.PROGRAM, secrets, 512, seeded("printed"))
     for reader, victim in ((0, 1), (2, 0), (1, 2)):
         found = recover_exponent.recover_noise(seen.party(reader), f"P{victim + 1}", PrintedSelected)
         assert found == secrets[victim].eta[0]
 
 
 def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
-    seen = sessions.run_program(sessions.HARDENED_PROGRAM, sessions.draw_secrets(2, 1, seeded(0)), 512, seeded(0))
+    seen = sessions.run_program(pathak2010.PROGRAM, sessions.draw_secrets(2, 1, seeded(0)), 512, seeded(0))
     with pytest.raises(LookupError, match="charlie had no PrintedSelected from P1"):
         sessions.message_from(seen.charlie, "P1", PrintedSelected)
     with pytest.raises(LookupError, match="no stage left a PartyKeys with charlie"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.pathak2010.limitations import noise_of_charlie_and_first
@@ -17,7 +18,7 @@ from smc_dp.attacks.charlie_and_one import Sizes, read_sum_sizes, unmask_inputs
 from smc_dp.attacks.sessions import FinishedRun, PartySecret
 from smc_dp.attacks.strip_noise import subtract_noise
 from smc_dp.attacks.sums import run_secure_sum, shared_weighted_sum
-from smc_dp.audit.epsilon.secure_sum import too_few
+from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.among import Among
 from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
@@ -72,7 +73,7 @@ def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
 
     assert counted(shares) >= 1 - TOLERANCE
     if noise != "self":
-        assert counted(drawn(too_few(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
+        assert counted(drawn(dilute_shares(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
     contributor = shares * (np.arange(AMONG.parties) == 0)[:, np.newaxis]  # twin: one party's noise is all
     assert left_by_the_best(contributor, AMONG) == 0
 
@@ -95,7 +96,7 @@ def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> N
 
 def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() -> None:
     entered = sessions.draw_secrets(3, 2, seeded("curator"))
-    seen = sessions.run_program(sessions.HARDENED_PROGRAM, entered, 512, seeded("curator"))
+    seen = sessions.run_program(pathak2010.PROGRAM, entered, 512, seeded("curator"))
     noise = noise_of_charlie_and_first(seen.parameters, seen.charlie, seen.party(0))
     p, smallest = seen.parameters.weights, min(entered, key=lambda s: s.n)
     assert noise == p.vector(smallest.eta)

@@ -20,7 +20,7 @@ import shellingham
 import typer
 
 import smc_dp
-from smc_dp.audit.epsilon.twins import ABOUT
+from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
 from smc_dp.cli import completion
 from smc_dp.cli.main import app, main
 from smc_dp.data import tabular_datasets
@@ -100,7 +100,7 @@ def test_help_costs_little() -> None:
     ("command", "words"),
     [
         ("run", "|".join(tabular_datasets.TABULAR_NAMES)),
-        ("lab epsilon", "|".join(ABOUT)),
+        ("lab epsilon", "|".join(MUTANT_FAULTS)),
         ("lab matrix", f"2 to {MATRIX_PARTIES} parties, 3 by default"),
     ],
 )

@@ -31,7 +31,7 @@ from smc_dp.leakage import limitations as tried
 from smc_dp.leakage.distributions import Samples, claimed_coalitions, real_readings, simulate_readings
 from smc_dp.leakage.two_samples import compare_samples, fisher_p_values, smallest_shift
 
-HARDENED = programs.find(PROGRAM.name, PROGRAM.version)
+HARDENED = programs.find_protocol(PROGRAM.name, PROGRAM.version)
 SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
 TRIALS = ideal.CLAIM.trials
 assert TRIALS is not None
@@ -84,8 +84,8 @@ def test_honest_runs_have_the_structure_of_the_simulator(
     tmp_path: Path, sizes: tuple[int, ...], d: int, options: dict[str, Any]
 ) -> None:
     found = toy_run(tmp_path, sizes, d, **options).evidence()
-    assert leakage.structure(found).status == "passed"
-    together = leakage.structure_together(found)
+    assert leakage.check_structure(found).status == "passed"
+    together = leakage.check_structure_together(found)
     assert together.status == "passed"
     assert "not claimed, because: Charlie together with any party learns every size" in together.detail
 
@@ -95,8 +95,8 @@ def test_structure_is_looked_at_for_whatever_views_are_given(evidence: Evidence)
     for size in (1, 2, 3):
         for names in combinations(parties, size):
             given = only(evidence, *names)
-            assert leakage.structure(given).status == "passed"
-            assert leakage.structure_together(given).status == ("passed" if size > 1 else "not possible")
+            assert leakage.check_structure(given).status == "passed"
+            assert leakage.check_structure_together(given).status == ("passed" if size > 1 else "not possible")
 
 
 @pytest.mark.parametrize(("place", "sentences"), [(0, 2), (1, 1), (2, 1)])
@@ -104,7 +104,7 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
     evidence: Evidence, place: int, sentences: int
 ) -> None:
     party = evidence.session.parties[place]
-    outcome = leakage.structure_together(only(evidence, "charlie", party))
+    outcome = leakage.check_structure_together(only(evidence, "charlie", party))
     assert outcome.status == "not possible"
     said = [u.sentence for u in ideal.CLAIM.limitations if u.sentence in outcome.detail]
     assert said == [u.sentence for u in limitations.LIMITATIONS[4 : 4 + sentences]]
@@ -112,8 +112,8 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
     bare = folders.evidence(views=False)
-    assert leakage.structure(bare) == leakage.NO_VIEWS
-    assert leakage.structure_together(bare).status == "not possible"
+    assert leakage.check_structure(bare) == leakage.NO_VIEWS
+    assert leakage.check_structure_together(bare).status == "not possible"
     printed = toy_run(tmp_path, as_printed=True).evidence()
     for check in leakage.CHECKS:
         assert check.run(printed) == leakage.NO_CLAIM
@@ -122,7 +122,7 @@ def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, 
 def test_a_role_that_does_not_reach_its_end_has_no_structure(evidence: Evidence) -> None:
     last = max(evidence.envelopes)
     cut = replace(evidence, envelopes={n: e for n, e in evidence.envelopes.items() if n < last // 2})
-    outcome = leakage.structure(cut)
+    outcome = leakage.check_structure(cut)
     assert (outcome.status, "does not reach its end" in outcome.detail) == ("not possible", True)
 
 
@@ -132,7 +132,7 @@ def test_a_stopped_role_does_not_hide_what_another_one_reads(evidence: Evidence)
     late = {n: e for n, e in evidence.envelopes.items() if n != last}
     cut = replace(evidence, envelopes=late, protocol=with_simulation(less("Slot.b")))
     assert [made.fault is not None for made in cut.recomputed.values()].count(True) == 1
-    outcome = leakage.structure(cut)
+    outcome = leakage.check_structure(cut)
     assert (outcome.status, outcome.party) == ("failed", None)
 
 
@@ -151,16 +151,16 @@ def without(place: str) -> Callable[[Readings], Readings]:
 @pytest.mark.parametrize("place", ["Slot.b", "Differences.c", "Reshare.x", "Opening.seed", "Match.left", "SharedKey.p"])
 @pytest.mark.parametrize("twin", [less, without])
 def test_a_simulator_that_leaves_out_a_number_is_caught(evidence: Evidence, place: str, twin: Any) -> None:
-    for check in (leakage.structure, leakage.structure_together):
+    for check in (leakage.check_structure, leakage.check_structure_together):
         outcome = check(under(with_simulation(twin(place)), evidence))
-        alone = place in ("Slot.b", "Differences.c") and check is leakage.structure_together
+        alone = place in ("Slot.b", "Differences.c") and check is leakage.check_structure_together
         assert outcome.status == ("passed" if alone else "failed")  # Charlie is in no claimed coalition of two
         assert alone or place in outcome.detail
 
 
 @pytest.mark.parametrize("place", ["Slot.b", "Masked.psi", "Blinded.a", "Half.a_tilde", "Reshare.x", "Opening.opening"])
 def test_a_simulator_of_short_numbers_is_caught(evidence: Evidence, place: str) -> None:
-    outcome = leakage.structure(under(with_simulation(narrow(place)), evidence))
+    outcome = leakage.check_structure(under(with_simulation(narrow(place)), evidence))
     assert outcome.status == "failed"
     assert f"bits are read at {place}," in outcome.detail
 
@@ -178,7 +178,7 @@ def test_views_of_mutants_have_another_structure(program: Program, name: str, pl
     t = replace(trial([5, 6, 7], 1, noise=[[1]] * 3), program=program)
     views = t.run(Setting(views=True)).views
     made = ideal.simulation(t.parameters, seeded("mutants"))((name,))
-    assert place in str(leakage.difference(readings(views[name]), made))
+    assert place in str(leakage.shape_difference(readings(views[name]), made))
 
 
 # Which coalitions are claimed.
@@ -290,7 +290,7 @@ def test_a_protocol_with_short_masks_is_rejected() -> None:
     short = in_world(mutants.SHORT_MASK, 0, RUNS // 2)  # half as many show it already
     found = compare_worlds(short, short, made())
     assert found.p_value < REJECT
-    outcome = code_checks.judge(found)
+    outcome = code_checks.judge_distribution(found)
     assert outcome.status == "failed"
     assert "charlie at Masked.psi" in outcome.detail
 
@@ -300,12 +300,12 @@ def test_a_broken_simulator_is_rejected(place: str) -> None:
     twin = {c: [{**f, place: [0] * len(f[place])} if place in f else f for f in made()[c]] for c in WHO}
     found = compare_worlds(world(0), world(1), twin)
     assert found.p_value < REJECT
-    assert f"at {place}" in code_checks.judge(found).detail
+    assert f"at {place}" in code_checks.judge_distribution(found).detail
 
 
 def test_readings_of_another_structure_are_rejected() -> None:
     more = {c: [{**f, "Extra.x": [1]} for f in made()[c]] for c in WHO}
-    assert "at the structure" in code_checks.judge(compare_worlds(world(0), world(1), more)).detail
+    assert "at the structure" in code_checks.judge_distribution(compare_worlds(world(0), world(1), more)).detail
 
 
 def test_too_few_executions_show_nothing_and_it_says_so() -> None:
@@ -314,7 +314,7 @@ def test_too_few_executions_show_nothing_and_it_says_so() -> None:
     assert found.p_value > 1e-6
     assert found.missed
     assert found.simulator.fair is None
-    outcome = code_checks.judge(found)
+    outcome = code_checks.judge_distribution(found)
     assert (outcome.status, "nothing is shown" in outcome.detail) == ("failed", True)
 
 
@@ -327,7 +327,7 @@ def test_a_difference_between_worlds_is_rejected() -> None:
 
 
 def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
-    outcome = leakage.law_of_code(evidence)
+    outcome = leakage.distribution_of_code(evidence)
     assert outcome.status == "passed"
     for said in ("8 coalitions", "68 of 68 rejected", "moves by 0.5", "not about this run", "not a proof"):
         assert said in outcome.detail
@@ -337,9 +337,9 @@ def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
 
 
 def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> None:
-    outcome = code_checks.check_boundary(HARDENED, SMALL)
+    outcome = code_checks.check_limitations(HARDENED, SMALL)
     assert outcome.status == "passed"
-    assert leakage.boundary_of_code(evidence).detail.endswith(outcome.detail)
+    assert leakage.limitations_of_code(evidence).detail.endswith(outcome.detail)
     assert all(u.sentence in outcome.detail for u in ideal.CLAIM.limitations)
     assert outcome.detail.count("12 of 12:") == 2
     assert "24 of 24:" in outcome.detail  # all but one: two of three have the smallest among them
@@ -359,7 +359,7 @@ SUM, SIZES, NOISE = 2, 4, 5
 @pytest.mark.parametrize(
     "twin",
     [
-        with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.released(p, published)),
+        with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.published_sum(p, published)),
         with_attack(SUM, truth=lambda p, inputs, names: noisy_sum_claims.exact_sum(p, inputs)),
         with_attack(SIZES, find=lambda p, views, published: limitations.Sizes((7, 7, 7), 0)),
         with_attack(NOISE, coalitions=limitations._with_charlie),
@@ -371,7 +371,7 @@ SUM, SIZES, NOISE = 2, 4, 5
 )
 def test_an_attack_that_does_not_succeed_is_caught(twin: Protocol) -> None:
     shown = tried.try_attacks(twin, SMALL, seeded("boundary"), runs=3)
-    assert code_checks.judge_boundary(shown, []).status == "failed"
+    assert code_checks.judge_limitations(shown, []).status == "failed"
 
 
 def test_attacks_succeed_for_other_numbers_of_parties_and_in_all_pairs() -> None:

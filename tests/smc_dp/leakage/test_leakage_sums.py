@@ -71,7 +71,7 @@ def test_simulators_of_whole_conversations_do_not() -> None:
 def test_law_passes_and_every_shortened_field_is_noticed(name: str) -> None:
     p = trials().small(SESSIONS[name])
     found = check_distributions(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
-    assert code_checks.judge(found).status == "passed"
+    assert code_checks.judge_distribution(found).status == "passed"
     assert found.missed == ()
     assert found.vanished == (("P4",) if p.D else ())
     assert (found.tests > 1000) == (p.output != SHARES)
@@ -92,7 +92,7 @@ def test_law_tells_a_simulator_that_does_not_mask() -> None:
     p = trials().small(ONE)
     twin = replace(trials(), drop_out_trials=DropOutTrials(ideal.leaving, pairs_left_out))
     found = check_distributions(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
-    assert code_checks.judge(found).status == "failed"
+    assert code_checks.judge_distribution(found).status == "failed"
     assert found.worst.comparison.place == "Masked.y"
 
 

@@ -205,9 +205,9 @@ class AnEighthOfTheNoise(CentralObjective):
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISES)
 def test_releases_of_neighbours_are_no_easier_to_tell_apart_than_is_stated(noise: NoiseName) -> None:
-    honest = methods.case("central_obj", wanted(noise))
+    honest = methods.method_case("central_obj", wanted(noise))
     assert not audit_mechanism(honest, 1500, 0.002, stream(f"audit {noise}")).refuted
     worlds = [AnEighthOfTheNoise(STRONG).train(Federation((labelled(bit, 0, 1, 0),), 2)) for bit in (0, 1)]
     target = wanted(noise)
-    twin = replace(honest, draw=lambda world, rng: methods.published(worlds[world], target, rng)[0])
+    twin = replace(honest, draw=lambda world, rng: methods.visible_outputs(worlds[world], target, rng)[0])
     assert audit_mechanism(twin, 1500, 0.002, stream(f"audit {noise}")).refuted

@@ -14,7 +14,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon.methods import published
+from smc_dp.audit.epsilon.methods import visible_outputs
 from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.central_objective import CentralObjective
@@ -316,7 +316,7 @@ def test_neighbours_train_and_move_the_release(name: str) -> None:
         pair = method.neighbours(calibration)
         assert pair.method.name == name
         first, second = (
-            published(pair.method.train(world), Target(None, calibration), Stream.from_system())
+            visible_outputs(pair.method.train(world), Target(None, calibration), Stream.from_system())
             for world in pair.worlds
         )
         assert np.abs(first - second).max() > 1e-3 * max(np.abs(first).max(), np.abs(second).max())

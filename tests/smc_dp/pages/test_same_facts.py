@@ -22,7 +22,7 @@ from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
 from smc_dp.audit import matrix_picture
 from smc_dp.audit.run import report_blocks as of_audits
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.experiments.compare import report as of_grids
 from smc_dp.leakage import matrix_text
@@ -39,7 +39,7 @@ Report = tuple[Page, Sequence[PageBlock]]
 
 def audit(folder: Path) -> Report:
     run = charged_run(folder)
-    found = audit_evidence(load(run.run, folder / "identities.json", run.views), OF_THE_RUN)
+    found = audit_evidence(load_evidence(run.run, folder / "identities.json", run.views), OF_THE_RUN)
     return of_audits.audit_page(found), of_audits.blocks(found)
 
 
@@ -73,7 +73,7 @@ def matrix_unsaid(page: Page, text: str) -> set[str]:
 
 def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
     computed = compute_matrix(PROTOCOLS["pathak2010"], 2)
-    page = matrix_picture.page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
+    page = matrix_picture.matrix_page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
     said = matrix_text.matrix_as_text(computed)
     assert matrix_unsaid(page, said) == set()
     assert matrix_unsaid(page, said.replace(matrix_text.LIMITS, "")) == {matrix_text.LIMITS}

@@ -23,10 +23,10 @@ from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.epsilon import report as of_epsilon
 from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
-from smc_dp.audit.epsilon.power import MeasuredPower, Power, Twin
+from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.audit.run import report_blocks as of_audits
 from smc_dp.audit.run.check import failed
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputFault
 from smc_dp.data import report as of_data
@@ -56,8 +56,8 @@ def epsilon() -> Iterator[PageBlock]:
         audited = Audited("laplace, d = 1", "two numbers", claim, 0.01, (replace(found, bound=bound),))
         power = Power(10, 10, 2000, 0.99)
         yield from of_epsilon.blocks([MeasuredPower(audited, {"clopper-pearson": power}, power)], 0.99, "A scope.")
-        yield from of_epsilon.twin_blocks([Twin("half the noise", audited, power)], 0.99)
-    yield of_epsilon.verdict(replace(audited, claim=replace(claim, kind="none", epsilon=None)))
+        yield from of_epsilon.mutant_blocks([MutantPower("half the noise", audited, power)], 0.99)
+    yield of_epsilon.verdict_banner(replace(audited, claim=replace(claim, kind="none", epsilon=None)))
 
 
 def run() -> Iterator[PageBlock]:
@@ -115,10 +115,10 @@ def ledger() -> Iterator[PageBlock]:
 
 
 def audit(folder: Path) -> Iterator[PageBlock]:
-    report = audit_evidence(load(charged_run(folder).run, folder / "identities.json"), OF_THE_RUN)
+    report = audit_evidence(load_evidence(charged_run(folder).run, folder / "identities.json"), OF_THE_RUN)
     yield from of_audits.blocks(report)
     first = replace(report.findings[0], outcome=failed("share.direction", where=" of north", line=3))
-    yield of_audits.verdict(replace(report, findings=(first, *report.findings[1:])))
+    yield of_audits.audit_verdict(replace(report, findings=(first, *report.findings[1:])))
 
 
 def release() -> Iterator[PageBlock]:

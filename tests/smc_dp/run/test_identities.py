@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.conformity import CHECKS
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
@@ -132,7 +132,7 @@ def test_an_audit_knows_whose_run_it_was(folder: Path, tmp_path: Path) -> None:
     identities.create_identities(tmp_path / "others", PARTIES, Stream.insecure_from_seed(2))
     checks = [check for check in CHECKS if check.name == "identities"]
     for name, passed in (("ids", True), ("others", False)):
-        found = audit_evidence(load(made.run, tmp_path / name / "identities.json"), checks)
+        found = audit_evidence(load_evidence(made.run, tmp_path / name / "identities.json"), checks)
         assert len(found.findings) == 1
         assert found.passed is passed
 

@@ -452,7 +452,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LocalParty, "part", property(lambda _: pytest.fail("a party trained")))
+    monkeypatch.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
     with pytest.raises(OverBudgetError, match="party north-0: the budget would be passed"):
         run(tmp_path, "first", books, "1.5")
     assert not books.folder.exists()

@@ -73,9 +73,9 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> tuple[Labels, Labels]:
 
         def voided(name: str, label: str) -> None:
             void.append((name, label))
-            setting.voided(name, label)
+            setting.refund(name, label)
 
-        told = replace(setting, charge=charge, voided=voided)
+        told = replace(setting, charge=charge, refund=voided)
         return simulated(session, identities, seeds, inputs, told, home)
 
     monkeypatch.setattr(execution, "simulate", simulate)

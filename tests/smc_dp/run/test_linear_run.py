@@ -16,7 +16,7 @@ from support.sites import Sites
 
 from smc_dp import Federation, InputError, Rows, run_protocol
 from smc_dp.audit.run import report as reports
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.cli.main import main
 from smc_dp.privacy import pathak2010 as guarantees
 from smc_dp.privacy.ledger.history import Limit
@@ -53,7 +53,7 @@ def test_its_run_is_audited_and_charged(tmp_path: Path) -> None:
     made: dict[str, Any] = {"out": tmp_path / "run", "views": tmp_path / "views", "ledgers": books}
     report = run_protocol(FEDERATION, protocol="linear", **made)
     assert [standing.left for standing in report.standings.values()] == [1, 1, 1]
-    found = reports.audit_evidence(load(tmp_path / "run", views=tmp_path / "views"), OF_THE_RUN)
+    found = reports.audit_evidence(load_evidence(tmp_path / "run", views=tmp_path / "views"), OF_THE_RUN)
     assert found.passed
     done = {finding.check.name for finding in found.findings if finding.outcome.status == "passed"}
     assert {"openings", "result", "messages-recomputed", "cost", "noise"} <= done

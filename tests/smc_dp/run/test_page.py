@@ -16,9 +16,9 @@ from support.assessed import FIVE
 from support.audited import Folders, agreement, hospitals, sum_agreement, toy_run
 from support.shown import ShownPage
 
-from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.network import LINK_MODELS, traffic
 from smc_dp import run_protocol
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, parse_iso_date
@@ -69,13 +69,13 @@ def shown_of(made: Folders) -> ShownPage:
 
 def test_messages_and_bytes_are_those_of_the_record(made: Folders) -> None:
     """Relayed and over a link; and a record that nobody could have made counts for no more than it shows."""
-    evidence, record = load(made.run), (made.run / TRANSCRIPT).read_bytes().splitlines()
-    found = traffic(evidence.envelopes.values(), evidence.session, LINKS["wan"], "star").values()
-    sent = count_traffic(record, LINKS["wan"].overhead)
+    evidence, record = load_evidence(made.run), (made.run / TRANSCRIPT).read_bytes().splitlines()
+    found = traffic(evidence.envelopes.values(), evidence.session, LINK_MODELS["wan"], "star").values()
+    sent = count_traffic(record, LINK_MODELS["wan"].overhead)
     assert sent == (sum(t.messages for t in found), sum(t.bytes for t in found))
     timings = json.loads((made.run / TIMINGS).read_text())
     assert sent == (timings["messages"], timings["bytes"])
-    assert count_traffic(record, LINKS["none"].overhead) != sent
+    assert count_traffic(record, LINK_MODELS["none"].overhead) != sent
     assert f"It took {sent.messages:,} messages and {sent.bytes:,} bytes" in shown_of(made).text
     for line in (b"", b"{}", b'"size":' + b"9" * 30 + b",", b'{"kind":"Absent","size":5}', rb'"x":"\"size\":5,"'):
         assert count_traffic([record[0], line], 0) == (0, 0)
@@ -140,7 +140,7 @@ def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
 def test_rows_are_missing_of_an_early_drop_out_only(envelopes: int, arrived: bool, tmp_path: Path) -> None:
     run, crowd = tmp_path / "run", {"colluders": 1, "dropouts": 1, "vanish": {"north-1": envelopes}}
     run_protocol(FIVE.federation, bounds=FIVE.bounds, method="wsum", out=run, **crowd)
-    evidence, text = load(run), ShownPage(html(run_page(run))).text
+    evidence, text = load_evidence(run), ShownPage(html(run_page(run))).text
     sent = {(envelope.sender, envelope.kind) for envelope in evidence.envelopes.values()}
     assert {absent.sender for _, absent in evidence.absences.values()} == {"north-1"}
     assert (("north-1", "Masked") in sent) == arrived

@@ -18,7 +18,7 @@ from support.audited import hospitals
 from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict, run_protocol
 from smc_dp.audit.run.conformity import publication
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.cli.main import main
 from smc_dp.core.arrays import Array
 from smc_dp.data import sources
@@ -200,18 +200,18 @@ def test_more_rows_than_can_be_read_are_refused(run: Report, monkeypatch: pytest
 
 def test_an_audit_sees_other_public_rows(run: Report, tmp_path: Path) -> None:
     """Whatever the release was made to say: the session is bound to what was agreed on."""
-    honest = load(run.run_dir)
-    assert publication.files(honest).status == publication.release(honest).status == "passed"
-    assert publication.agreement(honest).status == "passed"
+    honest = load_evidence(run.run_dir)
+    assert publication.check_files(honest).status == publication.check_release(honest).status == "passed"
+    assert publication.check_agreement(honest).status == "passed"
     at = shutil.copytree(run.run_dir, tmp_path / "run")
     written(at, nudged(at))
-    assert publication.files(load(at)).status == "failed"
+    assert publication.check_files(load_evidence(at)).status == "failed"
     written(at, nudged(at), digests=True, agreed=True)
-    assert publication.files(load(at)).status == "passed"
-    assert publication.agreement(load(at)).status == "failed"
+    assert publication.check_files(load_evidence(at)).status == "passed"
+    assert publication.check_agreement(load_evidence(at)).status == "failed"
     (at / AUXILIARY).unlink()
     with pytest.raises(InputError, match=r"auxiliary.json: cannot be read"):
-        load(at)
+        load_evidence(at)
 
 
 # Where they come from

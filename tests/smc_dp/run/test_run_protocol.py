@@ -291,7 +291,7 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
 def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains_or_pays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LocalParty, "part", property(lambda _: pytest.fail("a party trained")))
+    monkeypatch.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
     files, books = of_one_class(tmp_path), Ledgers(tmp_path / "books", Limit(Fraction(9), Fraction(0)))
     options: dict[str, Any] = {"bounds": tmp_path / "bounds.toml", "out": tmp_path / "run", "ledgers": books, **QUICK}
     with pytest.raises(InputError) as refused:

@@ -20,8 +20,8 @@ from smc_dp import Federation, InputError, Rows, predict, run_protocol
 from smc_dp.audit.run import leakage
 from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.conformity import publication
-from smc_dp.audit.run.derived_parameters import stated
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.derived_parameters import derive_parameters
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
 from smc_dp.data.sources import PreparedData
@@ -139,7 +139,7 @@ def test_own_files_of_three_classes_are_learnt_audited_and_predicted_by_every_me
     own += ["--method", name, "--colluders", "0", "--insecure-seed", "3"]  # accuracies of one draw
     assert main(["run", *parties, *own, "--out", run]) == 0
     of_this_run = [check for check in CHECKS if check not in leakage.CHECKS]
-    audited = audit_evidence(load(Path(run)), of_this_run)
+    audited = audit_evidence(load_evidence(Path(run)), of_this_run)
     assert audited.passed
     assert {f.check.name: f.outcome.status for f in audited.findings}["mechanism"] == "passed"
     assert main(["predict", run, "--data", str(place / "test.csv"), "--out", str(out)]) == 0
@@ -166,7 +166,7 @@ def test_noise_for_two_classes_does_not_do_for_three(
     run = ["run", *parties, "--bounds", str(place / "bounds.toml"), "--method", "wsum", "--lambda", "0.01"]
     assert main([*run, "--colluders", "0", "--out", str(tmp_path / "run")]) == 0
     (mechanism,) = (check for check in CHECKS if check.name == "mechanism")
-    (found,) = audit_evidence(load(tmp_path / "run"), [mechanism]).findings
+    (found,) = audit_evidence(load_evidence(tmp_path / "run"), [mechanism]).findings
     assert found.outcome.status == "failed"
     assert "is said to move the sum by" in found.outcome.detail
 
@@ -248,21 +248,21 @@ def test_a_check_of_the_first_class_alone_is_noticed(
 def test_the_release_as_it_was_is_used_and_is_what_an_audit_reads(place: Path) -> None:
     """What the refusals above are held against; an audit knows the number of classes from the release alone."""
     assert verify_release(place / "run").unaudited is None
-    evidence = load(place / "run")
-    assert (stated(evidence).public.classes, stated(evidence).public.dimension) == (3, 3)
-    found = publication.release(evidence)
+    evidence = load_evidence(place / "run")
+    assert (derive_parameters(evidence).public.classes, derive_parameters(evidence).public.dimension) == (3, 3)
+    found = publication.check_release(evidence)
     assert (found.status, found.detail) == ("passed", "9 weights are those of the sum that was published")
 
 
 @pytest.mark.parametrize("classes", [["low"], [str(i) for i in range(1001)], "low", None, [1, 2, 3]])
 def test_an_audit_refuses_what_are_no_classes(place: Path, classes: object) -> None:
-    evidence = load(place / "run")
+    evidence = load_evidence(place / "run")
     with pytest.raises(InputError, match="classes: wanted "):
-        stated(replace(evidence, release={**evidence.release, "classes": classes}))
+        derive_parameters(replace(evidence, release={**evidence.release, "classes": classes}))
 
 
 def test_an_audit_of_weights_that_do_not_follow_fails(place: Path, tmp_path: Path) -> None:
-    found = publication.release(load(f.edited(place / "run", tmp_path / "run", RELEASE, other_order)))
+    found = publication.check_release(load_evidence(f.edited(place / "run", tmp_path / "run", RELEASE, other_order)))
     assert (found.status, found.detail) == ("failed", f"{WEIGHTS} that was published")
 
 

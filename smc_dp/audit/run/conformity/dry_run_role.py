@@ -1,4 +1,4 @@
-"""A role of a dry run in motion: what is left of a participant when nothing is sealed, signed, encoded or chained.
+"""Role of a dry run: a participant of whom nothing is sealed, signed, encoded or chained.
 
 Nobody listens to a dry run, so that a role is handed the very messages that others sent. What is left is the role, and
 so all that decides on who sends what to whom after reading what, or after it was told that this will not come.
@@ -22,9 +22,9 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 
 
 class Move(NamedTuple):
-    """A role sends to a peer or to everybody, or reads a letter of a peer. How long it is follows from its kind.
+    """Move of a role: it sends to a peer or to everybody, or reads a message of a peer.
 
-    Greetings are sent like all else, but read by nobody: whoever starts has those of its peers before it.
+    The length follows from the kind. Greetings are read by nobody: a role starts with those of its peers before it.
     """
 
     sends: bool
@@ -34,7 +34,7 @@ class Move(NamedTuple):
 
 
 class DryRunMessages:
-    """The roles by name, their greetings, how many messages were sent, and how many rounds deep they go.
+    """Roles by name, their greetings, the number of messages sent and of rounds.
 
     On a detour one message is spoilt on its way.
     """
@@ -56,7 +56,7 @@ class DryRunMessages:
 
 
 class DryRunRole(RoleStepper):
-    """A role whose messages are counted and handed over. `stages` are those that it entered, `moves` what it did."""
+    """Role whose messages are counted and handed over. `stages`: those that it entered, `moves`: what it did."""
 
     def __init__(
         self, name: str, under_way: DryRunMessages, seed: Stream, inputs: tuple[Any, ...], marks: frozenset[Absent]

@@ -14,7 +14,7 @@ from support.audited import hospitals, sum_agreement
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.audit.run.checks import CHECKS
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.privacy.target import Target
 from smc_dp.run.identities import PUBLIC_FILE, create_identities, load_run_identities
@@ -43,7 +43,7 @@ def keys(tmp_path: Path) -> Path:
 
 def found(folder: Path, identities: Path, name: str) -> Any:
     made = [check for check in CHECKS if check.name == name]
-    return audit_evidence(load(folder / "run", identities), made).findings[0].outcome
+    return audit_evidence(load_evidence(folder / "run", identities), made).findings[0].outcome
 
 
 def stated(folder: Path, left_out: list[str]) -> None:

@@ -16,7 +16,7 @@ from support.shown import ShownPage
 
 from smc_dp.audit.run import report_blocks as page
 from smc_dp.audit.run.check import failed, passed
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.cli.schemas import schema
@@ -35,7 +35,7 @@ HOSTILE = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}
 
 @pytest.fixture(scope="module")
 def report(charged: Folders) -> AuditReport:
-    return audit_evidence(load(charged.run), OF_THE_RUN)
+    return audit_evidence(load_evidence(charged.run), OF_THE_RUN)
 
 
 def text(report: AuditReport) -> str:
@@ -68,7 +68,9 @@ def test_what_is_missing_stands_before_what_passed(report: AuditReport) -> None:
 
 
 def test_every_check_file_and_participant_stands_on_it(charged: Folders) -> None:
-    given = audit_evidence(load(charged.run, charged.run.parent / "identities.json", charged.views), OF_THE_RUN)
+    given = audit_evidence(
+        load_evidence(charged.run, charged.run.parent / "identities.json", charged.views), OF_THE_RUN
+    )
     found = text(given)
     for finding in given.findings:
         assert f"{finding.check.name} {finding.outcome.status} {finding.check.asks}" in found
@@ -122,7 +124,7 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
 
 def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> None:
     assert "cannot be read as a release" not in text(report)
-    none = replace(report, audited=AuditedRun.of(load(charged.run), opened=False))
+    none = replace(report, audited=AuditedRun.of(load_evidence(charged.run), with_release=False))
     assert "cannot be read as a release" in text(none)
     assert page.NO_STATEMENT in text(none)
 
@@ -163,7 +165,7 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
 
 
 def test_the_page_says_the_day_it_is_given(charged: Folders) -> None:
-    evidence = load(charged.run)
+    evidence = load_evidence(charged.run)
     days = [audit_evidence(evidence, OF_THE_RUN[:1], on=date(2024, 2, day)) for day in (28, 29)]
     assert [found.document.date for found in days] == ["2024-02-28", "2024-02-29"]
     assert "on 2024-02-29 (UTC)" in text(days[1])

@@ -76,9 +76,11 @@ def _with(document: Any, *path: Any, to: Any) -> Any:
     return changed
 
 
-def noisy(evidence: Evidence, noise: Callable[[PartyInput, stated.Stated, Stream], tuple[int, ...]]) -> Evidence:
+def noisy(
+    evidence: Evidence, noise: Callable[[PartyInput, stated.DerivedParameters, Stream], tuple[int, ...]]
+) -> Evidence:
     """The evidence with other noise in the views of all parties."""
-    found, views = stated.stated(evidence), dict(evidence.views)
+    found, views = stated.derive_parameters(evidence), dict(evidence.views)
     for name, view in views.items():
         if len(view.inputs) == 2:
             p, mine = view.inputs
@@ -130,7 +132,7 @@ def test_the_constant_of_the_sensitivity_is_a_tight_upper_bound(lam):
 @pytest.mark.parametrize(("epsilon", "lam", "d", "K"), [("1", "1/10", 12, 3), ("1/3", "1/1000", 124, 50)])
 def test_sensitivity_and_scale_are_those_of_the_formulas(noise, calibration, epsilon, lam, d, K):
     target = Target(Fraction(epsilon), calibration, noise)
-    found = stated.Stated(PathakMean(float(Fraction(lam))), target, Public(K, d, 2), GRID, None)
+    found = stated.DerivedParameters(PathakMean(float(Fraction(lam))), target, Public(K, d, 2), GRID, None)
     for n in (1, 2, 17, 10**7):
         D = sensitivity(n, d, float(Fraction(lam)), noise, 40)
         assert found.sensitivity(n) == D
@@ -300,11 +302,11 @@ def test_a_view_with_coins_from_a_seed_gives_an_unmarked_run_away(made):
 # Noise in views.
 
 
-def drawn(mine: PartyInput, found: stated.Stated, rng: Stream) -> tuple[int, ...]:
+def drawn(mine: PartyInput, found: stated.DerivedParameters, rng: Stream) -> tuple[int, ...]:
     return tuple(found.noise(mine.n).sample(rng))
 
 
-NOISE_LIES: dict[str, Callable[[PartyInput, stated.Stated, Stream], tuple[int, ...]]] = {
+NOISE_LIES: dict[str, Callable[[PartyInput, stated.DerivedParameters, Stream], tuple[int, ...]]] = {
     "none": lambda mine, found, rng: (0,) * found.public.dimension,
     "a quarter": lambda mine, found, rng: tuple(x // 4 for x in drawn(mine, found, rng)),
     "four times": lambda mine, found, rng: tuple(4 * x for x in drawn(mine, found, rng)),
@@ -323,13 +325,13 @@ NOISE_LIES: dict[str, Callable[[PartyInput, stated.Stated, Stream], tuple[int, .
 LONG_AS_EVER = list(NOISE_LIES)[8:]
 
 
-def along(direction: Sequence[int], mine: PartyInput, found: stated.Stated, rng: Stream) -> tuple[int, ...]:
+def along(direction: Sequence[int], mine: PartyInput, found: stated.DerivedParameters, rng: Stream) -> tuple[int, ...]:
     """A draw turned into this direction, as long as it is."""
     wanted, length = np.array(direction, dtype=float), math.hypot(*drawn(mine, found, rng))
     return tuple(round(x) for x in (wanted / np.linalg.norm(wanted) * length).tolist())
 
 
-def same(found: stated.Stated) -> tuple[int, ...]:
+def same(found: stated.DerivedParameters) -> tuple[int, ...]:
     """A draw for 30 records, the same whoever asks."""
     return tuple(found.noise(30).sample(Stream.insecure_from_seed("common")))
 
@@ -365,8 +367,8 @@ def test_honest_noise_points_nowhere_more_often_than_the_level_says(law, parties
     for _ in range(100):
         made = np.array([direction.normal_scores(law(d).sample(rng), law(d)) for _ in range(parties)])
         models = generator.normal(size=made.shape)
-        alone += direction.one_points(made[0], models[0]) < 0.05
-        together += direction.all_point(made, models) < 0.05
+        alone += direction.direction_chance(made[0], models[0]) < 0.05
+        together += direction.common_direction_chance(made, models) < 0.05
         scores.append(made)
     assert max(alone, together) <= binom.isf(1e-6, 100, 0.05)
     assert kstest(np.ravel(scores), "norm").pvalue > 1e-6
@@ -390,10 +392,10 @@ def test_noise_that_points_somewhere_is_noticed_whichever_its_law(law, name):
     rng, generator = Stream.insecure_from_seed(f"twins {law(40)}"), np.random.default_rng(0)
     x = np.array([direction.normal_scores(law(40).sample(rng), law(40)) for _ in range(3)])
     w = generator.normal(size=x.shape)
-    assert direction.all_point(x, w) > 1e-3
+    assert direction.common_direction_chance(x, w) > 1e-3
     turned = TWINS[name](x, w)
-    alone = min(direction.one_points(*pair) for pair in zip(turned, w, strict=True))
-    assert min(alone, direction.all_point(turned, w)) < private_inputs.TAIL
+    alone = min(direction.direction_chance(*pair) for pair in zip(turned, w, strict=True))
+    assert min(alone, direction.common_direction_chance(turned, w)) < private_inputs.TAIL
 
 
 def test_noise_of_a_few_units_has_no_direction_to_look_at():
@@ -450,7 +452,7 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
     X = np.zeros((4, 12))
     X[:, 0] = 1.0
     evidence = made.evidence()
-    objective = RegularisedLogistic(stated.stated(evidence).method.lam)
+    objective = RegularisedLogistic(stated.derive_parameters(evidence).method.lam)
     trained = minimise(objective, X, np.ones(4)).weights
     p, mine = evidence.views["north-1"].inputs
 
@@ -465,7 +467,7 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
 @pytest.mark.parametrize("law", ["knorm", "laplace"])
 def test_the_stated_power_is_the_measured_one(law):
     # Three parties of 48 weights with half the noise: the check says how often it notices, and so it is (p < 1e-6).
-    found = stated.Stated(PathakMean(0.1), Target(1, noise=law), Public(3, 48, 2), Grid(40, 64), None)
+    found = stated.DerivedParameters(PathakMean(0.1), Target(1, noise=law), Public(3, 48, 2), Grid(40, 64), None)
     rng = Stream.insecure_from_seed(f"power {law}")
 
     def caught(factor: Fraction) -> int:

@@ -23,8 +23,8 @@ from protocols.secure_sum.parameters import stage
 from protocols.secure_sum.values import Addends
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.derived_parameters import Stated, stated
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.derived_parameters import DerivedParameters, derive_parameters
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.privacy import rounds
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.data.federation import Federation, Public, Rows
@@ -158,14 +158,14 @@ def stated_of(
     d: int = 3,
     target: Target = ONE,
     among: Among = FIVE,
-) -> Stated:
+) -> DerivedParameters:
     """What a release of such a method by five parties, or others, states."""
     public = Public(among.parties, d, classes)
     form = method.shared(public, target, among, AnnouncedRows(MOST))
-    return Stated(method, target, public, form.grid, form, form.noise)
+    return DerivedParameters(method, target, public, form.grid, form, form.noise)
 
 
-FORMS: dict[str, Callable[[], Stated]] = {
+FORMS: dict[str, Callable[[], DerivedParameters]] = {
     "newton": lambda: stated_of(Newton()),
     "newton, addremove, d = 1": lambda: stated_of(Newton(adjacency="addremove"), d=1),
     "newton, six classes": lambda: stated_of(Newton(), classes=6),
@@ -178,15 +178,15 @@ FORMS: dict[str, Callable[[], Stated]] = {
 def test_each_form_gives_what_is_claimed_and_less_noise_does_not(name: str) -> None:
     """A tenth less of the noise in one block is too little."""
     found = FORMS[name]()
-    assert rounds.mechanism(found).status == "passed", rounds.mechanism(found)
-    bounds = rounds.bounds(found)
+    assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
+    bounds = rounds.sum_bounds(found)
     assert [bound.gradient for bound in bounds] == [step.bound for step in found.form.noise.steps]
     form, laws = found.form, found.form.noise.laws
 
     def lying(noise: SharedRounds) -> str:
         other = replace(form)  # with nothing that was computed of it
         other.__dict__["noise"] = noise
-        outcome = rounds.mechanism(replace(found, form=other, shared=noise))
+        outcome = rounds.check_rounds_mechanism(replace(found, form=other, shared=noise))
         assert outcome.status == "failed"
         return outcome.code
 
@@ -210,10 +210,10 @@ def test_in_a_circle_that_can_fail_no_curve_is_stated_and_the_target_counts() ->
     found = stated_of(Newton(), among=Among(300, 30, 15))
     stated = found.form.statement
     assert (stated.kind, stated.mu, stated.rho, stated.epsilon) == ("approx", None, None, 1.0)
-    assert rounds.mechanism(found).status == "passed", rounds.mechanism(found)
+    assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
     for less in ({"epsilon": 0.99}, {"delta": 1e-9}, {"kind": "none", "epsilon": None, "delta": 0.0}):
         found.form.__dict__["statement"] = replace(stated, **less)
-        assert rounds.mechanism(found).code == "statement.too_small"
+        assert rounds.check_rounds_mechanism(found).code == "statement.too_small"
 
 
 @pytest.mark.parametrize("wrong", ["sums that are not told from one", "a later sum charged as the first"])
@@ -222,12 +222,12 @@ def test_a_wrong_charge_in_the_code_that_made_the_run_is_found(wrong: str, monke
     if wrong == "sums that are not told from one":
         honest = RoundBound.laws
         monkeypatch.setattr(RoundBound, "laws", lambda step, mu_squared, honest_: honest(step, 8 * mu_squared, honest_))
-        outcome = rounds.mechanism(stated_of(Newton()))
+        outcome = rounds.check_rounds_mechanism(stated_of(Newton()))
     else:
         found = stated_of(Newton())
-        start, *later = rounds.bounds(found)
-        monkeypatch.setattr(rounds, "bounds", lambda found: (replace(start, start=False), *later))
-        outcome = rounds.mechanism(found)
+        start, *later = rounds.sum_bounds(found)
+        monkeypatch.setattr(rounds, "sum_bounds", lambda found: (replace(start, start=False), *later))
+        outcome = rounds.check_rounds_mechanism(found)
     assert (outcome.status, outcome.code) == ("failed", "noise.mu_too_large")
 
 
@@ -235,7 +235,7 @@ def test_a_record_bound_to_less_noise_in_one_sum_is_found(made: Folders, tmp_pat
     sums = made.evidence(views=False).session.parameters.as_dict()["sums"]
     length, text = sums[5][0]
     changed = [*sums[:5], [[length, text.rpartition("=")[0] + "=100/1"]], *sums[6:]]
-    forged = load(f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN)))
+    forged = load_evidence(f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN)))
     for check in ("mechanism", "agreed"):
         outcome = run(check, forged)
         assert (outcome.status, outcome.fault.fields["name"]) == ("failed", "sums")
@@ -348,6 +348,6 @@ def test_what_no_rows_contribute_is_found(name: str, evidence: Evidence) -> None
 
 
 def test_what_is_stated_is_what_was_bound(evidence: Evidence) -> None:
-    found = stated(evidence)
+    found = derive_parameters(evidence)
     assert isinstance(found.shared, SharedRounds)
     assert found.grid == Grid(14, evidence.session.parameters.ring_bits)

@@ -65,7 +65,7 @@ def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outco
     p = Parameters(names, made.among.colluders, made.among.dropouts, sums, made.grid.ring_bits)
     rng = Stream.insecure_from_seed("session")
     taking_part = execution.open_session(secure_sum.PROGRAM, p, rng)
-    setting = Setting(vanish={name: SealedCount(n) for name, n in vanish.items()})
+    setting = Setting(drop_outs={name: SealedCount(n) for name, n in vanish.items()})
     return execution.run_session(made.functionality, given, taking_part, rng=rng, setting=setting)
 
 

@@ -72,7 +72,7 @@ def computed(made: Any, parts: list[Addend], vanish: dict[str, SealedCount]) -> 
     among, rng = made.among, Stream.insecure_from_seed("protocol")
     p = Parameters(names, among.colluders, among.dropouts, (blocks,), made.grid.ring_bits)
     session = execution.open_session(secure_sum.PROGRAM, p, rng)
-    return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
+    return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(drop_outs=vanish))
 
 
 @pytest.mark.parametrize("classes", [2, pytest.param(4, marks=pytest.mark.slow)])

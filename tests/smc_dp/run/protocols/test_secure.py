@@ -84,7 +84,7 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
     parts = {
         who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
     }
-    setting = Setting(vanish=vanish)
+    setting = Setting(drop_outs=vanish)
     functionality, session = agreed.functionality, agreed.session(rng)
     secure = execution.run_session(functionality, list(parts.values()), session, rng=rng, setting=setting)
     assert secure.execution is not None
@@ -108,7 +108,7 @@ def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_noth
     found: list[tuple[str, ...]] = []
     for sent in range(9):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         try:
             secure = execution.run_session(
                 agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
@@ -133,7 +133,7 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         with pytest.raises(NoResultError) as stopped:
             execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
         assert stopped.value.dropped_out == ("north-1",)

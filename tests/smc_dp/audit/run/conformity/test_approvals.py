@@ -20,7 +20,7 @@ from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.checks import audit_run
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.methods.gradients.newton import Newton
@@ -60,8 +60,8 @@ def outcomes(folders: Folders, *, views: bool = True) -> dict[str, CheckOutcome]
 
 
 def approvals(run: Path) -> CheckOutcome:
-    (check,) = conformity.STUDY
-    return check.run(load(run))
+    (check,) = conformity.STUDY_CHECKS
+    return check.run(load_evidence(run))
 
 
 def test_everybody_approved_and_no_seconds_are_stated(folders: Folders) -> None:

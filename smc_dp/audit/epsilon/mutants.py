@@ -1,4 +1,4 @@
-"""Broken on purpose: mechanisms with a known fault, which the tests must find while the claim stays as it was.
+"""Mutants of mechanisms: each has a known fault, which the tests must find while the claim stays as it was.
 
 Nothing is protected by them, so they may draw with numpy, from a seed that the stream gives.
 """
@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.noise import KNorm
 
-TwinName: TypeAlias = Literal[
+MutantName: TypeAlias = Literal[
     "half-noise",
     "exponential-radius",
     "float-sampler",
@@ -28,7 +28,7 @@ TwinName: TypeAlias = Literal[
     "stripped",
 ]
 
-ABOUT: Mapping[TwinName, str] = MappingProxyType(
+MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
     {
         "half-noise": "the noise that belongs to twice the epsilon that is claimed",
         "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
@@ -40,23 +40,23 @@ ABOUT: Mapping[TwinName, str] = MappingProxyType(
         "stripped": "the noise of the smallest party, as that party sees the release: without it",
     }
 )
-OF_PROTOCOLS: tuple[TwinName, ...] = ("all-honest", "stripped")
-"""Those that are broken in who knows which noise, and so in a whole protocol only."""
+PROTOCOL_MUTANTS: tuple[MutantName, ...] = ("all-honest", "stripped")
+"""Mutants whose fault is who knows which noise, so that a whole protocol alone shows it."""
 _PARTIES = 5  # where there is no protocol beside the noise
 _SEED_BITS = 64
 
 
-class TwinSampler(Protocol):
-    """Noise for a vector, a number for each coordinate."""
+class MutantSampler(Protocol):
+    """Sampler of noise for a vector, one number for each coordinate."""
 
     def __call__(self, rng: Stream) -> Array:
-        """(dimension,)."""
+        """Draw the noise: (dimension,)."""
         ...
 
 
 @dataclass(frozen=True)
 class ExponentialRadius:
-    """A uniform direction times a length from the exponential law, rounded: right for dimension 1 only.
+    """Uniform direction times a length from the exponential distribution, rounded: right for dimension 1 only.
 
     In more dimensions its density is infinite at zero, and no epsilon holds.
     """
@@ -65,7 +65,7 @@ class ExponentialRadius:
     scale: float
 
     def __call__(self, rng: Stream) -> Array:
-        """Whole numbers: (dimension,)."""
+        """Draw the noise."""
         generator = np.random.default_rng(rng.bits(_SEED_BITS))
         direction = generator.normal(size=self.dimension)
         length = generator.exponential(self.scale)
@@ -75,12 +75,12 @@ class ExponentialRadius:
 
 @dataclass(frozen=True)
 class FloatSampler:
-    """-scale log(u) with a random sign, u a multiple of 2^-53: one number, and which floats it can be has holes."""
+    """-scale log(u) with a random sign, u a multiple of 2^-53: one float, whose set of values has holes."""
 
     scale: float
 
     def __call__(self, rng: Stream) -> Array:
-        """One float: (1,)."""
+        """Draw the noise."""
         u = (rng.bits(53) + 1) * 2.0**-53
         sign = 1.0 if rng.bits(1) else -1.0
         return np.array([sign * (self.scale * -np.log(u))])
@@ -88,12 +88,12 @@ class FloatSampler:
 
 @dataclass(frozen=True)
 class Multiples:
-    """K times a whole number whose law has the scale over K: all residues modulo K are those without noise."""
+    """K times integer noise of a Kth of the scale: all residues modulo K are those without noise."""
 
     dimension: int
     scale: Fraction
     parties: int = _PARTIES
 
     def __call__(self, rng: Stream) -> Array:
-        """Whole multiples of K: (dimension,)."""
+        """Draw the noise."""
         return np.array(KNorm(self.dimension, self.scale / self.parties).sample(rng), dtype=np.float64) * self.parties
