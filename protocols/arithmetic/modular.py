@@ -97,7 +97,7 @@ def random_prime(bits: int, rng: Stream, *, residue: int = 1, modulus: int = 2, 
 _ROUNDS = ((3072, 2), (2048, 3), (1536, 4), (1024, 6), (512, 13), (224, 32))
 
 
-def rounds(bits: int) -> int:
+def miller_rabin_rounds(bits: int) -> int:
     """Return the number of Miller-Rabin rounds that a random odd number of this length has to pass, with bases of our
     own.
 
@@ -114,7 +114,7 @@ def rounds(bits: int) -> int:
 def _passes(x: int, bases: Stream) -> bool:
     # A first round to the base 2 costs less than others, and nearly no composite gets beyond it.
     return bool(gmpy2.is_strong_prp(x, 2)) and all(
-        gmpy2.is_strong_prp(x, 2 + bases.below(x - 3)) for _ in range(rounds(x.bit_length()))
+        gmpy2.is_strong_prp(x, 2 + bases.below(x - 3)) for _ in range(miller_rabin_rounds(x.bit_length()))
     )
 
 
@@ -256,7 +256,7 @@ public_base = lru_cache(maxsize=8)(FixedBase)
 _BLOCK = 8  # exponents that share buckets
 
 
-def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
+def powers_of_base(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
     """Return `[base ** e mod modulus for e in exponents]` for exponents >= 0, sharing the squarings of the base.
 
     One pass over the bits multiplies base**(2**i) into the bucket of the column of bits that the exponents have at

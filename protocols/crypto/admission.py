@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.hashed import residues
+from protocols.crypto.hashed import hash_to_residues
 from protocols.crypto.paillier import PrivateKey, PublicKey
 from protocols.errors import Fault
 
@@ -67,4 +67,4 @@ def _batch_holds(roots: Sequence[int], points: Sequence[int], n: int, rng: Strea
 
 
 def _points(key: PublicKey, context: bytes) -> list[int]:
-    return residues(b"smc-dp admission" + hashlib.sha256(context).digest(), key.n, POINTS)
+    return hash_to_residues(b"smc-dp admission" + hashlib.sha256(context).digest(), key.n, POINTS)

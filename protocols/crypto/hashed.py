@@ -7,7 +7,7 @@ import hashlib
 _SLACK_BYTES = 16  # beyond n, which make the reduction mod n uniform up to 2**-128
 
 
-def residues(label: bytes, n: int, count: int) -> list[int]:
+def hash_to_residues(label: bytes, n: int, count: int) -> list[int]:
     """Return `count` numbers, uniform mod n, that the label and n determine."""
     size = (n.bit_length() + 7) // 8
     seed = hashlib.sha256(hashlib.sha256(label).digest() + n.to_bytes(size, "big")).digest()

@@ -39,7 +39,7 @@ import phe
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.hashed import residues
+from protocols.crypto.hashed import hash_to_residues
 from protocols.errors import DecodeError, LocalError
 
 RANDOMISER_SLACK = 64  # bits by which a full r exceeds n: the statistical distance from uniform is 2**-64
@@ -110,7 +110,7 @@ class PublicKey:
     @cached_property
     def h(self) -> int:
         """Base h = -x**2 mod n for an x that is a hash of n."""
-        (x,) = residues(b"smc-dp h", self.n, 1)
+        (x,) = hash_to_residues(b"smc-dp h", self.n, 1)
         return -x * x % self.n
 
     @cached_property
@@ -159,7 +159,7 @@ class PublicKey:
 
     def scale(self, c: Ciphertext, factors: Sequence[int]) -> list[Ciphertext]:
         """Return ciphertexts of D(c) * k for every k >= 0 of `factors`; stale, for k can be found by trying."""
-        return [Ciphertext(self.n, x) for x in modular.powers(self._mine(c), factors, self.n_square)]
+        return [Ciphertext(self.n, x) for x in modular.powers_of_base(self._mine(c), factors, self.n_square)]
 
     def admit(self, value: int) -> Ciphertext:
         """Return the received value as a ciphertext; raise `DecodeError` unless it is a unit of symbol +1, as ours

@@ -3,8 +3,8 @@ parties, while up to D parties drop out.
 
 In outline after Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine Learning" (CCS 2017), and
 Bell et al. (CCS 2020). `parameters.py` has the inequalities, `messages.py` lists the conversation, `setup.py`,
-`sums.py` and `complete.py` hold it, `graph.py` and `seating.py` put many parties in a circle, `ideal.py` says what it
-is worth, and `NOTES.md` has the theorem and its proof.
+`sums.py` and `complete.py` hold it, `graph.py` and `neighbour_graph.py` put many parties in a sparse graph, `ideal.py`
+says what it is worth, and `NOTES.md` has the theorem and its proof.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from protocols import curator as with_curator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind
 from protocols.runtime.session import Greeting, KeptValues, Program
-from protocols.secure_sum import complete, dealing, seating, setup, sums
+from protocols.secure_sum import complete, dealing, neighbour_graph, setup, sums
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
 from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
-from protocols.secure_sum.publishing import broken_commitment, publish
-from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, joined
+from protocols.secure_sum.publishing import broken_commitment, publish_sums
+from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, join_addends
 
 
 async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums:
     """Run P_j: numbers and noise in, later ones as answers to queries; the sums out, and who is in them."""
-    mine = joined(p, mine, *later)
-    vault = await me.stage(seating.party if p.degree else setup.party, p, name=SETUP)
+    mine = join_addends(p, mine, *later)
+    vault = await me.stage(neighbour_graph.party if p.degree else setup.party, p, name=SETUP)
     if p.output == SHARES:
         mine = _known(me, p, vault, mine, 0)
         return Sums((await me.stage(complete.publisher, p, vault, mine, 0, name=stage(0), replaces=True),), ())
@@ -41,16 +41,16 @@ def _known(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> 
     """Return what the party knows with its addends of sum r, which it asks for where it did not know them
     beforehand.
     """
-    return mine if r < mine.count else joined(p, mine, me.ask(vault.values))
+    return mine if r < mine.count else join_addends(p, mine, me.ask(vault.values))
 
 
 async def curator(me: Endpoint, p: Parameters) -> Sums:
     """Run Charlie, whom nobody trusts: no input; the sums out, and who is in them."""
-    book = await me.stage(seating.curator if p.degree else setup.curator, p, name=SETUP)
+    book = await me.stage(neighbour_graph.curator if p.degree else setup.curator, p, name=SETUP)
     one = sums.curator if p.D else complete.curator
     for r in range(p.R):
         book = await me.stage(one, p, book, r, name=stage(r), replaces=True)
-    return await me.stage(publish, p, book, replaces=True)
+    return await me.stage(publish_sums, p, book, replaces=True)
 
 
 def participants(p: Parameters) -> dict[str, Kind]:
@@ -93,7 +93,7 @@ PROGRAM = Program(
     Parameters,
     participants=participants,
     peers=peers,
-    greeting=Greeting(MaskKeys, dealing.greeting),
+    greeting=Greeting(MaskKeys, dealing.make_greeting),
     statements=STATEMENTS,
     broken_commitment=broken_commitment,
     widths=widths,

@@ -38,7 +38,7 @@ class Neighbourhood:
 
 
 @lru_cache(maxsize=64)
-def best(K: int, t: int, D: int, R: int, degree: int) -> Neighbourhood:
+def best_neighbourhood(K: int, t: int, D: int, R: int, degree: int) -> Neighbourhood:
     """Return the neighbourhood of this degree whose threshold fails least, for K parties of whom t collude while D drop
     out in each of R sums. Who colludes and who drops out does not depend on the order.
     """
@@ -53,20 +53,20 @@ def best(K: int, t: int, D: int, R: int, degree: int) -> Neighbourhood:
 
 
 @lru_cache(maxsize=64)
-def least(K: int, t: int, D: int, R: int) -> Neighbourhood | None:
+def least_neighbourhood(K: int, t: int, D: int, R: int) -> Neighbourhood | None:
     """Return the neighbourhood of the least degree that fails with a probability of at most 2^-40; None where there is
     none.
     """
     low, high = LEAST_DEGREE - 2, min(MOST_DEGREE, (K - 1) // 2 * 2)
-    if high < LEAST_DEGREE or t + D >= K or best(K, t, D, R, high).failure > MOST_FAILURE:
+    if high < LEAST_DEGREE or t + D >= K or best_neighbourhood(K, t, D, R, high).failure > MOST_FAILURE:
         return None
     while high - low > 2:  # each degree that it takes was looked at, so that nothing rests on the order of the bounds
         middle = (low + high) // 4 * 2
-        if best(K, t, D, R, middle).failure <= MOST_FAILURE:
+        if best_neighbourhood(K, t, D, R, middle).failure <= MOST_FAILURE:
             high = middle
         else:
             low = middle
-    return best(K, t, D, R, high)
+    return best_neighbourhood(K, t, D, R, high)
 
 
 def most_dropouts(K: int, t: int, R: int) -> int:
@@ -74,7 +74,7 @@ def most_dropouts(K: int, t: int, R: int) -> int:
     low, high = 0, K - t
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if least(K, t, middle, R) is None else (middle, high)
+        low, high = (low, middle) if least_neighbourhood(K, t, middle, R) is None else (middle, high)
     return low
 
 
@@ -91,13 +91,13 @@ def _at_least(among: int, marked: int, drawn: int) -> list[int]:
 # The circle itself.
 
 
-def leaf(index: int, greeting: bytes, coin: bytes) -> bytes:
+def greeting_leaf(index: int, greeting: bytes, coin: bytes) -> bytes:
     """Return the leaf of a party in the tree that the order is made of: over its greeting and its coin."""
     place = index.to_bytes(_INDEX_BYTES, "big")
     return hashlib.sha256(b"smc-dp sum coin leaf\0" + place + greeting + coin).digest()
 
 
-def circle(session: bytes, root: bytes, K: int) -> tuple[int, ...]:
+def draw_order(session: bytes, root: bytes, K: int) -> tuple[int, ...]:
     """Return the parties in the order in which they stand in the circle."""
     return permutation.drawn(hashlib.sha256(b"smc-dp sum circle\0" + session + root).digest(), K)
 
@@ -111,7 +111,7 @@ def neighbours(degree: int, order: Sequence[int], place: int) -> tuple[int, ...]
     return tuple(order[i % len(order)] for i in beside)
 
 
-def everybodys(degree: int, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+def all_neighbours(degree: int, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the neighbours of every party, by party."""
     found: list[tuple[int, ...]] = [()] * len(order)
     for place, index in enumerate(order):
@@ -119,6 +119,6 @@ def everybodys(degree: int, order: Sequence[int]) -> tuple[tuple[int, ...], ...]
     return tuple(found)
 
 
-def slot(degree: int, at: int) -> int:
+def share_number(degree: int, at: int) -> int:
     """Return which share of its neighbour number `at` a party holds: if that stands before it, it stands after that."""
     return degree - 1 - at

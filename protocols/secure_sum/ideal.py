@@ -40,11 +40,11 @@ from protocols.runtime.claims import (
     Unknown,
 )
 from protocols.runtime.message import Message
-from protocols.secure_sum import asked, complaints, dealing, graph, masks
-from protocols.secure_sum.boundary import LIMITATIONS
+from protocols.secure_sum import complaints, dealing, graph, leakage_model, masks
+from protocols.secure_sum.limitations import LIMITATIONS
 from protocols.secure_sum.messages import Accused, Shares
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
-from protocols.secure_sum.values import Addends, Held, joined
+from protocols.secure_sum.values import Addends, Held, join_addends
 
 _STRENGTH = (
     "that no party goes back to an old state, that X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as "
@@ -55,18 +55,18 @@ _STRENGTH = (
 ASSUMPTIONS = f"that who deviates is fixed from the start, {_STRENGTH}"
 
 
-IN_A_CIRCLE = (
+SPARSE_GRAPH_ASSUMPTIONS = (
     "that Charlie and these parties keep to the protocol, that who they are, and who vanishes, was fixed before the "
     "coins of the circle in which each party shares masks with {degree} neighbours, {threshold} of whom can open its "
     "seeds, and does not depend on it, that AES-256-CCM is secure authenticated encryption, "
 )
 
 
-def assumed(p: Parameters) -> str:
+def assumptions(p: Parameters) -> str:
     """Return what is assumed under these parameters."""
     if not p.degree:
         return ASSUMPTIONS
-    return IN_A_CIRCLE.format(degree=p.degree, threshold=p.T) + _STRENGTH
+    return SPARSE_GRAPH_ASSUMPTIONS.format(degree=p.degree, threshold=p.T) + _STRENGTH
 
 
 def distance(p: Parameters) -> Fraction | None:
@@ -74,7 +74,7 @@ def distance(p: Parameters) -> Fraction | None:
     return p.failure if p.degree else None
 
 
-def keeps(p: Parameters) -> bool:
+def is_semi_honest(p: Parameters) -> bool:
     """Return whether the claim is about semi-honest coalitions alone: it is in a sparse graph."""
     return bool(p.degree)
 
@@ -109,7 +109,7 @@ def simulate_with_charlie(
     survivors = [i for i in range(p.K) if i not in gone]
     if not p.D:
         return _simulate_closed(p, members, own, honest, rng)
-    dealt = [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+    dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
     near = _seats(p, rng)
     covers = _Covers(p, members, dealt, near, rng)
     found = simulate_parties(p, members, rng, covers)
@@ -122,7 +122,7 @@ def simulate_with_charlie(
         keys = [masking.public_key(of.s[r]) for of in dealt]
         for i in survivors:
             seats = near[i] if near else ()
-            y += masks.blind(p, numbers[i], context, i, dealt[i].b[r], dealt[i].s[r], keys, seats)
+            y += masks.mask_openly(p, numbers[i], context, i, dealt[i].b[r], dealt[i].s[r], keys, seats)
         for holder in survivors:
             opened += [of[r].b if i in survivors else of[r].s for i, of in covers.held(holder)]
     every = [x for i in range(p.K) for x in covers.dealt_by(i)]
@@ -133,7 +133,7 @@ def _simulate_closed(
     p: Parameters, members: Collection[int], own: Mapping[int, Addends], honest: Sequence[Vector], rng: Stream
 ) -> Readings:
     """Simulate the same view where nobody may drop out, and nothing is opened."""
-    secrets = [dealing.closed(rng.fork(f"dealer {i}")) for i in range(p.K)]
+    secrets = [dealing.closed_secret(rng.fork(f"dealer {i}")) for i in range(p.K)]
     keys = [masking.closed_key(secret) for secret in secrets]
     pairs = [masking.closed_pairs(secret, i, keys) for i, secret in enumerate(secrets)]
     y: list[int] = []
@@ -141,7 +141,7 @@ def _simulate_closed(
         numbers = _dummies(p, [i for i in range(p.K) if i not in members], S, rng)
         numbers |= {i: _added(p, own[i], r) for i in members}
         context = rng.bytes(masking.DIGEST_BYTES)
-        y += [x for i in range(p.K) for x in masks.cover(p, numbers[i], context, pairs[i])]
+        y += [x for i in range(p.K) for x in masks.mask_closed(p, numbers[i], context, pairs[i])]
         pairs = [masking.closed_after(of_one) for of_one in pairs]
     return {"Masked.y": y}
 
@@ -153,7 +153,7 @@ def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, large
     if not p.D:
         return {}
     if larger is None:
-        dealt = [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+        dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
         larger = _Covers(p, members, dealt, _seats(p, rng), rng)
     if p.degree:
         return _numbers({"Passed.shares": [x for j in members for x in larger.passed_to(j)]})
@@ -163,7 +163,9 @@ def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, large
 
 def _seats(p: Parameters, rng: Stream) -> tuple[tuple[int, ...], ...]:
     """Draw everybody's neighbours in a sparse graph, in an order of its own."""
-    return graph.everybodys(p.degree, graph.circle(b"", rng.bytes(masking.DIGEST_BYTES), p.K)) if p.degree else ()
+    return (
+        graph.all_neighbours(p.degree, graph.draw_order(b"", rng.bytes(masking.DIGEST_BYTES), p.K)) if p.degree else ()
+    )
 
 
 class _Covers:
@@ -188,7 +190,7 @@ class _Covers:
         if not self._near:
             return [(i, of.shares[holder]) for i, of in enumerate(self._dealt)]
         at_each = enumerate(self._near[holder])
-        return [(i, self._dealt[i].shares[graph.slot(self._p.degree, at)]) for at, i in at_each]
+        return [(i, self._dealt[i].shares[graph.share_number(self._p.degree, at)]) for at, i in at_each]
 
     def dealt_by(self, dealer: int) -> Sequence[bytes]:
         """Return what a party sends to Charlie for its neighbours; nothing in the complete graph."""
@@ -196,12 +198,12 @@ class _Covers:
 
     def passed_to(self, holder: int) -> Sequence[bytes]:
         """Return what Charlie passes on to a party."""
-        return dealing.passed_on(self._p, self._near[holder], [self._made[i] for i in range(self._p.K)])
+        return dealing.shares_passed_on(self._p, self._near[holder], [self._made[i] for i in range(self._p.K)])
 
     def _covered(self, dealer: int) -> tuple[bytes, ...]:
         beside = self._near[dealer]
         agreed = {i: masking.agree(self._dealt[dealer].box, masking.public_key(self._dealt[i].box)) for i in beside}
-        real = dealing.covered(self._context, dealer, agreed, self._dealt[dealer])
+        real = dealing.encrypt_shares(self._context, dealer, agreed, self._dealt[dealer])
         open_to = [i in self._members or dealer in self._members for i in beside]
         return tuple(x if known else self._rng.bytes(len(x)) for x, known in zip(real, open_to, strict=True))
 
@@ -236,7 +238,7 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     return given if p.output == SHARES else {**given, CURATOR_NAME: (p,)}
 
 
-def at_home(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def split_answers(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Split a party's inputs: it knows what it adds to the first sum, and asks for its addends of the others."""
     if len(given) < 2:
         return given, ()
@@ -254,12 +256,15 @@ def _unknowns(p: Parameters, name: str, unknown: Unknown) -> tuple[Vector, ...]:
     return tuple(found)
 
 
-def given(
+def functionality_values(
     p: Parameters, inputs: Inputs, said: Sequence[tuple[str, Message]], members: Collection[str]
 ) -> Mapping[str, int]:
     """Return what the functionality gives a coalition, coordinate by coordinate over all sums that were reached."""
     addends = {name: inputs[name][1] for name in p.parties}
-    sums = (functionality(p, addends, r, parties) for r, parties in enumerate(asked.took_part(p, said, members)))
+    sums = (
+        functionality(p, addends, r, parties)
+        for r, parties in enumerate(leakage_model.members_of_sums(p, said, members))
+    )
     return {f"S({i})": x for i, x in enumerate((x for S in sums for x in S), start=1)}
 
 
@@ -273,14 +278,14 @@ def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
     )
 
 
-def gathered(p: Parameters, given: tuple[Any, ...]) -> tuple[Any, ...]:
+def join_inputs(p: Parameters, given: tuple[Any, ...]) -> tuple[Any, ...]:
     """Join what a party knew and what it asked for as one input; Charlie has none."""
-    return given if len(given) < 2 else (given[0], joined(p, *given[1:]))
+    return given if len(given) < 2 else (given[0], join_addends(p, *given[1:]))
 
 
 def agrees(p: Parameters, given: Inputs, published: Mapping[str, Any]) -> bool:
     """Return whether the published sums are those of what their members added."""
-    addends = {name: joined(p, *given[name][1:]) for name in p.parties}
+    addends = {name: join_addends(p, *given[name][1:]) for name in p.parties}
     if p.output == SHARES:
         total = p.ring.add_vectors(*(share.y for share in published.values()))
         return total == functionality(p, addends, 0, range(p.K))
@@ -294,8 +299,8 @@ MODEL = Model(
     inputs,
     (),
     lambda p: (),
-    asked.sample,
-    asked.outcomes,
+    leakage_model.sample_session,
+    leakage_model.addend_outcomes,
     Hygiene(
         8 * masking.SECRET_BYTES,
         hygiene_masks,
@@ -304,13 +309,13 @@ MODEL = Model(
         agrees,
         lambda p: p.ring_bits,
         lambda p: p.output != SHARES,
-        gathered,
+        join_inputs,
     ),
-    drop_outs=asked.vanishing,
-    given=given,
-    profiles=asked.profiles,
-    split_answers=at_home,
-    detour=Detour(Accused, Shares, complaints.spoilt),
+    drop_outs=leakage_model.possible_dropouts,
+    given=functionality_values,
+    profiles=leakage_model.profiles,
+    split_answers=split_answers,
+    detour=Detour(Accused, Shares, complaints.wrong_shares),
 )
 
 # How the claim is tried.
@@ -368,7 +373,7 @@ def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callab
     return simulated
 
 
-def leaving(p: Parameters) -> Mapping[str, int]:
+def dropout_points(p: Parameters) -> Mapping[str, int]:
     """Return how many messages the last party sends before it drops out: its greeting, its shares and `Ready`; in a
     sparse graph its greeting, its coin and the shares.
     """
@@ -389,11 +394,11 @@ CLAIM = Claim(
         small,
         worlds,
         lambda p, found: found,
-        drop_out_trials=DropOutTrials(leaving, simulation_of_the_rest),
+        drop_out_trials=DropOutTrials(dropout_points, simulation_of_the_rest),
         sessions=SESSIONS,
     ),
     assumptions=ASSUMPTIONS,
-    assumed=assumed,
+    assumed=assumptions,
     distance=distance,
-    keeps=keeps,
+    keeps=is_semi_honest,
 )

@@ -15,19 +15,19 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Vault
 
 
-def hide(p: Parameters, vault: Vault, z: Vector, context: bytes, index: int, r: int) -> Vector:
+def mask_vector(p: Parameters, vault: Vault, z: Vector, context: bytes, index: int, r: int) -> Vector:
     """Return y of party `index` in sum r, for its numbers and noise z."""
     if not p.D:
-        return cover(p, z, context, vault.pairs)
+        return mask_closed(p, z, context, vault.pairs)
     secrets = vault.of(r)
-    return blind(p, z, context, index, secrets.b, secrets.s, vault.keyed(r), vault.near)
+    return mask_openly(p, z, context, index, secrets.b, secrets.s, vault.keyed(r), vault.near)
 
 
 KeysOfParties = Mapping[int, bytes] | Sequence[bytes]
 """Mask keys by party."""
 
 
-def blind(
+def mask_openly(
     p: Parameters,
     z: Vector,
     context: bytes,
@@ -46,7 +46,7 @@ def blind(
     return p.ring.add_vectors(z, masking.combined(plus, minus, len(z), p.width))
 
 
-def cover(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) -> Vector:
+def mask_closed(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) -> Vector:
     """Return y of a party for its numbers and noise z, where nobody may drop out: z under the masks of all its
     pairs.
     """
@@ -58,7 +58,7 @@ def cover(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) 
     return p.ring.add_vectors(z, masking.combined(with_these(later), with_these(earlier), len(z), p.width))
 
 
-def lift(
+def unmask_sum(
     p: Parameters,
     context: bytes,
     y: Mapping[int, Vector],

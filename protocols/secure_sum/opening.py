@@ -34,7 +34,7 @@ class OpeningFault:
     shows: bool
 
 
-def fault(
+def opening_fault(
     p: Parameters,
     session: bytes,
     greetings: Mapping[str, Greeted[MaskKeys]],
@@ -42,14 +42,14 @@ def fault(
     attested: Attested,
 ) -> OpeningFault | None:
     """Return why the published sums are not those of the masked inputs; None if they are."""
-    if found := roster.fault(p, greetings):
+    if found := roster.mask_key_fault(p, greetings):
         name, unusable = found
         return OpeningFault(unusable.within(name or ""), False)
-    g, keys, query = roster.digest(p, greetings), roster.keys(p, greetings), roster.first_query(session)
+    g, keys, query = roster.greetings_digest(p, greetings), roster.mask_keys(p, greetings), roster.first_query(session)
     start = 0
     for r in range(p.R):
         S = published.S[start : start + p.length(r)]
-        at = roster.context(session, g, r, query)
+        at = roster.sum_context(session, g, r, query)
         opening = _of_sum(p, published, r, start)
         wrong = _of_members(p, published.members[r]) or _of_signatures(
             p, r, at, published.members[r], opening, attested
@@ -88,7 +88,7 @@ def _of_signatures(
     if not p.D:
         return None
     masked = {i: (digests[i], opening.inputs[i]) for i in U}
-    agreed = Agreed(r, at, members, roster.inputs(masked))
+    agreed = Agreed(r, at, members, roster.inputs_digest(masked))
     signers = [i for i in U if attested(p.parties[i], agreed, opening.agreed[i])]
     for i, name in enumerate(p.parties):
         if i not in signers and any(opening.agreed[i]):
@@ -119,7 +119,7 @@ def _of_values(
                 True,
             )
     seeds = dict(enumerate(opening.seeds))
-    if masks.lift(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
+    if masks.unmask_sum(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
         return OpeningFault(Fault("sum.other_value"), True)
     return None
 

@@ -94,7 +94,7 @@ class Parameters:
                 raise LocalError("dropouts.outside", most=most, parties=K, colluders=t, got=D)
             return
         if not self.degree:
-            found = graph.least(K, t, D, R)
+            found = graph.least_neighbourhood(K, t, D, R)
             if found is None:
                 most = graph.most_dropouts(K, t, R)
                 raise LocalError("dropouts.outside", most=most, parties=K, colluders=t, got=D)
@@ -107,7 +107,7 @@ class Parameters:
 
     @property
     def _neighbourhood(self) -> Neighbourhood:
-        return graph.best(self.K, self.t, self.D, self.R, self.degree)
+        return graph.best_neighbourhood(self.K, self.t, self.D, self.R, self.degree)
 
     @property
     def failure(self) -> Fraction:

@@ -13,7 +13,7 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Book, Sums
 
 
-async def publish(me: Endpoint, p: Parameters, book: Book) -> Sums:
+async def publish_sums(me: Endpoint, p: Parameters, book: Book) -> Sums:
     """Publish the sums; Charlie learns nothing more."""
     vault = book.vault
     S = tuple(x for value in vault.values for x in value)

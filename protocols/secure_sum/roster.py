@@ -15,12 +15,12 @@ from protocols.secure_sum.parameters import Parameters
 _NUMBER_BYTES = 4
 
 
-def digest(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> bytes:
+def greetings_digest(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> bytes:
     """Return g: the digest of what every party greeted with, in their order."""
     return hashlib.sha256(b"".join(greetings[name].digest for name in p.parties)).digest()
 
 
-def keys(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[tuple[bytes, ...], ...]:
+def mask_keys(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[tuple[bytes, ...], ...]:
     """Return the mask keys by sum and party; with D = 0 there is one for all sums, for none is ever opened."""
     said = [greetings[name].message.keys for name in p.parties]
     if not p.D:
@@ -28,7 +28,7 @@ def keys(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[tup
     return tuple(tuple(own[r] for own in said) for r in range(p.R))
 
 
-def fault(
+def mask_key_fault(
     p: Parameters,
     greetings: Mapping[str, Greeted[MaskKeys]],
     agreeing: Callable[[bytes], bytes | None] = masking.agreeing,
@@ -53,26 +53,26 @@ def fault(
     return None
 
 
-def check(
+def check_mask_keys(
     me: Endpoint,
     p: Parameters,
     greetings: Mapping[str, Greeted[MaskKeys]],
     agreeing: Callable[[bytes], bytes | None] = masking.agreeing,
 ) -> None:
     """Stop, or refuse the one at fault, where a mask key cannot be used."""
-    if found := fault(p, greetings, agreeing):
+    if found := mask_key_fault(p, greetings, agreeing):
         culprit, why = found
         if culprit is None:
             me.stop(why)
         me.refuse(culprit, why)
 
 
-def context(session: bytes, roster: bytes, r: int, query: bytes) -> bytes:
+def sum_context(session: bytes, roster: bytes, r: int, query: bytes) -> bytes:
     """Return the context of sum r, to which its masks and all that is signed of it are bound."""
     return hashlib.sha256(b"smc-dp sum context\0" + session + roster + _number(r) + query).digest()
 
 
-def under(session: bytes, root: bytes) -> bytes:
+def shares_context(session: bytes, root: bytes) -> bytes:
     """Return the context of shares that go through Charlie."""
     return hashlib.sha256(b"smc-dp sum shares\0" + session + root).digest()
 
@@ -88,7 +88,7 @@ def next_query(p: Parameters, session: bytes, r: int, query: bytes, members: int
     return hashlib.sha256(b"smc-dp sum query\0" + said).digest()
 
 
-def inputs(masked: Mapping[int, tuple[bytes, bytes]]) -> bytes:
+def inputs_digest(masked: Mapping[int, tuple[bytes, bytes]]) -> bytes:
     """Return the digest of the masked inputs of all survivors: none of them can be another once a seed has been opened.
 
     Of each its digest and its sender's signature. Everybody reads this, and T parties know all masks: without the
@@ -97,7 +97,7 @@ def inputs(masked: Mapping[int, tuple[bytes, bytes]]) -> bytes:
     return hashlib.sha256(b"".join(_number(i) + b"".join(masked[i]) for i in sorted(masked))).digest()
 
 
-def missing(names: Sequence[str], members: Sequence[int]) -> tuple[str, ...]:
+def missing_parties(names: Sequence[str], members: Sequence[int]) -> tuple[str, ...]:
     """Return the parties that are not on a list."""
     return tuple(name for i, name in enumerate(names) if i not in members)
 

@@ -22,9 +22,9 @@ UNSIGNED = bytes(SIGNATURE_BYTES)
 
 async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
     """Run P_j, who learns S_r and who took part."""
-    at = steps.context(me, vault, r)
+    at = steps.own_context(me, vault, r)
     # 2. the masked input
-    steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
+    steps.send_masked(me, p, at, steps.masked_input(me, p, vault, mine, r, at))
     # 3., 4. one list of survivors, signed if it can be
     listed = await me.receive(me.curator, Survivors)
     U = _listed(me, p, listed)
@@ -39,21 +39,21 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
     if len(_signers(me, p, agreed, signatures, U or range(p.K))) < p.Q:
         me.refuse(me.curator, "survivors.too_few_signatures")
     if me.index not in U:
-        me.refund(steps.label(r))
+        me.refund(steps.charge_label(r))
     if not U:
         me.stop("sum.given_up", sum=r)
     # 6. one kind of share for each party, by the list that I have signed
     if me.index in U:
-        me.send(me.curator, unmasking.unmask(p, vault, r, U))
+        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))
     # 7.
-    return await steps.result(me, p, vault, r, at, listed.members)
+    return await steps.receive_result(me, p, vault, r, at, listed.members)
 
 
 async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
     """Run Charlie, who learns S_r and who took part."""
-    at = steps.context(me, book.vault, r)
+    at = steps.own_context(me, book.vault, r)
     # 2.
-    inputs = steps.admitted(me, p, at, await me.collect(p.parties, Masked))
+    inputs = steps.admit_inputs(me, p, at, await me.collect(p.parties, Masked))
     U = tuple(sorted(inputs))
     if len(U) < p.fewest:
         await _given_up(me, p, book, r, at, len(U))
@@ -65,8 +65,8 @@ async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
     opened = await me.collect(_names(p, U), Unmask)
     seeds = _opened(me, p, book, r, U, opened)
     # 7.
-    S = masks.lift(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r], book.near)
-    return steps.announce(me, p, book, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
+    S = masks.unmask_sum(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r], book.near)
+    return steps.announce_result(me, p, book, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
 
 
 # What a party does.
@@ -97,7 +97,7 @@ def _signers(
 def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: Mapping[int, Masked]) -> Listed:
     """Send the one list of survivors of this sum to all (step 3)."""
     masked = {i: (masking.digest(m.y, p.width), m.signature) for i, m in inputs.items()}
-    listed = Listed(at, p.listed(U), roster.inputs(masked))
+    listed = Listed(at, p.listed(U), roster.inputs_digest(masked))
     me.broadcast(p.parties, Survivors(at, listed.members, listed.inputs, me.attest(listed)))
     return listed
 
@@ -149,12 +149,12 @@ def _opened(
     good: dict[int, dict[int, bytes]] = {i: {} for i in range(p.K)}
     for name, unmask in got.items():
         holder = p.parties.index(name)
-        wrong = unmasking.not_dealt(p, book, r, holder, U, unmask)
+        wrong = unmasking.dealers_of_other_shares(p, book, r, holder, U, unmask)
         if wrong:
             me.doubt(name, "shares.not_dealt_to_holder", dealers=_names(p, wrong))
         for at, i in enumerate(book.dealers(holder)):
             if i not in wrong:
-                good[i][graph.slot(p.degree, at) if book.near else holder] = unmask.shares[at]
+                good[i][graph.share_number(p.degree, at) if book.near else holder] = unmask.shares[at]
     return {i: _secret(me, p, book, r, i, i in U, shares) for i, shares in good.items()}
 
 
@@ -164,7 +164,7 @@ def _secret(
     name, what = p.parties[dealer], "seed" if survived else "mask key"
     if len(shares) < p.T:
         me.stop("sum.too_few_shares", got=len(shares), what=what, dealer=name, sum=r, wanted=p.T)
-    opened, at_once = unmasking.secret(p, book, r, dealer, survived, shares, me.rng)
+    opened, at_once = unmasking.open_secret(p, book, r, dealer, survived, shares, me.rng)
     if opened is None:
         me.stop("sum.shares_of_another_secret", dealer=name, what=what)
     if not at_once:

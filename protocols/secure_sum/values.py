@@ -31,7 +31,7 @@ class Addends:
         return Addends((*spent, *self.numbers[len(spent) :]), (*spent, *self.noise[len(spent) :]))
 
 
-def joined(p: Parameters, *given: Addends) -> Addends:
+def join_addends(p: Parameters, *given: Addends) -> Addends:
     """Join what a party knew beforehand, and what it was given for the sums after those.
 
     Raises `LocalError` unless there are as many numbers, and as much noise, as each of the first sums has, or none

@@ -12,7 +12,7 @@ from protocols.secure_sum.messages import Masked, PublishedShare, Survivors
 from protocols.secure_sum.parameters import SHARES, Block, Parameters, most_dropouts
 
 
-def sample(K: int) -> Parameters:
+def sample_session(K: int) -> Parameters:
     """Return K parties, of whom one may drop out if any may, with as many colluders as that leaves; two sums of two
     lengths.
     """
@@ -32,18 +32,20 @@ def profiles(p: Parameters) -> tuple[Parameters, ...]:
     return (*((full, *published) if p.D else published), *circle)
 
 
-def vanishing(p: Parameters) -> tuple[str, ...]:
+def possible_dropouts(p: Parameters) -> tuple[str, ...]:
     """Return the parties whose drop-out is looked at: every party, for Charlie can only tell less."""
     return p.parties
 
 
-def outcomes(p: Parameters, j: int) -> Mapping[str, tuple[str, ...]]:
+def addend_outcomes(p: Parameters, j: int) -> Mapping[str, tuple[str, ...]]:
     """Return what each party adds, noise included, as sums of unknowns."""
     parties, places = range(1, p.K + 1), range(1, p.numbers + 1)
     return {f"z_{i}({place})": (f"x_{i}({place})", f"E_{i}({place})") for i in parties for place in places}
 
 
-def took_part(p: Parameters, said: Sequence[tuple[str, Message]], members: Collection[str]) -> list[tuple[int, ...]]:
+def members_of_sums(
+    p: Parameters, said: Sequence[tuple[str, Message]], members: Collection[str]
+) -> list[tuple[int, ...]]:
     """Return the members of each sum that was reached: those whom Charlie lists, or all.
 
     With D = 0 all have to have masked what they add, but for those who help Charlie, and can do it whenever they like.

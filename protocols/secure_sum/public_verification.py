@@ -21,7 +21,7 @@ _SharesHeld = dict[tuple[int, int, bool], dict[int, bytes]]
 """By dealer, sum, and whether they are of its seed or of its mask key: the shares of its holders."""
 
 
-def published(
+def published_fault(
     p: Parameters, session: bytes, greetings: _Greetings, said: Mapping[str, Any], attested: Attested
 ) -> Violation | None:
     """Return what is wrong with the opening that Charlie published."""
@@ -29,18 +29,18 @@ def published(
     if not isinstance(opened, PublishedOpening):
         missing = Fault("sum.not_published")
         return Violation(missing, None if opened is None else CURATOR_NAME)
-    found = opening.fault(p, session, greetings, opened, attested)
+    found = opening.opening_fault(p, session, greetings, opened, attested)
     return None if found is None else Violation(found.fault, CURATOR_NAME if found.shows else None)
 
 
-def needs(p: Parameters, said: Mapping[str, Any]) -> Iterator[RequiredMessage]:
+def required_inputs(p: Parameters, said: Mapping[str, Any]) -> Iterator[RequiredMessage]:
     """Yield the masked input of each member of each published sum; raise `LocalError` for a list of strangers."""
     opened = said.get(CURATOR_NAME)
     for r, listed in enumerate(() if opened is None else opened.members):
         yield from (RequiredMessage(p.parties[i], CURATOR_NAME, Masked.__name__, stage(r)) for i in p.members(listed))
 
 
-def contradicted(
+def contradicted_statement(
     p: Parameters,
     session: bytes,
     greetings: _Greetings,
@@ -52,10 +52,10 @@ def contradicted(
     if opened is None:
         return None
     signed = [message for name, message in statements if name == CURATOR_NAME]
-    g, query, start = roster.digest(p, greetings), roster.first_query(session), 0
+    g, query, start = roster.greetings_digest(p, greetings), roster.first_query(session), 0
     for r, members in enumerate(opened.members):
         S = opened.S[start : start + p.length(r)]
-        at, digest = roster.context(session, g, r, query), masking.digest(S, p.width)
+        at, digest = roster.sum_context(session, g, r, query), masking.digest(S, p.width)
         for message in (message for message in signed if message.context == at):
             other = isinstance(message, Ended) and message.digest != digest
             if other or message.members != members:
@@ -64,7 +64,7 @@ def contradicted(
     return None
 
 
-def told(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> Violation | None:
+def false_dealer(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> Violation | None:
     """Return the dealer of T shares that it committed to and that do not open what it greeted with; None in a sparse
     graph, where greetings do not show who is whose neighbour.
     """
@@ -72,7 +72,7 @@ def told(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessag
         return None
     for (dealer, r, of_seed), shares in sorted(_dealt(p, greetings, letters).items()):
         for chosen in _enough(p, shares):
-            if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.opened(chosen)):
+            if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.seed_of_shares(chosen)):
                 name = p.parties[dealer]
                 false_shares = Fault(
                     "sum.false_shares", {"name": name, "what": "seed" if of_seed else "mask key", "sum": r}
@@ -98,7 +98,10 @@ def _given(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> It
         return
     dealer, holder = p.parties.index(letter.sender), p.parties.index(letter.to)
     held = [Held(b, s) for b, s in zip(letter.message.b, letter.message.s, strict=True)]
-    if dealing.root(dealing.tree(dealer, holder, held)) == greetings[letter.sender].message.leaves[holder]:
+    if (
+        dealing.merkle_root(dealing.share_leaves(dealer, holder, held))
+        == greetings[letter.sender].message.leaves[holder]
+    ):
         yield from ((dealer, holder, r, of_sum) for r, of_sum in enumerate(held))
 
 
@@ -131,4 +134,6 @@ def _is_verifiable(p: Parameters) -> bool:
     return p.verifiable
 
 
-CHECKABLE = PublicVerification(_is_verifiable, published, told, needs, contradicted)
+PUBLIC_VERIFICATION = PublicVerification(
+    _is_verifiable, published_fault, false_dealer, required_inputs, contradicted_statement
+)

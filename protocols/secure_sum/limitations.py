@@ -30,7 +30,7 @@ def with_shares_enough(p: Parameters) -> Coalitions:
     return ((*parties, CURATOR_NAME), parties) if p.verifiable else ((*parties, CURATOR_NAME),)
 
 
-def one_addend(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
+def addend_of_victim(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
     """Compute what the next party added to the first sum, noise included: T shares of its seed and of its secret mask
     key take all masks off its masked input.
     """
@@ -38,11 +38,11 @@ def one_addend(p: Parameters, views: Sequence[View], published: Mapping[str, Any
     victim = _victim(p, views)
     name = p.parties[victim]
     held = {p.parties.index(view.name): _read(view, Shares, name) for view in parties[: p.T]}
-    b = dealing.opened({holder: shares.b[0] for holder, shares in held.items()})
-    s = dealing.opened({holder: shares.s[0] for holder, shares in held.items()})
+    b = dealing.seed_of_shares({holder: shares.b[0] for holder, shares in held.items()})
+    s = dealing.seed_of_shares({holder: shares.s[0] for holder, shares in held.items()})
     vault = next(x for x in reversed(parties[0].results) if isinstance(x, Vault))
     y, context = _masked(p, views, published, victim)
-    blinds = masks.blind(p, (0,) * p.length(0), context, victim, b, s, vault.keys[0])
+    blinds = masks.mask_openly(p, (0,) * p.length(0), context, victim, b, s, vault.keys[0])
     return p.ring.subtract_vectors(y, blinds)
 
 
@@ -51,7 +51,7 @@ def all_but_one(p: Parameters) -> Coalitions:
     return () if p.output == SHARES or p.t >= p.K - 1 else ((*p.parties[:-1], CURATOR_NAME),)
 
 
-def the_others(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
+def addend_of_the_last(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
     """Compute what the others added to the first sum, noise included: the sum less what these added."""
     (said,) = published.values()
     mine = [_input(view) for view in views if view.name != CURATOR_NAME]
@@ -96,12 +96,12 @@ LIMITATIONS = (
     Limitation(
         "Charlie with T or more parties can take the masks off what a single party added, of which only that party's "
         "own share of the noise is left; where masked inputs are published, T parties can without him.",
-        Attack(with_shares_enough, one_addend, _true_addend),
+        Attack(with_shares_enough, addend_of_victim, _true_addend),
     ),
     Limitation(
         "More than t parties with Charlie leave fewer honest shares of the noise than were counted; all but one leave "
         "the last one's alone.",
-        Attack(all_but_one, the_others, _true_addend),
+        Attack(all_but_one, addend_of_the_last, _true_addend),
     ),
     Limitation(
         "Where each party shares masks with its neighbours in a circle alone, nothing is claimed against a Charlie, or "
