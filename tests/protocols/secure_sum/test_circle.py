@@ -92,7 +92,7 @@ def torn_too_often(made: Any) -> list[tuple[int, int, int]]:
     """
     found, shapes = [], [(size, k) for size in range(5, 10) for k in range(4, size, 2)]
     for K, k, n in ((*shape, n) for shape in shapes for n in range(shape[0])):
-        near = made.everybodys(k, range(K))
+        near = made.all_neighbours(k, range(K))
         torn = sum(not connected(near, set(range(K)).difference(out)) for out in combinations(range(K), n))
         one, two = (made.best(K, n, 0, R, k).failure for R in (1, 2))
         found += [(K, k, n)] * (Fraction(torn, comb(K, n)) > two - one)
