@@ -94,7 +94,7 @@ def torn_too_often(made: Any) -> list[tuple[int, int, int]]:
     for K, k, n in ((*shape, n) for shape in shapes for n in range(shape[0])):
         near = made.all_neighbours(k, range(K))
         torn = sum(not connected(near, set(range(K)).difference(out)) for out in combinations(range(K), n))
-        one, two = (made.best(K, n, 0, R, k).failure for R in (1, 2))
+        one, two = (made.best_neighbourhood(K, n, 0, R, k).failure for R in (1, 2))
         found += [(K, k, n)] * (Fraction(torn, comb(K, n)) > two - one)
     return found
 
@@ -104,7 +104,7 @@ def test_the_circle_is_torn_no_more_often_than_the_bound_says() -> None:
     uncut = copied(Patch("graph", "Fraction(worst, pairs) + apart", "Fraction(worst, pairs)")).graph
     assert torn_too_often(graph) == []
     assert torn_too_often(uncut)
-    assert [made.least(1000, 0, 300, 1).degree for made in (graph, uncut)] == [34, 32]
+    assert [made.least_neighbourhood(1000, 0, 300, 1).degree for made in (graph, uncut)] == [34, 32]
 
 
 @pytest.mark.parametrize(

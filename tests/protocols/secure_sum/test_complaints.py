@@ -51,8 +51,8 @@ def answer(
     """What a member discloses, to the complaints that it was told or to these."""
     k, m = c.code.complaints, c.code.messages
     every = tuple(said(c, name, "Accused").accused if every is None else every)
-    shares = tuple(change(k.disclosed(c.p, every, c.p.parties.index(name), c.dealt(name))))
-    signed = c.sign(name, m.Disclosure(c.roster(), k.digest(c.p, every), k.shares_digest(shares)))
+    shares = tuple(change(k.shares_to_disclose(c.p, every, c.p.parties.index(name), c.dealt(name))))
+    signed = c.sign(name, m.Disclosure(c.roster(), k.complaints_digest(c.p, every), k.shares_digest(shares)))
     return m.Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signed)
 
 
