@@ -19,8 +19,8 @@ from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_att
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation
-from smc_dp.methods.collaborative.ofaa import Ofaa, with_printed_noise
-from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
+from smc_dp.methods.collaborative.ofaa import Ofaa, with_noise_as_published
+from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.privacy.target import Calibration, Target
 
 FEATURES, ROUNDS, SINGLES = 8, 25, 6
@@ -28,8 +28,8 @@ _ROWS = {Ofpa: 2000, Ofaa: 30_000}  # enough for the printed OFAA to have minima
 SHRINKS = 2 / sqrt(ROUNDS)  # twice what 1/sqrt T predicts
 _CODE: Mapping[tuple[type[Ofpa] | type[Ofaa], Calibration], tuple[StepCode, ...]] = MappingProxyType(
     {
-        (Ofpa, "paper"): (Ofpa.printed_party, printed_noise),
-        (Ofaa, "paper"): (Ofaa.answer, with_printed_noise),
+        (Ofpa, "paper"): (Ofpa.party_as_published, noise_as_published),
+        (Ofaa, "paper"): (Ofaa.answer, with_noise_as_published),
         (Ofpa, "proven"): (Ofpa.proven_party, Ofpa.perturbation),
         (Ofaa, "proven"): (Ofaa.functionality, Ofaa.finish),
     }

@@ -29,7 +29,7 @@ from smc_dp.attacks.attack import Variant, describe_attack
 from smc_dp.attacks.charlie_and_first import other_party_variant
 from smc_dp.attacks.sessions import PartySecret, draw_secrets, draw_sizes, message_from, run_program, stage_result
 from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, shared_weighted_sum
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 
 _PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
@@ -83,9 +83,9 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = shared_weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
+    form = shared_weighted_sum(ThreatModel(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
     n = [1 + size % ROW_CAP for size in draw_sizes(ADDING, rng)]
-    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.law.share(rng), 0]) for size in n]
+    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.distribution.share(rng), 0]) for size in n]
     seen = run_secure_sum(form, entered, rng)
     found = read_sum_sizes(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
     return found == Sizes(tuple(n), n.index(min(n)))

@@ -26,10 +26,10 @@ from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Public
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
-from smc_dp.privacy.distributed.laws import GammaShares
-from smc_dp.privacy.output import proven
+from smc_dp.privacy.distributed.share_distributions import GammaShares
+from smc_dp.privacy.output import calibrate_noise
 from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.target import Target
 
@@ -46,41 +46,41 @@ def estimate_size(released: Sequence[int], length_for_one_row: float) -> float:
 
 def _attacked(program: Program) -> Variant:
     printed = program is as_published.PROGRAM
-    method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
+    method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
     public = Public(1 + len(OTHERS), ADULT_DIMENSION, 2)
     copies = 1 + len(OTHERS) if printed else 1
 
     def trial(rng: Stream, key_bits: int) -> bool:
         n, w = _smallest(rng)
         secrets = [
-            PartySecret(size, model, method.law(target, size, public).sample(rng))
+            PartySecret(size, model, method.distribution(target, size, public).sample(rng))
             for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
         ]
-        law: Any = method.law(target, 1, public)
+        law: Any = method.distribution(target, 1, public)
         one_row = copies * ADULT_DIMENSION * float(law.scale)
         return _is_near(estimate_size(run_program(program, secrets, key_bits, rng).lifted, one_row), n)
 
-    code = (as_published.stage2_party, SmallestNoise.law) if printed else ()
+    code = (as_published.stage2_party, SmallestNoise.distribution) if printed else ()
     return Variant(*variant_names(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the length of noise that no size enters, with the factor at which the same division does best."""
-    noise = proven(Target(EPSILON), ADULT_DIMENSION, WeightedSum(LAM).sensitivity)
+    noise = calibrate_noise(Target(EPSILON), ADULT_DIMENSION, WeightedSum(LAM).sensitivity)
     n, w = _smallest(rng)
     models = zip((n, *OTHERS), (w, *_other_models()), strict=True)
     weighted = [[size * x for x in model] for size, model in models]
-    S = [sum(column) for column in zip(*weighted, noise.law.sample(rng), strict=True)]
+    S = [sum(column) for column in zip(*weighted, noise.distribution.sample(rng), strict=True)]
     middle = (FEWEST * MOST) ** 0.5
     return _is_near(estimate_size(S, middle * ADULT_DIMENSION * float(noise.sensitivity / EPSILON)), n)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the same division on the shares of all parties, whose scale no size enters either."""
-    form = shared_weighted_sum(Among(1 + len(OTHERS), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
+    form = shared_weighted_sum(ThreatModel(1 + len(OTHERS), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
     n, w = _smallest(rng)
     entered = [
-        PartySecret(size, [size * x for x in model], form.noise.law.share(rng))
+        PartySecret(size, [size * x for x in model], form.noise.distribution.share(rng))
         for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
     ]
     middle = (FEWEST * MOST) ** 0.5
@@ -89,8 +89,8 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
 
 def _usual_length(form: SharedWeightedSum) -> float:
     """Return the usual length of the sum of all shares: the root of d times the mean of all their V."""
-    law: Any = form.noise.law
-    return float(law.scale) * sqrt(2 * form.among.parties * float(law.shape) * ADULT_DIMENSION)
+    law: Any = form.noise.distribution
+    return float(law.scale) * sqrt(2 * form.threat_model.parties * float(law.shape) * ADULT_DIMENSION)
 
 
 def _is_near(estimate: float, n: int) -> bool:

@@ -13,8 +13,8 @@ from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
-from smc_dp.methods.collaborative.rounds import with_one
+from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
+from smc_dp.methods.collaborative.rounds import append_one
 from smc_dp.pages.blocks import Drawing
 from smc_dp.privacy.objective_perturbation import PerturbedObjective
 from smc_dp.privacy.target import Target
@@ -31,7 +31,7 @@ def recover_record(known: Rows, uploads: Array) -> tuple[Array, int]:
     known: the other n - 1 records. uploads: (T, d+1), that party's (w, alpha) of T rounds; with fewer than d rounds the
     shortest x that fits. Against uploads that are not minimisers of the printed objective the answer is a guess.
     """
-    scores = with_one(known.X) @ uploads.T
+    scores = append_one(known.X) @ uploads.T
     missing = -(scipy.special.expit(scores) - known.y[:, np.newaxis]).sum(axis=0)  # sigmoid - y of the last record
     label = int(np.median(missing) < 0)
     probability = np.clip(missing + label, _SMALLEST, 1 - _SMALLEST)
@@ -70,7 +70,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
 
     code: tuple[StepCode, ...] = (Ofpa.proven_party, PerturbedObjective.linear)
     if target.calibration == "paper":
-        code = (Ofpa.printed_party, printed_noise)
+        code = (Ofpa.party_as_published, noise_as_published)
     return Variant(name, "OFPA", words, "succeeds" if target.calibration == "paper" else "fails", trial, code=code)
 
 

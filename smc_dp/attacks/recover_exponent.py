@@ -77,7 +77,11 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
 
 def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
     """Draw the noise of a party of n rows in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
-    return SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", _GRID, PUBLIC_TAU).law(n).sample(rng)
+    return (
+        SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", _GRID, PUBLIC_TAU)
+        .distribution(n)
+        .sample(rng)
+    )
 
 
 def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) -> Variant:

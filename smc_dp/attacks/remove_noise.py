@@ -17,8 +17,8 @@ from protocols.secure_sum import steps
 from smc_dp.attacks.attack import Variant, describe_attack
 from smc_dp.attacks.sessions import PartySecret, draw_secrets, run_program, sum_of_models, variant_names
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
-from smc_dp.methods.sums.among import Among
-from smc_dp.privacy.distributed.laws import GammaShares
+from smc_dp.methods.sums.threat_model import ThreatModel
+from smc_dp.privacy.distributed.share_distributions import GammaShares
 
 PARTIES, DIMENSION = 3, 2
 
@@ -42,8 +42,8 @@ def _attacked(program: Program) -> Variant:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = shared_weighted_sum(Among(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
-    honest = [replace(s, eta=form.noise.law.share(rng)) for s in draw_secrets(PARTIES, DIMENSION, rng)]
+    form = shared_weighted_sum(ThreatModel(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
+    honest = [replace(s, eta=form.noise.distribution.share(rng)) for s in draw_secrets(PARTIES, DIMENSION, rng)]
     liar = rng.below(PARTIES)
     S = run_secure_sum(form, [without_rows_and_noise(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
     return sum_of_models(honest) == S

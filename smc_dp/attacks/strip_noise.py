@@ -29,11 +29,11 @@ from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.blocks import Drawing
-from smc_dp.privacy.distributed.laws import GammaShares
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.distributed.share_distributions import GammaShares
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.target import Target
 
 _SIZES = (326, 450, 700, 1030)
@@ -71,8 +71,8 @@ class Stripping:
 def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
     """Run a protocol in which every party tests whether the noise of the release is its own."""
     printed, K = program is as_published.PROGRAM, len(_SIZES)
-    method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
-    noise = [method.law(target, n, Public(K, ADULT_DIMENSION, 2)).sample(rng) for n in _SIZES]
+    method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
+    noise = [method.distribution(target, n, Public(K, ADULT_DIMENSION, 2)).sample(rng) for n in _SIZES]
     secrets = [PartySecret(n, w, eta) for n, w, eta in zip(_SIZES, _models(), noise, strict=True)]
     S = run_program(program, secrets, key_bits, rng).lifted
     copies = K if printed else 1  # the printed steps multiply the noise by K
@@ -82,8 +82,8 @@ def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping
 
 def strip_in_secure_sum(rng: Stream) -> Stripping:
     """Run a secure sum in which every party takes its own share of the noise off, without a test."""
-    form, numbers = shared_weighted_sum(Among(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
-    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
+    form, numbers = shared_weighted_sum(ThreatModel(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
+    secrets = [PartySecret(n, z, form.noise.distribution.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
     S = run_secure_sum(form, secrets, rng).lifted
     exact = [sum(column) for column in zip(*numbers, strict=True)]
     return Stripping(exact, S, tuple(subtract_noise(S, secret.eta) for secret in secrets))
@@ -107,7 +107,7 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     if not isinstance(model, LinearModel):
         raise TypeError("a weighted sum gives a linear model")
     S = [round(value * n * (1 << GRID.fraction_bits)) for value in (model.W[1] - model.W[0]).tolist()]
-    law = proven(target, ADULT_DIMENSION, method.sensitivity).law
+    law = calibrate_noise(target, ADULT_DIMENSION, method.sensitivity).distribution
     exact = np.array([sum(column) for column in zip(*_scaled(), strict=True)], dtype=float)
     tried = [strip_own_noise(S, w, law.sample(rng), n) for w in _models()]
     near = [x is not None and np.linalg.norm(np.array(x, dtype=float) - exact) < 1e-6 * 2**40 for x in tried]

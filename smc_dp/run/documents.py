@@ -49,7 +49,7 @@ from smc_dp.data.columns import (
     parse_iso_date,
 )
 from smc_dp.data.partition import check_names
-from smc_dp.methods.functionality import Vector, added
+from smc_dp.methods.functionality import Vector, add_vectors
 from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
@@ -279,7 +279,7 @@ class SharesFile(Document):
         if any(number >= modulus for share in shares for number in share):
             raise InputError("shares.above_modulus")
         half = modulus // 2
-        return tuple((total + half) % modulus - half for total in added(shares))
+        return tuple((total + half) % modulus - half for total in add_vectors(shares))
 
 
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from smc_dp.data.federation import Rows
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.methods.model import classify
-from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone
 from smc_dp.pages.blocks import Prose
 from smc_dp.run.release import PublishedRelease
 
@@ -34,7 +34,7 @@ class LocalComparison:
     rows: int
     release: float
     alone: float
-    planned: Outlook | None
+    planned: ExpectedAccuracy | None
 
     @property
     def chance(self) -> float:
@@ -44,7 +44,7 @@ class LocalComparison:
     @property
     def worse_than_planned(self) -> bool:
         """True where the site would do better alone, by more than the planned loss and chance."""
-        high = 0.0 if self.planned is None else self.planned.band.high
+        high = 0.0 if self.planned is None else self.planned.interval.high
         return self.alone - self.release > high + self.chance
 
     def as_dict(self) -> dict[str, Any]:
@@ -62,11 +62,13 @@ class LocalComparison:
             f"model alone {self.alone:.3f}, each row by a model that has not seen it."
         )
         if self.worse_than_planned:
-            high = (
-                "" if self.planned is None else f", {self.planned.band.high:.3f} if all had as many rows as this site"
+            planned = (
+                ""
+                if self.planned is None
+                else f", {self.planned.interval.high:.3f} if all had as many rows as this site"
             )
             yield Prose(
-                f"The release does worse than the own model alone, by more than noise was to cost{high}, and chance "
+                f"The release does worse than the own model alone, by more than noise was to cost{planned}, and chance "
                 "may add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` "
                 "say who is worth having, before you take part again.",
                 "run.worse_than_own_model",
@@ -94,5 +96,6 @@ def _alone(rows: Rows, method: Any, classes: int) -> float:
     fold, right = np.arange(len(rows)) % _FOLDS, 0.0
     for held in range(_FOLDS):
         out = fold == held
-        right += alone(Rows(rows.X[~out], rows.y[~out]), lam, Rows(rows.X[out], rows.y[out]), classes) * out.sum()
+        own = accuracy_alone(Rows(rows.X[~out], rows.y[~out]), lam, Rows(rows.X[out], rows.y[out]), classes)
+        right += own * out.sum()
     return float(right) / len(rows)

@@ -151,7 +151,7 @@ def run_protocol(
     protocol = settings.get("protocol")
     settled = RunSettings.from_options(**usual | settings).settle(
         len(prepared.federation.names), prepared.federation.classes, seeded=insecure_seed is not None,
-        as_published=protocol in PROTOCOLS and is_as_published(str(protocol)), made=made, target=wanted,
+        as_published=protocol in PROTOCOLS and is_as_published(str(protocol)), method=made, target=wanted,
     )  # fmt: skip
     agreed = settled.for_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)

@@ -23,16 +23,17 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
-from protocols.runtime.simulate import ChargeListener, MakeActors, SealedCount, Setting
+from protocols.runtime.simulate import SealedCount, Setting
+from protocols.runtime.worker import ChargeListener, MakeActors
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_labelled_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import Foreseeable
+from smc_dp.methods.method import HasSignal
 from smc_dp.methods.model import ReleasedModel, Weights, classify
-from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
@@ -118,24 +119,24 @@ class _Run:
         """Run one session and return its report; `charged` receives the names of charged parties."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        every = local_parties(data, agreement, self.rng)
-        check_parties(every)
+        parties = local_parties(data, agreement, self.rng)
+        check_parties(parties)
         charge = charge_of_run(agreement) if self.ledgers else None
         if self.ledgers and charge:
             self.ledgers.check(data.as_read, charge)
-        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(every))
-        contributions = _contributions(every, progress)
+        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(parties))
+        contributions = _contributions(parties, progress)
         own = self.rng.fork("protocol")
-        taking_part = agreement.session(own, self.identities, self.simulated)
+        opened = agreement.session(own, self.identities, self.simulated)
         with open_scratch(self.folder) as record:
             reserved = None
             if self.ledgers and charge:
-                key = run_key(taking_part.session.id, RELEASED)
+                key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
-            setting = self._setting(record, reserved, charged, _actor_maker(taking_part, every, own))
+            setting = self._setting(record, reserved, charged, _actor_maker(opened, parties, own))
             with accounted(reserved, harmless=ABORTS):
                 outcome = execution.run_session(
-                    agreement.functionality, contributions, taking_part, rng=own, setting=setting, progress=progress,
+                    agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
                 )  # fmt: skip
             with accounted(reserved):
                 return self._released(outcome, reserved)
@@ -157,7 +158,7 @@ class _Run:
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
         form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
+        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
@@ -318,9 +319,9 @@ def _comparison(
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
-        individual={name: alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
-        pooled=alone(federation.pooled(), lam, test, classes),
-        majority=majority(federation, test),
+        individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
+        pooled=accuracy_alone(federation.pooled(), lam, test, classes),
+        majority=majority_accuracy(federation, test),
         smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
         stated_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),

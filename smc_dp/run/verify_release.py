@@ -35,7 +35,7 @@ from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions,
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
 
-FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
+PUBLIC_LINE_MARK = f'"to":"{PUBLIC_NAME}"'.encode()
 """Mark of a line with a published message, as a transcript writes it."""
 _Line = TypeVar("_Line")
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
@@ -96,7 +96,7 @@ def _verified(folder: RunFiles, document: ReleaseFile, missing: Container[str]) 
 def _shares(found: PublishedRelease, recorded: ReleaseEvidence) -> SharesFile:
     """Return what shares.json would hold; InputError where somebody published no share."""
     try:
-        numbers = {name: said.y for name, said in recorded.said.items()}
+        numbers = {name: said.y for name, said in recorded.published_messages.items()}
     except (AttributeError, DecodeError) as error:
         raise InputError("transcript.no_share_published", why=str(error)) from None
     grid = found.agreement.grid
@@ -112,7 +112,7 @@ def read_release_evidence(content: bytes) -> ReleaseEvidence:
     head = read_head(_line(content, 0), TRANSCRIPT)
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
     most = _MOST_PUBLIC * len(session.names)
-    public = _envelopes(session, _marked(content, FOR_EVERYBODY, most))
+    public = _envelopes(session, _marked(content, PUBLIC_LINE_MARK, most))
     absent = {n: _parsed(line, n, read_absence) for n, line in _marked(content, _kind(ABSENT), most)}
     known = ReleaseEvidence(head, session, public, absent)
     try:

@@ -77,7 +77,7 @@ def write_corpus(corpus: Path) -> None:
     evidence = load_evidence(at.run, views=at.views)
     texts = [(at.run / name).read_bytes() for name in _FILES]
     lines = texts[2].split(b"\n")
-    public = [line for line in lines if verify_release.FOR_EVERYBODY in line]
+    public = [line for line in lines if verify_release.PUBLIC_LINE_MARK in line]
     view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
     envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
     kinds = len(_kinds())

@@ -46,7 +46,7 @@ from smc_dp.attacks.report_blocks import _HEADINGS, attack_sections, attack_verd
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Public
-from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
+from smc_dp.methods.hamm2016.votes import Soft, Vote, majority_labels
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.statistic import sensitivity, statistic_in_integers
@@ -380,7 +380,7 @@ def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, dr
     exact, right = [sum(column) for column in zip(*models, strict=True)], 0
     public = Public(len(sizes), len(exact), 2)
     for _ in range(draws):
-        noise = [method.law(target, n, public).sample(rng) for n in sizes]
+        noise = [method.distribution(target, n, public).sample(rng) for n in sizes]
         S = [w + e for w, e in zip(exact, noise[0], strict=True)]
         found = [strip_noise.strip_own_noise(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
         right += found == [exact, None, None, None]
@@ -393,7 +393,7 @@ def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, dr
 def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share() -> None:
     M, lam = vote_flip.PARTIES, vote_flip.LAM
     for_one, against = (vote_flip.tied_ensemble(side) for side in (1, -1))
-    assert (majority(for_one.counts) != majority(against.counts)).all()
+    assert (majority_labels(for_one.counts) != majority_labels(against.counts)).all()
 
     def moved(method: Vote | Soft) -> float:
         V = [method.train_from(parties).V[0] for parties in (for_one, against)]

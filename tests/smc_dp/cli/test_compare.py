@@ -14,7 +14,7 @@ import pytest
 
 import smc_dp
 from protocols.arithmetic.rng import Stream
-from smc_dp.cli.compare import FIGURES, compare
+from smc_dp.cli.compare import FIGURES, compare_methods
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
@@ -22,7 +22,7 @@ from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import defaults, runner
 from smc_dp.experiments.reproduce import papers
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
@@ -207,7 +207,7 @@ def learnt(argv: list[str], folder: Path) -> float:
 
 def test_the_first_example_learns(folder):
     """Clearly more than the share of the commonest class; its twin, as it was, without a lambda, does not."""
-    examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare.__doc__ or "")
+    examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare_methods.__doc__ or "")
     methods = (Path(smc_dp.__file__).parent / "methods" / "README.md").read_text()
     assert re.findall(r"^smc-dp (lab compare .+)$", methods, re.MULTILINE)[0] == examples[0]
     first = examples[0].partition(" --out")[0].split()
@@ -280,7 +280,7 @@ def test_each_method_has_its_own_noise_unless_one_is_asked_for():
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("calibration", ["proven", "paper"])
 def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibration):
-    """And the methods refuse every other: `laws` is what they do."""
+    """And the methods refuse every other: `noise_names` is what they do."""
     method = METHODS[name]
     if not method.calibrations:
         return
@@ -295,4 +295,4 @@ def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibrat
             return False
         return True
 
-    assert {n for n in get_args(NoiseName) if drawn(n)} == set(laws(method, calibration))
+    assert {n for n in get_args(NoiseName) if drawn(n)} == set(noise_names(method, calibration))

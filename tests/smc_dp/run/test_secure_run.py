@@ -212,7 +212,7 @@ def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Pa
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries][1:]
+    return [entry.state for entry in export.read_history(books.path(party)).entries][1:]
 
 
 @pytest.fixture

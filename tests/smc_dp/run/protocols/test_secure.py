@@ -23,9 +23,9 @@ from protocols.runtime.simulate import SealedCount, Setting
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Contribution, Rounds, Sum, SumWithShares, SumWithSmallestNoise, ideal
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, is_as_published, secure_method
@@ -41,7 +41,7 @@ SIZES = (12, 8, 20)
 def cases() -> Iterator[Any]:
     """Every method by the curator protocol, hardened and as printed, with all its calibrations and noises."""
     for protocol, calibration in product(PROTOCOLS_BY_METHOD["prr_mean"], METHODS["prr_mean"].calibrations):
-        for noise in laws(METHODS["prr_mean"], calibration):
+        for noise in noise_names(METHODS["prr_mean"], calibration):
             if noise != "gauss" and (calibration == "paper" or not is_as_published(protocol)):
                 yield pytest.param(protocol, calibration, noise, id=f"{protocol}-{calibration}-{noise}")
 
@@ -153,7 +153,7 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
         if protocols == ("secure_sum",):
             method: Any = METHODS[name]()
             target, rows = Target(1, noise=method.secure_noises[0]), AnnouncedRows(100, method.sizes)  # type: ignore[arg-type]
-            form = method.shared(known, target, Among(3, 1, 0), rows)
+            form = method.shared(known, target, ThreatModel(3, 1, 0), rows)
             p = SumTerms().program_parameters("secure_sum", form, ("A", "B", "C"), "")
             assert form.functionality == BINDINGS["secure_sum"].functionality(p)
             assert form.length == sum(length for blocks in form.sums for length, _ in blocks)
