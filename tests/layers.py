@@ -127,7 +127,6 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run"),
         *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
-        *("smc_dp.run.protocols",),
     ),
     "smc_dp.experiments": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy"),
