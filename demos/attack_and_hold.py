@@ -8,16 +8,18 @@ can stop. `smc-dp lab attack --all` measures all attacks that we know. Keys are 
 
 from __future__ import annotations
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed, messages
+from protocols.pathak2010 import as_published, messages
 from protocols.pathak2010.values import Halves, PartyKeys
+from protocols.runtime.claims import message_from, stage_result
 from protocols.runtime.session import Program
-from smc_dp.attacks.extract_randomiser import pi2_of_parties
-from smc_dp.attacks.link_sender import pi1_of_charlie
-from smc_dp.attacks.recover_exponent import noise_of
-from smc_dp.attacks.residues_mod_k import residues
-from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PartySecret, Played, left_behind, mail_from, play
+from smc_dp.attacks.extract_randomiser import guess_pi2
+from smc_dp.attacks.link_sender import guess_pi1
+from smc_dp.attacks.recover_exponent import recover_noise
+from smc_dp.attacks.residues_mod_k import read_residues
+from smc_dp.attacks.sessions import FinishedRun, PartySecret, run_program
 
 ROWS, NOISE = (900, 400, 120, 700), (-31_415, 2_718, 161_803, -14_142)
 MODELS = ([5, -7], [11, 13], [-2, 6], [8, 1])
@@ -26,27 +28,24 @@ SUM = [sum(column) for column in zip(*MODELS, strict=True)]
 ORDER = "which party stands where"
 
 
-def attacks(seen: Played, program: Program, rng: Stream) -> dict[str, tuple[object, object]]:
-    """What each attack answers, and the truth."""
-    hard, parties = program is HARDENED, seen.parameters.parties
-    keys, halves = left_behind(seen.party(0), PartyKeys), left_behind(seen.charlie, Halves)
-    slot, back = (messages.Slot, messages.Blinded) if hard else (as_printed.PrintedSlot, as_printed.PlainlyBlinded)
-    sent = [mail_from(seen.charlie, name, slot).a for name in parties]
-    returned = [mail_from(seen.views[name], "charlie", back).a for name in parties]
-    selected = messages.Selected if hard else as_printed.PrintedSelected
+def attacks(seen: FinishedRun, program: Program, rng: Stream) -> dict[str, tuple[object, object]]:
+    """Return the answer of each attack, and the truth."""
+    hard, parties = program is pathak2010.PROGRAM, seen.parameters.parties
+    keys, halves = stage_result(seen.party(0), PartyKeys), stage_result(seen.charlie, Halves)
+    slot, back = (messages.Slot, messages.Blinded) if hard else (as_published.PrintedSlot, as_published.PlainlyBlinded)
+    sent = [message_from(seen.charlie, name, slot).a for name in parties]
+    returned = [message_from(seen.views[name], "charlie", back).a for name in parties]
+    selected = messages.Selected if hard else as_published.PrintedSelected
     return {
-        f"Charlie, by senders: {ORDER} after pi_1": (pi1_of_charlie(seen.charlie, parties, rng), keys.pi1),
-        f"all parties, by randomisers: {ORDER} after pi_2": (
-            pi2_of_parties(keys.xi, sent, returned, rng),
-            halves.pi2,
-        ),
-        "P1, by search: the noise of P3": (noise_of(seen.party(0), "P3", selected), NOISE[2]),
-        "an outsider: the sum of all models mod 4": (residues(seen.lifted, 4), [x % 4 for x in SUM]),
+        f"Charlie, by senders: {ORDER} after pi_1": (guess_pi1(seen.charlie, parties, rng), keys.pi1),
+        f"all parties, by randomisers: {ORDER} after pi_2": (guess_pi2(keys.xi, sent, returned, rng), halves.pi2),
+        "P1, by search: the noise of P3": (recover_noise(seen.party(0), "P3", selected), NOISE[2]),
+        "an outsider: the sum of all models mod 4": (read_residues(seen.lifted, 4), [x % 4 for x in SUM]),
     }
 
 
 def shown(answer: object) -> str:
-    """An answer as a person reads it."""
+    """Return an answer as a person reads it."""
     return "nothing" if answer is None else str(answer.images if isinstance(answer, Permutation) else answer)
 
 
@@ -54,14 +53,15 @@ def main() -> None:
     """Run both, attack both."""
     rng = Stream.insecure_from_seed("attack and hold")
     print("Toy keys of 512 bits: INSECURE, for this demonstration only.")
-    for title, program in (("as printed, with r as a plaintext factor", PLAIN_BLINDING), ("hardened", HARDENED)):
-        seen = play(program, SECRETS, 512, rng.fork(title))
+    programs = {"as printed, with r as a plaintext factor": as_published.PLAIN_BLINDING, "hardened": pathak2010.PROGRAM}
+    for title, program in programs.items():
+        seen = run_program(program, SECRETS, 512, rng.fork(title))
         print(f"\nThe protocol {title}:")
         for who, (answer, truth) in attacks(seen, program, rng).items():
             print(f"  {who}: {shown(answer)}; the truth is {shown(truth)}: {'LOST' if answer == truth else 'holds'}")
-            if (answer == truth) != (program is PLAIN_BLINDING):
+            if (answer == truth) != (program is as_published.PLAIN_BLINDING):
                 raise SystemExit(f"{title}: the attack did not end as it should")
-        noise = [e if program is HARDENED else e * len(ROWS) for e in SECRETS[2].eta]
+        noise = [e if program is pathak2010.PROGRAM else e * len(ROWS) for e in SECRETS[2].eta]
         exact = [s - e for s, e in zip(seen.lifted, noise, strict=True)]
         print(f"  P3, the smallest, takes its own noise off and has the exact sum: {exact}. There is no fix here.")
         if exact != SUM:

@@ -12,7 +12,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import PROGRAM, Parameters, PartyInput, as_printed
+from protocols.pathak2010 import PROGRAM, Parameters, PartyInput, as_published
 from protocols.pathak2010.values import Halves
 from protocols.runtime.session import Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
@@ -22,26 +22,26 @@ P = Parameters(tuple(SIZES), dimension=2, key_bits=512)
 
 
 def run(program: Program, seed: int) -> Run:
-    """One session; each seed gives other keys and other permutations."""
+    """Run one session; each seed gives other keys and other permutations."""
     root = Stream.insecure_from_seed(seed)
     identities = {name: Identity.generate(root.fork(f"identity {name}")) for name in (*SIZES, CURATOR_NAME)}
     session = Session(program, P, {n: i.public for n, i in identities.items()}, root.fork("nonce").bytes(32))
-    make = as_printed.PrintedInput if program is as_printed.PROGRAM else PartyInput
+    make = as_published.PrintedInput if program is as_published.PROGRAM else PartyInput
     inputs = {name: (P, make(n, P.weights.vector([5, -7]), (1, 2))) for name, n in SIZES.items()}
     seeds = {name: root.fork(f"seed {name}") for name in identities}
     return simulate(session, identities, seeds, {**inputs, CURATOR_NAME: (P,)}, Setting(views=True))
 
 
 def addressees(seen: Run) -> dict[str, set[str]]:
-    """An eavesdropper, from headers alone: to whom each party writes in step 1.2; itself, if to nobody."""
+    """Return what an eavesdropper sees in headers: to whom each party writes in step 1.2; itself, if to nobody."""
     edges = [(x["from"], x["to"]) for x in seen.transcript.lines() if x["kind"] in ("PrintedShare", "Relay")]
     return {name: {to for sender, to in edges if sender == name} or {name} for name in SIZES}
 
 
 def culprit(seen: Run) -> str | None:
-    """Charlie: the smallest party, if senders name their places; he has j~ and pi_2 anyway."""
+    """Return Charlie's answer: the smallest party, if senders name their places; he has j~ and pi_2 anyway."""
     view = seen.views[CURATOR_NAME]
-    places = {sender: x.index for sender, x in view.mail if isinstance(x, as_printed.PrintedCuratorShare)}
+    places = {sender: x.index for sender, x in view.messages if isinstance(x, as_published.PrintedCuratorShare)}
     if not places:
         return None
     pi1 = Permutation(tuple(places[name] for name in SIZES))
@@ -51,14 +51,14 @@ def culprit(seen: Run) -> str | None:
 
 
 def headers(seen: Run) -> tuple[tuple[str, str, str, int], ...]:
-    """What is to be the same whatever pi_1 is."""
+    """Return the headers, which have to be the same whatever pi_1 is."""
     return tuple(sorted((x["from"], x["to"], x["kind"], x["size"]) for x in seen.transcript.lines()))
 
 
 def main() -> None:
     """Attack both protocols, then check both."""
     print("Toy keys of 512 bits: INSECURE, for this demonstration only.")
-    for title, program, leaks in (("as printed", as_printed.PROGRAM, True), ("hardened", PROGRAM, False)):
+    for title, program, leaks in (("as printed", as_published.PROGRAM, True), ("hardened", PROGRAM, False)):
         runs = [run(program, seed) for seed in range(1, 5)]
         secret = [r.views["north"].results[0].pi1 for r in runs]
         watched, named = addressees(runs[0]), culprit(runs[0])

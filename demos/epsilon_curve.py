@@ -40,7 +40,7 @@ def main() -> None:
     except InputError as missing:
         parser.exit(2, f"{missing}; a9a and a9a.t are on LIBSVM's data page, compress them with gzip\n")
     rows, test = data.federation.pooled(), data.test
-    dealt = {split: partition.deal(len(rows), partition.parse_split(split), 2010) for split in SPLITS if split}
+    dealt = {split: partition.split_rows(len(rows), partition.parse_split(split), 2010) for split in SPLITS if split}
     parties = {split: [rows.take(part) for part in dealt[split]] if split else [rows] for split in SPLITS}
     figure, axes = plt.subplots(1, len(PANELS), figsize=(13, 5), sharey=True, layout="constrained")
     x, constant, mean = [float(epsilon) for epsilon in EPSILONS], float(np.mean(test.y == 1)), {}
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def errors(models, test: Rows, target: Target, repeats: int):
-    """Test errors of releases, with the same directions of noise at every epsilon and calibration."""
+    """Return test errors of releases, with the same directions of noise at every epsilon and calibration."""
     rng = Stream.insecure_from_seed("figure 2")
     return np.array([1 - models.release(target, rng).model.accuracy(test) for _ in range(repeats)])
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer
 
 from smc_dp import audit_run, predict
-from smc_dp.deploy.store import StoreError, standing
+from smc_dp.deploy.store import StoreError, read_facts
 from smc_dp.privacy.ledger.ledger import Ledger
 
 SITES, KILLED, WHEN = ("north", "south", "west"), "south", "sum3"
@@ -41,7 +41,7 @@ SERVE = "serve study.toml --key charlie.key --credentials credentials --out run"
 
 
 def start(place: Path, name: str, line: str) -> subprocess.Popen[bytes]:
-    """A command of this organisation, in its folder; no variable tells it of anybody else."""
+    """Start a command of this organisation, in its folder; no variable tells it of anybody else."""
     own = {key: os.environ[key] for key in ("PATH", "PYTHONPATH") if key in os.environ} | {"HOME": str(place / name)}
     words = [sys.executable, "-m", "smc_dp.cli", *line.format(name).split()]
     with (place / f"{name}.log").open("ab") as log:
@@ -55,14 +55,14 @@ def ended(place: Path, running: dict[str, subprocess.Popen[bytes]]) -> None:
 
 
 def at(place: Path, names: Sequence[str], line: str) -> None:
-    """The same command at each of these organisations, to its end."""
+    """Run the same command at each of these organisations, to its end."""
     called = "NAME" if len(names) > 1 else names[0]
     print(f"{', '.join(names)}: smc-dp {' '.join(line.format(called).split())}")
     ended(place, {name: start(place, name, line) for name in names})
 
 
 def hand_over(place: Path, what: str, giver: str, takers: Sequence[str], called: str) -> None:
-    """By whatever way organisations have."""
+    """Hand a file or folder over, by whatever way organisations have."""
     print(f"  {giver} hands over {what.format('NAME')} to {', '.join(takers)}")
     for taker in takers:
         found = place / giver / what.format(taker)
@@ -70,7 +70,7 @@ def hand_over(place: Path, what: str, giver: str, takers: Sequence[str], called:
 
 
 def agree(place: Path, port: int) -> None:
-    """Rows, keys, a study, everybody's approval, and the relay's kit."""
+    """Prepare rows, keys, a study, everybody's approval, and the relay's kit."""
     bunch = load_breast_cancer()
     table = [[*map(repr, x), bunch.target_names[y]] for x, y in zip(bunch.data.tolist(), bunch.target, strict=True)]
     for n, name in enumerate(ALL):  # what lies at charlie are patients whom no hospital has
@@ -93,14 +93,14 @@ def agree(place: Path, port: int) -> None:
 
 
 def take_part(place: Path) -> None:
-    """All at once; one of them is killed, and goes on."""
+    """Run all at once; kill one of them, and run its command again."""
     at(place, ["relay"], "study open study.toml --kit kit")
     line = dict.fromkeys(SITES, JOIN) | {"charlie": SERVE}
     print(f"{', '.join(SITES)}: smc-dp {JOIN.format('NAME')}\ncharlie: smc-dp {SERVE}")
     running, stage = {name: start(place, name, line[name]) for name in ALL}, ""
     while stage < WHEN and running[KILLED].poll() is None:  # approvals, greetings, setup, sum0, sum1, ...
         with suppress(StoreError):  # as long as there is no state
-            stage = standing(place / KILLED / f"study.{KILLED}.state").get("stage", "")
+            stage = read_facts(place / KILLED / f"study.{KILLED}.state").get("stage", "")
         time.sleep(0.002)
     running[KILLED].kill()
     if running[KILLED].wait() != -signal.SIGKILL:
@@ -111,7 +111,7 @@ def take_part(place: Path) -> None:
 
 
 def look(place: Path) -> bool:
-    """What came out, and who has what."""
+    """Check the releases, the ledgers and the disks."""
     runs = [place / "charlie" / "run", *(place / name / f"study.{name}.state" / "run" for name in SITES)]
     pinned = {name: (place / name / f"{name}.pub").read_text().split()[-1] for name in ALL}
     (place / "identities.json").write_text(json.dumps(pinned))

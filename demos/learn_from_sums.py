@@ -33,7 +33,7 @@ def main() -> None:
     if there is None or found is None or cost is None or report.signal is None:
         raise SystemExit("the run does not say who took part, or what it was worth")
     print(f"What to expect: {report.signal:.3g}, where 3 is nothing and 100 nearly all of what there is to learn.")
-    print(f"Vanished on the way: {', '.join(there.vanished)}. The others came to an end:")
+    print(f"Vanished on the way: {', '.join(there.dropped_out)}. The others came to an end:")
     for stage in cost.by_stage:
         print(f"  {stage.stage:<11}{stage.messages:>4} messages, {stage.bytes:>9,} bytes")
     print(f"\nOf new images {found.accuracy:.1%} are read rightly; one guess for all would be right for", end=" ")
@@ -41,7 +41,7 @@ def main() -> None:
     print(f"One image of an office is protected, with epsilon {report.privacy.epsilon:g}, against")
     print(f"  {report.privacy.adversary}")
     print(f"An auditor who was not there {'accepts' if passed else 'refuses'} the record.")
-    if not passed or len(there.vanished) != 1 or found.accuracy < 3 * found.majority:
+    if not passed or len(there.dropped_out) != 1 or found.accuracy < 3 * found.majority:
         raise SystemExit("the demo is wrong: see above")
 
 

@@ -34,7 +34,7 @@ ward,radio,"1, Köln | 2, Bern",,,,y\nsmoker,yesno,,,,,y\nreadmitted,yesno,,,,,y
 
 
 def patients(name: str, count: int, seed: int) -> list[Patient]:
-    """Made-up rows: the old, the heavy and the smokers come back."""
+    """Make up rows: the old, the heavy and the smokers come back."""
     rng = np.random.default_rng(seed)
     ages, weights = rng.integers(18, 100, count), rng.integers(90, 240, count) / 2
     wards, smokes = rng.random((2, count)) < 0.4
@@ -46,7 +46,7 @@ def patients(name: str, count: int, seed: int) -> list[Patient]:
 def write(
     name: str, rows: list[Patient], mark: str, encoding: str, wards: tuple[str, str], words: tuple[str, str]
 ) -> None:
-    """A CSV file of a system with these words for levels; semicolons come with decimal commas and with gaps."""
+    """Write the CSV file of a system with these words for levels; semicolons come with decimal commas and gaps."""
     with open(name, "w", encoding=encoding, newline="") as file:
         out = csv.writer(file, delimiter=mark)
         out.writerow(COLUMNS)
@@ -56,7 +56,7 @@ def write(
 
 
 def export() -> None:
-    """What the systems of four places write."""
+    """Write the files of four places."""
     write("north.csv", patients("north", 900, 1), ";", "latin-1", WARDS, ("no", "YES"))
     Path("north.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\nencoding = "latin-1"\n')
     write("south.tsv", patients("south", 700, 2), "\t", "utf-8", ("1", "2"), ("0", "1"))
@@ -74,7 +74,7 @@ def shell(command: str, code: int = 0) -> None:
 
 
 def main() -> None:
-    """Draft, check, mend, plan, run, predict, check."""
+    """Draft, check, fill in, plan, run, predict, check."""
     export()
     Path("dictionary.csv").write_text(DICTIONARY)
     shell("bounds draft dictionary.csv --label readmitted --out bounds.toml")

@@ -18,21 +18,21 @@ import numpy as np
 
 import smc_dp
 from smc_dp import Federation, Rows
-from smc_dp.planning.report import answer
+from smc_dp.planning.report import recommendation_blocks
 
 SIZES = {"north": 5000, "south": 800, "clinic": 30}
 COLUMNS, RUNS = 12, 5
 
 
 def people(n: int, rng: np.random.Generator) -> Rows:
-    """Rows of twelve columns in the unit ball, of two classes that overlap."""
+    """Draw rows of twelve columns in the unit ball, of two classes that overlap."""
     y = rng.integers(0, 2, n)
     X = rng.normal(0, 1, (n, COLUMNS)) + np.outer(2 * y - 1, np.linspace(0.6, 0, COLUMNS))
     return Rows(np.hstack([X / 8, np.full((n, 1), 0.1)]).clip(-0.27, 0.27), y)
 
 
 def lost(sizes: Mapping[str, int], method: str, seed: int) -> tuple[float, float]:
-    """The accuracy lost to noise in one run, and the accuracy."""
+    """Return the accuracy lost to noise in one run, and the accuracy."""
     rng = np.random.default_rng(seed)
     parties = Federation(tuple(people(n, rng) for n in sizes.values()), classes=2, names=tuple(sizes))
     options = {"protocol": "linear"} if method == "prr_mean" else {}
@@ -48,7 +48,7 @@ def lost(sizes: Mapping[str, int], method: str, seed: int) -> tuple[float, float
 def main() -> None:
     """Plan, try, check."""
     plan = smc_dp.plan(SIZES, COLUMNS, method="prr_mean", protocol="linear")
-    print(*(said.text for said in answer(plan)), sep="\n")
+    print(*(said.text for said in recommendation_blocks(plan)), sep="\n")
     found, advised = plan.planned, plan.of("newton")
     if found.expected is None or found.without is None or advised.expected is None:
         raise SystemExit("the plan leaves nobody out")
@@ -62,8 +62,8 @@ def main() -> None:
     for name, (sizes, method, ahead) in tried.items():
         losses, accuracies = zip(*(lost(sizes, method, seed) for seed in range(RUNS)), strict=True)
         means[name] = sum(losses) / RUNS
-        held += sum(ahead.band.holds(one) for one in losses)
-        planned = f"{ahead.band.low:.2f} to {ahead.band.high:.2f}"
+        held += sum(one in ahead.interval for one in losses)
+        planned = f"{ahead.interval.low:.2f} to {ahead.interval.high:.2f}"
         print(f"{name:<26}{sum(accuracies) / RUNS:.3f}     {means[name]:6.3f}   {planned}")
     spoilt, mended, _ = means.values()
     print(f"\n{held} of {3 * RUNS} losses lie in the planned band.")

@@ -23,7 +23,7 @@ from pathlib import Path
 from protocols.runtime.diagram import arrows, mermaid
 from smc_dp import run_protocol
 from smc_dp.audit.run import conformity, report
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.sequence import sequence
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import write_new
@@ -40,7 +40,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run = options.run or fresh_run(Path(folder) / "run")
-        evidence = load(run)
+        evidence = load_evidence(run)
         if wrong := fault(evidence):
             raise SystemExit(wrong)
         lines = [evidence.head, *evidence.lines]
@@ -53,19 +53,19 @@ def main() -> None:
         forged = shutil.copytree(run, Path(folder) / "forged")
         text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
         (forged / TRANSCRIPT).write_text(text)
-        if not (caught := fault(load(forged))) or not caught.startswith(f"line {middle} "):
+        if not (caught := fault(load_evidence(forged))) or not caught.startswith(f"line {middle} "):
             raise SystemExit(f"line {middle} was changed, and the check says: {caught}")
         print(f"Chain and signatures hold over {len(lines)} lines; with one number changed, {caught}.", file=sys.stderr)
 
 
 def fault(evidence: Evidence) -> str | None:
-    """The first thing that is wrong with how the lines hang together."""
-    found = report.audit_evidence(evidence, conformity.LINKS).first_fault
+    """Return the first fault in the chain and signatures of the lines."""
+    found = report.audit_evidence(evidence, conformity.LINK_CHECKS).first_fault
     return f"line {found.outcome.line} {found.outcome.detail}" if found else None
 
 
 def fresh_run(run: Path) -> Path:
-    """A run made now."""
+    """Make a run now."""
     print("Three hospitals run the protocol at 3072 bits ...", file=sys.stderr)
     data = sources.dataset("breast_cancer", parties=3)
     run_protocol(data.federation, bounds=data.bounds, test=data.test, out=run)

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.ofpa_record_recovery import recover
-from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
+from smc_dp.attacks.ofpa_record_recovery import recover_record
+from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.pages.blocks import Page, Section
@@ -30,7 +30,7 @@ MADE = "Made by demos/recover_a_record.py, of made-up patients and noise from se
 
 
 def hospital(n: int, seed: int) -> Rows:
-    """Made-up patients in the unit ball."""
+    """Make up patients in the unit ball."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, FEATURES))
     X *= rng.uniform(0.4, 0.999, size=(n, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
@@ -54,7 +54,7 @@ def main() -> None:
             target = Target(epsilon, calibration, noise)
             trained = Ofpa(rounds=ROUNDS).train(federation)
             release = trained.release(target, Stream.insecure_from_seed(f"{epsilon}"))
-            x, label = recover(known, release.uploads[:, 0])
+            x, label = recover_record(known, release.uploads[:, 0])
             found[epsilon, title] = Recovery(f"{title}, epsilon {float(epsilon):g}".capitalize(), x, label)
             error = float(np.abs(x - secret).max())
             print(f"  epsilon = {float(epsilon):g}: {np.round(x, 6)}, label {label}; it is off by up to {error:.1g}")
@@ -62,7 +62,7 @@ def main() -> None:
                 raise SystemExit(f"{title}: the attack did not end as it should")
     if options.page:
         in_pairs = [found[at] for at in sorted(found)]
-        drawing = beside_the_secret(secret, int(rows.y[-1]), in_pairs)
+        drawing = draw_recoveries(secret, int(rows.y[-1]), in_pairs)
         write_page(
             options.page, Page("A record recovered", (Section("Both forms", (drawing,)),), made=(MADE,)), "--page"
         )

@@ -21,7 +21,7 @@ from protocols.crypto.identity import Identity
 from protocols.pathak2010 import PROGRAM, Parameters, PartyInput
 from protocols.pathak2010.ideal import functionality
 from protocols.runtime.actor import Actor
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import PUBLIC_NAME, Session
@@ -33,20 +33,20 @@ KILLS = 3
 
 
 def write(path: Path, content: bytes) -> None:
-    """There whole or not at all."""
+    """Write a file whole or not at all."""
     partial = path.with_suffix(".partial")
     partial.write_bytes(content)
     partial.rename(path)
 
 
 def session(folder: Path) -> Session:
-    """What all agreed on: each site pins the others' identities."""
+    """Return the agreed session: each site pins the others' identities."""
     known = json.loads((folder / "agreed.json").read_text())
     return Session(PROGRAM, P, {n: bytes.fromhex(known[n]) for n in NAMES}, bytes.fromhex(known["nonce"]))
 
 
 def mail(folder: Path, to: str, sender: str, first: int) -> list[Envelope]:
-    """What has come on one link, from this number on."""
+    """Return the envelopes on one link, from this number on."""
     found = []
     while (path := folder / "mail" / f"{sender} {to} {first + len(found)}").exists():
         found.append(Envelope.decode(path.read_bytes()))
@@ -109,7 +109,7 @@ def main(folder: Path) -> int:
         running["south"] = subprocess.Popen(start["south"])  # noqa: S603
     if any([process.wait() for process in running.values()]):
         return 1
-    board = Board(session(folder))
+    board = BulletinBoard(session(folder))
     for name in NAMES:
         for envelope in mail(folder, PUBLIC_NAME, name, 0):
             board.post(envelope)

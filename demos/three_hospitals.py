@@ -25,7 +25,7 @@ from smc_dp.run.release import SHARES
 
 
 def progress(stage: str, done: int, total: int) -> None:
-    """Called by the run."""
+    """Print the stages of a run."""
     if done == total:
         print(f"  {stage}: all {total} are there")
 
@@ -40,7 +40,7 @@ def main() -> None:
         run = Path(place) / "run"
         # epsilon = 1, lambda = 0.1, noise as proven, keys of 3072 bits: what is not said
         report = run_protocol(data.federation, bounds=data.bounds, test=data.test, out=run, progress=progress)
-        published = folder.read(run)  # from here on, what Dave has
+        published = folder.read_release(run)  # from here on, what Dave has
         document = json.loads((run / SHARES).read_text(encoding="utf-8"))
 
     shares = {name: [int(text) for text in texts] for name, texts in document["shares"].items()}
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def signed(value: int, modulus: int) -> int:
-    """The integer nearest to zero that is the value modulo the modulus."""
+    """Return the integer nearest to zero that is the value modulo the modulus."""
     return (value + modulus // 2) % modulus - modulus // 2
 
 

@@ -30,7 +30,7 @@ EPSILONS = (math.inf, 1.0, 0.2)
 
 
 def hospitals() -> tuple[dict[float, float], float]:
-    """Mean accuracy for each epsilon, and that of always answering the majority class."""
+    """Return the mean accuracy for each epsilon, and that of always answering the majority class."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :10]  # the means
     scaler = StandardScaler().fit(X[:100])  # public patients; a step fitted on private rows would give them away
@@ -52,7 +52,7 @@ def hospitals() -> tuple[dict[float, float], float]:
 
 
 def phones() -> float:
-    """The accuracy of a classifier of three classes on new rows."""
+    """Return the accuracy of a classifier of three classes on new rows."""
     X, y = make_blobs(6000, centers=[[0.5, 0.5], [-0.6, 0.2], [0.1, -0.6]], cluster_std=0.2, random_state=0)
     learners = [DecisionTreeClassifier(max_depth=3, random_state=0), GaussianNB()]  # they take turns
     estimator = EnsembleClassifier("soft_ss", learner=learners, epsilon=1.0, classes=[0, 1, 2])

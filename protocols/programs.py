@@ -1,4 +1,4 @@
-"""Every protocol of this package by the name that stands in its transcripts: an audit looks a transcript up here."""
+"""Registry of protocols by the name in their transcripts, for audits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from protocols.comparison.protocol import COMPARISON
 from protocols.errors import LocalError
 from protocols.linear.protocol import LINEAR
-from protocols.pathak2010.protocol import AS_PRINTED, HARDENED
+from protocols.pathak2010.protocol import AS_PUBLISHED, HARDENED
 from protocols.runtime.protocol import Protocol as Protocol
 from protocols.secure_sum.protocol import SECURE_SUM
 
@@ -16,7 +16,7 @@ PROTOCOLS = MappingProxyType(
         protocol.program.name: protocol
         for protocol in (
             HARDENED,
-            AS_PRINTED,
+            AS_PUBLISHED,
             COMPARISON,
             LINEAR,
             SECURE_SUM,
@@ -28,7 +28,7 @@ LAST_RELEASE = "0.1.0"
 """Version of this package that reads, audits and uses sessions of the protocols' earlier versions."""
 
 
-def find(name: str, version: int) -> Protocol:
+def find_protocol(name: str, version: int) -> Protocol:
     """Return the protocol of this name and version; raises `LocalError` when this code does not have it."""
     if name in PROTOCOLS and 0 < version < PROTOCOLS[name].program.version:
         raise LocalError("program.of_an_earlier_version", name=name, version=version, reads=LAST_RELEASE)

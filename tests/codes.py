@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 
-from protocols.errors import Fault, sentences
+from protocols.errors import Fault, load_sentences
 from smc_dp.core.errors import InputFault
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 MAKERS = re.compile(
-    r"[A-Za-z]*(Error|Warning|Fault)|refuse|stop|doubt|stated|_refused|_failed|passed|failed|not_possible|nothing_to_ask|unfinished"
+    r"[A-Za-z]*(Error|Warning|Fault)|refuse|stop|doubt|stated|_refused|_failed|passed|failed|not_possible|not_applicable|unfinished|make_fault|failed_message"
 )
 """Names of what makes a fault of a code: classes of errors, a role's refusals, and findings of an audit."""
 
@@ -48,7 +48,7 @@ class CodedCall:
 
 def catalogues() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the sentences of protocols and of `smc_dp`, by their codes."""
-    return sentences(Fault.PACKAGE), sentences(InputFault.PACKAGE)
+    return load_sentences(Fault.PACKAGE), load_sentences(InputFault.PACKAGE)
 
 
 def needed(sentence: str) -> frozenset[str]:
@@ -62,7 +62,8 @@ def _literal(node: ast.expr | None) -> str | None:
 
 def _fields(node: ast.Call) -> frozenset[str] | None:
     names = [keyword.arg for keyword in node.keywords]
-    for argument in node.args:
+    first = next(i for i, argument in enumerate(node.args) if CODE.fullmatch(_literal(argument) or ""))
+    for argument in node.args[first:]:  # what stands before the code says what it is about
         if isinstance(argument, ast.Dict):
             names += [_literal(key) for key in argument.keys]
         elif isinstance(argument, ast.Name):

@@ -45,10 +45,13 @@ SHARED: Mapping[str, tuple[str, ...]] = {
 }
 # Name of a file in a protocol's folder -> what it may import besides: claims, declarations and quotations are no roles.
 BY_FILE: Mapping[str, str] = {
-    **dict.fromkeys(("as_printed", "boundary", "checkable", "ideal", "noisy_sum_claims"), "protocols.runtime.claims"),
-    **dict.fromkeys(("conversation", "printed_conversation"), "protocols.runtime.conversation"),
+    **dict.fromkeys(
+        ("as_published", "ideal", "limitations", "noisy_sum_claims", "public_verification"),
+        "protocols.runtime.claims",
+    ),
+    **dict.fromkeys(("conversation", "conversation_as_published"), "protocols.runtime.conversation"),
     "protocol": "protocols.runtime.protocol",
-    "sentences": "protocols.runtime.quoted",
+    "sentences": "protocols.runtime.citations",
 }
 
 # Room of smc_dp, or a part of a room with rules of its own -> what it may import. The longest entry that fits decides.
@@ -124,7 +127,6 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run"),
         *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
-        *("smc_dp.run.protocols",),
     ),
     "smc_dp.experiments": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy"),
@@ -163,7 +165,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
 }
 COMMAND_LINE = "smc_dp.cli"
 
-# Folder of `protocols` -> the packages of others that it may import, beside the standard library.
+# Folder of `protocols` -> the packages of others that it may import, beside the standard library and what types need.
 LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "protocols": (),
     "protocols.arithmetic.modular": ("gmpy2",),
@@ -187,7 +189,7 @@ NEVER_IN_ROLES = {
     *("numpy", "gmpy2", "socket", "subprocess", "concurrent", "uuid"),
 }
 # Protocols whose roles compute in the open, which is what they are kept for.
-COMPUTES_IN_ROLES = ("protocols.pathak2010.as_printed",)
+COMPUTES_IN_ROLES = ("protocols.pathak2010.as_published",)
 # Who may log: files that see names, envelopes and charges. What a role may know is not among them, nor a role itself.
 # The connection to a relay only quiets the log of another library, and FLARE's jobs keep ours from FLARE's.
 LOGS = {
@@ -266,7 +268,7 @@ def called(node: ast.Call) -> str:
 
 def known(top: str, module: str) -> bool:
     """Return whether this package of others may be imported here; `smc_dp` is free to choose."""
-    libraries = LIBRARIES[entry(module, LIBRARIES)] if fits(module, "protocols") else (top,)
+    libraries = (*LIBRARIES[entry(module, LIBRARIES)], "typing_extensions") if fits(module, "protocols") else (top,)
     return top in sys.stdlib_module_names or top in libraries
 
 

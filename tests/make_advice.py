@@ -25,7 +25,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Rows
 from smc_dp.data.sources import dataset
 from smc_dp.methods.functionality import ideal
-from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.run.settings import RunSettings
 
 SOURCES = ("breast_cancer", "a9a", "bank", "credit_default", "covtype", "kdd99")
@@ -51,13 +51,15 @@ def drawn(folder: Path) -> Iterator[tuple[Circumstances, list[Rows], Rows]]:
         order = np.split(rng.permutation(len(pooled))[:n], np.cumsum(sizes)[:-1])
         epsilon = Fraction(f"{np.exp(rng.uniform(np.log(0.1), np.log(3))):.3g}")
         names = tuple(f"party-{j}" for j in range(K))
-        known = Circumstances(names, tuple(map(int, sizes)), pooled.X.shape[1], 2, RunSettings.asking(epsilon=epsilon))
+        known = Circumstances(
+            names, tuple(map(int, sizes)), pooled.X.shape[1], 2, RunSettings.from_options(epsilon=epsilon)
+        )
         yield known, [Rows(pooled.X[at], pooled.y[at]) for at in order], Rows(test.X[:TESTED], test.y[:TESTED])
 
 
-def accuracy(prospect: Prospect, rows: list[Rows], test: Rows, seed: str) -> float:
+def accuracy(candidate: Candidate, rows: list[Rows], test: Rows, seed: str) -> float:
     """Of one release."""
-    rng, form = Stream.insecure_from_seed(seed), prospect.form
+    rng, form = Stream.insecure_from_seed(seed), candidate.form
     parts = [form.part(own, rng.fork(f"part {j}")) for j, own in enumerate(rows)]
     return form.model(ideal(form.functionality, parts, rng)).accuracy(test)
 
@@ -68,10 +70,10 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, default=Path(os.environ.get("SMC_DP_DATA", ".")))
     signals, found, narrowest = [], [], []
     for i, (known, rows, test) in enumerate(drawn(parser.parse_args().data_dir)):
-        prospects = [Prospect.made(method, known) for method in METHODS]
-        found.append([accuracy(one, rows, test, f"{i} {one.method.name}") for one in prospects])
-        signals.append(prospects[0].ahead.signal)
-        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: prospects[j].ahead.band.high))
+        candidates = [Candidate.build(method, known) for method in METHODS]
+        found.append([accuracy(one, rows, test, f"{i} {one.method.name}") for one in candidates])
+        signals.append(candidates[0].expected.signal)
+        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: candidates[j].expected.interval.high))
         print(i, f"{signals[-1]:.3g}", *(f"{a:.3f}" for a in found[-1]), flush=True)
     A, s = np.array(found), np.array(signals)
     print("signal of newton | settings |", " | ".join(METHODS))

@@ -13,5 +13,5 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose proto
 from smc_dp.audit.run import code_checks, released_results
 
 if __name__ == "__main__":
-    made = code_checks.results(code_checks.claiming().values(), print)
-    released_results.FILE.write_text(released_results.text(made), encoding="utf-8")
+    made = code_checks.compute_results(code_checks.claiming_protocols().values(), print)
+    released_results.RESULTS_FILE.write_text(released_results.results_text(made), encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from smc_dp.run.settings import RunRequest, fields_of
+from smc_dp.run.settings import RunRequest, setting_fields
 
 FILE = Path(__file__).resolve().parent.parent / "smc_dp" / "cli" / "setting_options.json"
 
@@ -21,7 +21,7 @@ FILE = Path(__file__).resolve().parent.parent / "smc_dp" / "cli" / "setting_opti
 def options(model: type[BaseModel] = RunRequest) -> Iterator[dict[str, Any]]:
     """Yield each setting that a command has as an option."""
     order = ("data", "method", "target", "protocol", "simulation", "")
-    for section, key, field in sorted(fields_of(model), key=lambda found: order.index(found[0])):
+    for section, key, field in sorted(setting_fields(model), key=lambda found: order.index(found[0])):
         extra: Any = field.json_schema_extra or {}
         if not extra.get("commands"):
             continue

@@ -217,7 +217,7 @@ def messages() -> Book:
     return book
 
 
-def _content(slot: codec.Slot, layout: codec.Layout, keys: codec.Keys, rng: Stream) -> Any:
+def _content(slot: codec.FieldSpec, layout: codec.Layout, keys: codec.Keys, rng: Stream) -> Any:
     def value() -> Any:
         width = layout[slot.protection.width]
         if slot.type is bytes:

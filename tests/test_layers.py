@@ -100,7 +100,7 @@ def test_the_house_stays_small() -> None:
 
 # One engine runs parties in process.
 
-ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "protocols.runtime.actor.overdue"}
+ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "protocols.runtime.simulate.overdue"}
 
 
 def engines(sources: Mapping[str, str]) -> list[str]:
@@ -152,7 +152,7 @@ BROKEN = {
     "core knows a room": ("smc_dp.core.x", "from smc_dp.data import table"),
     "the verifier knows a room of smc_dp": ("smc_dp.leakage.x", "from smc_dp.core.errors import InputError"),
     "the verifier knows the audit": ("smc_dp.leakage.x", "from smc_dp.audit.run import evidence"),
-    "the verifier knows a protocol": ("smc_dp.leakage.matrix", "from protocols.pathak2010 import as_printed"),
+    "the verifier knows a protocol": ("smc_dp.leakage.matrix", "from protocols.pathak2010 import as_published"),
     "pages know a subject": ("smc_dp.pages.x", "from smc_dp.run import folder"),
     "privacy knows its ledger": ("smc_dp.privacy.x", "from smc_dp.privacy.ledger.ledger import Ledger"),
     "attacks know the ledger": ("smc_dp.attacks.x", "from smc_dp.privacy.ledger.ledger import Ledger"),
@@ -163,7 +163,7 @@ BROKEN = {
     "methods know a protocol": ("smc_dp.methods.x", "from protocols import pathak2010"),
     "the functionality knows privacy": ("smc_dp.methods.functionality", "from smc_dp.privacy.grid import Grid"),
     "training knows methods": ("smc_dp.methods.training.x", "from smc_dp.methods import registry"),
-    "training knows data": ("smc_dp.methods.training.x", "import smc_dp.data.datasets"),
+    "training knows data": ("smc_dp.methods.training.x", "import smc_dp.data.tabular_datasets"),
     "training knows protocols": ("smc_dp.methods.training.x", "import protocols"),
     "bindings know the run": ("smc_dp.run.protocols.x", "from smc_dp.run import agreement"),
     "a run knows the auditor": ("smc_dp.run.x", "from smc_dp.audit.run import evidence"),

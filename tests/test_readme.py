@@ -264,7 +264,7 @@ def test_the_page_counts_the_attacks() -> None:
     ours = [name for name, attack in ATTACKS.items() if attack not in printed]
     assert f"{COUNTS[len(ours)].capitalize()} attacks are on the linear protocol" in page
     assert [name for name in ours if f"\n| `{name}` | " not in page] == []
-    at = inconsistent_extension.reckoned(1000)
+    at = inconsistent_extension.search_costs(1000)
     assert all(f"2^{at[what]:.0f}" in page for what in ("guesses", "consistent", "hashes", "with memory"))
 
 

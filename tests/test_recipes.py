@@ -207,4 +207,4 @@ def test_whether_a_test_notices_is_what_pytest_says(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text("def test_good():\n    pass\n\n\ndef test_bad():\n    raise ValueError\n")
     assert notices(tmp_path, "test_a.py::test_good") is None
     assert "ValueError" in str(notices(tmp_path, "test_a.py::test_bad"))
-    assert notices(tmp_path, "test_a.py::test_good", "test_gone.py") is not None
+    assert notices(tmp_path, "test_a.py::test_good", "test_drop_out.py") is not None

@@ -13,7 +13,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import dgk, paillier
 from protocols.crypto.identity import Identity
 from protocols.runtime.actor import actors
-from protocols.runtime.mailbox import Mail
+from protocols.runtime.inbox import InboxEntry
 from protocols.runtime.simulate import Setting
 from smc_dp.data.federation import Rows
 from smc_dp.methods.functionality import Contribution
@@ -34,7 +34,7 @@ def test_values_of_a_run() -> None:
     shown += [
         *run.recorded.values(),
         *actors(*t.setup, {}).values(),
-        Mail("P1", 1, "Half", "stage1", 2, b"%d" % CANARY),
+        InboxEntry("P1", 1, "Half", "stage1", 2, b"%d" % CANARY),
     ]
     for value in shown:
         assert not forms(CANARY) & set(repr(value).split("'")), type(value)

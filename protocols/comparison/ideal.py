@@ -1,4 +1,4 @@
-"""What the comparison is worth: the holder learns one bit, the chooser nothing.
+"""Security of the comparison: the holder learns one bit, the chooser nothing.
 
 Theorem. Let both roles follow the protocol. The holder's view of each comparison can be made from its share and the
 sign of the difference, up to 2**-(t/2) for each of l + 1 ciphertexts; the chooser's from its share alone, up to the
@@ -24,24 +24,25 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
-from protocols.runtime.claims import Attack, Claim, Inputs, Model, Readings, Trials, Unclaimed, Unknown, View
+from protocols.runtime.claims import Attack, Claim, Inputs, Limitation, Model, Readings, Trials, Unknown, View
 
-TOY_KEY_BITS = 256
+DRY_RUN_KEY_BITS = 256
 
 
 def functionality(x: int, y: int, flip: int) -> int:
-    """[x <= y] xor flip, to the holder alone."""
+    """Return [x <= y] xor flip, to the holder alone."""
     return int(x <= y) ^ flip
 
 
 def signs(p: Comparisons, chooser: Vector, holder: Vector) -> Vector:
-    """The top bits of the sums of both roles' shares, to the holder alone."""
+    """Return the top bits of the sums of both roles' shares, to the holder alone."""
     return tuple(p.ring.add(*shares) >> p.compared_bits for shares in zip(chooser, holder, strict=True))
 
 
 def simulate_holder(answer: int, compared_bits: int, rng: Stream) -> Readings:
-    """All that the holder reads, made from the answer alone: terms uniform on Z_u^*, and at a uniform place one of them
-    zero or none, and delta.
+    """Return all that the holder reads, made from the answer alone.
+
+    Terms are uniform on Z_u^*, one of them at a uniform place is zero or none, and delta fits the answer.
     """
     zero, u = rng.bits(1), steps.plaintext_modulus(compared_bits)
     terms = [1 + rng.below(u - 1) for _ in range(compared_bits + 1)]
@@ -51,12 +52,12 @@ def simulate_holder(answer: int, compared_bits: int, rng: Stream) -> Readings:
 
 
 def simulate_chooser() -> Readings:
-    """The chooser reads no numbers."""
+    """Return the readings of the chooser, which reads no numbers."""
     return {}
 
 
 def simulate_signs(p: Comparisons, holder: Vector, negative: Vector, rng: Stream) -> Readings:
-    """All that the holder reads in all comparisons, made from its shares and the signs."""
+    """Return all that the holder reads in all comparisons, made from its shares and the signs."""
     found: dict[str, list[int]] = {"Differences.c": [], "Differences.delta": []}
     for share, sign in zip(holder, negative, strict=True):
         _, top = steps.holder_half(p.ring, share)
@@ -65,13 +66,13 @@ def simulate_signs(p: Comparisons, holder: Vector, negative: Vector, rng: Stream
     return found
 
 
-def toy(p: Comparisons) -> Comparisons:
-    """The same comparisons with the shortest keys."""
-    return replace(p, key_bits=TOY_KEY_BITS)
+def dry_run_parameters(p: Comparisons) -> Comparisons:
+    """Return the same comparisons with the shortest keys."""
+    return replace(p, key_bits=DRY_RUN_KEY_BITS)
 
 
 def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    """The shares of both roles, each an unknown."""
+    """Return the shares of both roles, each an unknown."""
     places = range(1, p.comparisons + 1)
     return {
         role: (p, tuple(unknown(f"D_{letter}({i})", p.bits) for i in places))
@@ -80,30 +81,33 @@ def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
 
 
 def sample(K: int) -> Comparisons:
-    """Two comparisons at toy size; there are two roles, whatever K is."""
-    return Comparisons(2, 3, TOY_KEY_BITS)
+    """Return two comparisons of small size; there are two roles, whatever K is."""
+    return Comparisons(2, 3, DRY_RUN_KEY_BITS)
 
 
 def gives(p: Comparisons, given: Inputs) -> Mapping[str, Vector | None]:
-    """What each role gets."""
+    """Return the output of each role."""
     return {CHOOSER: None, HOLDER: signs(p, given[CHOOSER][1], given[HOLDER][1])}
 
 
-MODEL = Model(toy, inputs, (), lambda p: (), sample, lambda p, j: {}, matrix_file="comparison/matrix.txt")
+MODEL = Model(
+    dry_run_parameters, inputs, (), lambda p: (), sample, lambda p, j: {}, matrix_file="comparison/matrix.txt"
+)
 
 # How the claim is tried.
 
-_TRIED = Comparisons(16, 4, TOY_KEY_BITS)
+_TRIED = Comparisons(16, 4, DRY_RUN_KEY_BITS)
 
 
 def claimed(p: Comparisons, names: tuple[str, ...]) -> bool:
-    """Either role alone."""
+    """Tell whether the coalition is one role alone."""
     return names in ((CHOOSER,), (HOLDER,))
 
 
 def worlds(p: Comparisons) -> tuple[Inputs, Inputs]:
-    """Differences of 1 and -1, and the most that there can be of either sign; the holder's shares have the same top
-    bits in both.
+    """Return two worlds: differences of 1 and -1, and the largest ones of either sign.
+
+    The holder's shares have the same top bits in both.
     """
     M = p.ring.modulus
     one = ([1, M - 1], [0, 0])
@@ -117,16 +121,18 @@ def _alternately(p: Comparisons, chosen: Sequence[int], held: Sequence[int]) -> 
 
 
 def simulation(p: Comparisons, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
-    """The simulators for one execution; of both worlds the holder gets the same signs, under the same top bits."""
+    """Return the simulators for one execution; in both worlds the holder gets equal signs, under equal top bits."""
     world, _ = worlds(p)
     held, negative = world[HOLDER][1], gives(p, world)[HOLDER] or ()
     return lambda names: simulate_signs(p, held, negative, rng) if names == (HOLDER,) else simulate_chooser()
 
 
 def condensed(p: Comparisons, found: Readings) -> Readings:
-    """The readings with all opened terms replaced by how often each value is among them, and each quotient of
-    neighbours; how many places two comparisons have in common; and for each comparison the place of the zero (after the
-    last if there is none), whether there is one, and the answer.
+    """Return the readings with the opened terms condensed.
+
+    Terms are replaced by the frequency of each value and of each quotient of neighbours; the number of common places of
+    two comparisons; and for each comparison the place of the zero (after the last if there is none), whether there is
+    one, and the answer.
     """
     if "Differences.c" not in found:
         return found
@@ -155,7 +161,7 @@ def _counts(values: Sequence[int], cells: range) -> list[int]:
 
 
 def half_of_each(p: Comparisons, views: tuple[View, ...], published: Mapping[str, Any]) -> list[int]:
-    """Where the half of the ring begins that holds the chooser's share, as the holder finds it."""
+    """Return the start of the half of the ring with the chooser's share, as the holder finds it."""
     (view,) = views
     _, shares = view.inputs
     return _halves(p.ring, shares, view.results[-1])
@@ -171,7 +177,7 @@ def _true_halves(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> list[
 
 
 def differences_of_both(p: Comparisons, views: tuple[View, ...], published: Mapping[str, Any]) -> Vector:
-    """The differences, from both roles' shares."""
+    """Return the differences, from both roles' shares."""
     return p.ring.add_vectors(*(view.inputs[1] for view in views))
 
 
@@ -179,20 +185,20 @@ def _true_differences(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> 
     return p.ring.add_vectors(given[CHOOSER][1], given[HOLDER][1])
 
 
-NOT_CLAIMED = (
-    Unclaimed("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
-    Unclaimed(
+LIMITATIONS = (
+    Limitation("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
+    Limitation(
         "A sign tells the holder in which half of the ring the chooser's share lies, counted from its own: where a "
         "share is not uniform, or compared again and again, that tells of it.",
         Attack(lambda p: ((HOLDER,),), half_of_each, _true_halves),
     ),
-    Unclaimed(
+    Limitation(
         "Chooser and holder together know the difference, and not just its sign.",
         Attack(lambda p: ((CHOOSER, HOLDER),), differences_of_both, _true_differences),
     ),
 )
 CLAIM = Claim(
     simulators={"the holder": simulate_signs, "the chooser": simulate_chooser},
-    not_claimed=NOT_CLAIMED,
+    limitations=LIMITATIONS,
     trials=Trials(claimed, simulation, lambda p: _TRIED, worlds, condensed, sessions=(_TRIED,)),
 )

@@ -1,4 +1,4 @@
-"""The comparison's messages, in the order they are sent.
+"""Messages of the comparison, in the order they are sent.
 
 Letters as in the paper: x and y are the inputs, x_i and y_i their bits, c_i the blinded differences, delta the masks.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from protocols.crypto.dgk import BitCiphertext
-from protocols.runtime.message import CURATOR, PARTY, Message, Times, masked, message, public, returned, under
+from protocols.runtime.message import CURATOR, PARTY, Message, Times, encrypted, masked, message, public, returned
 
 DGK = "dgk"  # the holder's key
 
 
 @message("compare 0", CURATOR >> PARTY)
 class ComparisonKey(Message):
-    """The holder's DGK key."""
+    """DGK key of the holder."""
 
     n: Annotated[int, public("dgk")]
     g: Annotated[int, public("dgk")]
@@ -26,7 +26,7 @@ class ComparisonKey(Message):
 class Bits(Message):
     """[y_i]: the holder's input, bit by bit, lowest first."""
 
-    y: Annotated[tuple[BitCiphertext, ...], under(DGK), Times("compared_bits")]
+    y: Annotated[tuple[BitCiphertext, ...], encrypted(DGK), Times("compared_bits")]
 
 
 @message("compare 2", PARTY >> CURATOR)

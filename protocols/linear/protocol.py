@@ -1,13 +1,13 @@
-"""The linear path, and how large a run of it may be: an audit fits into 2 GB, whatever a transcript states."""
+"""Linear path with the limits of a run: an audit fits into 2 GB, whatever a transcript states."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
 from protocols.linear import PROGRAM
-from protocols.linear.checkable import CHECKABLE
 from protocols.linear.conversation import conversation
 from protocols.linear.ideal import CLAIM, MODEL
+from protocols.linear.public_verification import PUBLIC_VERIFICATION
 from protocols.linear.sentences import SENTENCES
 from protocols.runtime.protocol import Limits, Protocol
 
@@ -18,4 +18,4 @@ LIMITS = Limits(
     MAX_PARTIES,
     None,
 )
-LINEAR = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, CHECKABLE, conversation, SENTENCES)
+LINEAR = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, PUBLIC_VERIFICATION, conversation, SENTENCES)

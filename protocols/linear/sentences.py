@@ -1,20 +1,20 @@
-"""What the notes say of each round: "The protocol in one page", word for word."""
+"""Citations of the notes for each round: "The protocol in one page", word for word."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from protocols.runtime.quoted import Quoted, quoted_notes
+from protocols.runtime.citations import Citation, cite_notes
 
 ROOM = "protocols.linear"
 
 
-def _said(number: int, text: str, *notes: str) -> Quoted:
-    return quoted_notes(ROOM, f"The protocol in one page, {number}", text, *notes)
+def _said(number: int, text: str, *notes: str) -> Citation:
+    return cite_notes(ROOM, f"The protocol in one page, {number}", text, *notes)
 
 
-SENTENCES: Mapping[str, Quoted] = MappingProxyType(
+SENTENCES: Mapping[str, Citation] = MappingProxyType(
     {
         "0": _said(0, "Charlie sends a box key (X25519) to all, the same one, and a point A = x B to P_1.", "L4", "L6"),
         "transfer 0": _said(

@@ -19,13 +19,13 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import RECORDS, Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY
-from protocols.runtime.session import Kept, Program, until
+from protocols.runtime.session import KeptValues, Program, until
 
 _SELECTED, _END = 4, 5  # stages of Charlie's that are over when the noise is selected, and in the end
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
-    """P_j: its size, weights and noise in; its published share of the noisy sum out, and what all announced."""
+    """Play P_j: its size, weights and noise in; its published share of the noisy sum out, and all commitments."""
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     await me.stage(stage1.party, p, keys, mine.n)
@@ -34,7 +34,7 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Charlie, the untrusted curator: no input; his published share of the noisy sum out, and what all announced."""
+    """Play Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
     keys = await me.stage(setup.curator, p)
     halves = await me.stage(stage1.curator, p, keys)
     smallest = await me.stage(stage1.smallest, p, keys, halves)
@@ -42,9 +42,11 @@ async def curator(me: Endpoint, p: Parameters) -> Announced:
     return await me.stage(stage3.curator, p, keys)
 
 
-def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> Kept:
-    """A party's size is kept until stage 1 is over, its noise until stage 2 is, and so are Charlie's halves, his
-    permutation and whom he found; keys and weights are used to the end.
+def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> KeptValues:
+    """Return what a state keeps after the finished stages.
+
+    A party's size is kept until stage 1 is over, its noise until stage 2 is, and so are Charlie's halves, his
+    permutation and the place that he found; keys and weights are used to the end.
     """
     over = len(results)
     if name == CURATOR_NAME:
@@ -69,6 +71,6 @@ PROGRAM = Program(
     ),
     Parameters,
     participants=parties_and_curator,
-    kept=stage3.broken_word,
+    broken_commitment=stage3.broken_commitment,
     unspent=unspent,
 )

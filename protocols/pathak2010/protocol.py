@@ -1,14 +1,11 @@
-"""The curator protocol, fixed and as published, and how large a run may be.
-
-An audit fits into 2 GB of memory, whatever a transcript states.
-"""
+"""Curator protocol, fixed and as published, with the limits of a run: an audit fits into 2 GB."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from protocols.pathak2010 import PROGRAM, as_printed, ideal
-from protocols.pathak2010 import printed_conversation as printed
+from protocols.pathak2010 import PROGRAM, as_published, ideal
+from protocols.pathak2010 import conversation_as_published as printed
 from protocols.pathak2010.conversation import conversation
 from protocols.pathak2010.parameters import MAX_KEY_BITS
 from protocols.pathak2010.sentences import SENTENCES
@@ -22,4 +19,4 @@ LIMITS = Limits(
     KeyLimits("key_bits", shortest=2048, replayed=6144),
 )
 HARDENED = Protocol(PROGRAM, ideal.MODEL, ideal.CLAIM, LIMITS, None, conversation, SENTENCES)
-AS_PRINTED = Protocol(as_printed.PROGRAM, as_printed.MODEL, None, LIMITS, None, printed.conversation, SENTENCES)
+AS_PUBLISHED = Protocol(as_published.PROGRAM, as_published.MODEL, None, LIMITS, None, printed.conversation, SENTENCES)

@@ -1,7 +1,7 @@
-"""The paper's own sentences, step by step: section 3.2 word for word, its letters spelled as in the code.
+"""Citations of the paper for each step: section 3.2 word for word, its letters spelled as in the code.
 
 Hats are left out as they are there, a~ has a tilde; `...` between two sentences stands for others. Where the code
-departs, the notes are named. What the paper leaves to a block of its own (the comparison) the notes say.
+departs, the notes are named. For blocks that the paper leaves open (the comparison) the notes are cited.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from protocols.comparison import sentences as comparison
-from protocols.runtime.quoted import Quoted
+from protocols.runtime.citations import Citation
 
 ROOM = "protocols.pathak2010"
 PAPER = "Pathak, Rane and Raj, Multiparty Differential Privacy via Aggregation of Locally Trained Classifiers"
 
 
-def _printed(where: str, text: str, *notes: str) -> Quoted:
-    return Quoted(text, f"{PAPER} (NIPS 2010), section 3.2, {where}", ROOM, notes)
+def _printed(where: str, text: str, *notes: str) -> Citation:
+    return Citation(text, f"{PAPER} (NIPS 2010), section 3.2, {where}", ROOM, notes)
 
 
 _SELECTED = _printed(
@@ -30,7 +30,7 @@ _SELECTED = _printed(
     "N5",
 )
 
-SENTENCES: Mapping[str, Quoted] = MappingProxyType(
+SENTENCES: Mapping[str, Citation] = MappingProxyType(
     {
         "setup 1": _printed(
             "stage 1, step 3, and stage 2, step 1",

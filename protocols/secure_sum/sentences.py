@@ -1,11 +1,11 @@
-"""What the notes say of each step of a sum, word for word."""
+"""Citations of the notes for each step of a sum, word for word."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from protocols.runtime.quoted import Quoted, quoted_notes
+from protocols.runtime.citations import Citation, cite_notes
 
 ROOM = "protocols.secure_sum"
 _RULES = "What is claimed, rules of an honest party"
@@ -19,12 +19,12 @@ _OPENS = (
     "of the others one of s."
 )
 
-SENTENCES: Mapping[str, Quoted] = MappingProxyType(
+SENTENCES: Mapping[str, Citation] = MappingProxyType(
     {
-        "0": quoted_notes(
+        "0": cite_notes(
             ROOM, "[S2]", "All K greetings are needed, and their digest g is in every mask.", "S2", "S3", "S6"
         ),
-        "1": quoted_notes(
+        "1": cite_notes(
             ROOM,
             "[S7]",
             "Parties tell Charlie that they have all greetings and shares, and which greetings they saw, and mask "
@@ -32,17 +32,17 @@ SENTENCES: Mapping[str, Quoted] = MappingProxyType(
             "S7",
             "S11",
         ),
-        "2": quoted_notes(
+        "2": cite_notes(
             ROOM,
             _RULES,
             "R1: it masks with all of G, under a context of session, g, r and q_r, and both places of a pair (K <= "
             "1,000 with D = 0, else 200). R2: one masked input for each sum of a session.",
             "S4",
         ),
-        "3": quoted_notes(ROOM, _RULES, _LIST, "S1", "S12"),
-        "4": quoted_notes(ROOM, _RULES, _LIST, "S1"),
-        "5": quoted_notes(ROOM, _RULES, _OPENS, "S1"),
-        "6": quoted_notes(ROOM, _RULES, _OPENS, "S5", "S8"),
-        "7": quoted_notes(ROOM, "What is claimed", "Honest parties output what Charlie says, or nothing.", "S9", "S10"),
+        "3": cite_notes(ROOM, _RULES, _LIST, "S1", "S12"),
+        "4": cite_notes(ROOM, _RULES, _LIST, "S1"),
+        "5": cite_notes(ROOM, _RULES, _OPENS, "S1"),
+        "6": cite_notes(ROOM, _RULES, _OPENS, "S5", "S8"),
+        "7": cite_notes(ROOM, "What is claimed", "Honest parties output what Charlie says, or nothing.", "S9", "S10"),
     }
 )

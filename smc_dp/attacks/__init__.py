@@ -1,7 +1,7 @@
-"""Attacks that show what is wrong with a printed step, and whether what is here holds.
+"""Attacks on printed steps, and on the versions here.
 
-`ATTACKS` has them by name; `measure` measures one against one of its variants. Each file says which step it breaks, and
-its attacking function takes what the attacker has and nothing else: its views, the release, public parameters.
+`ATTACKS` lists them by name; `measure` measures one against one of its variants. The attacking function of each file
+takes what the attacker has and nothing else: its views, the release, public parameters.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ ATTACKS: Mapping[str, MeasuredAttack] = MappingProxyType(
 )
 
 
-def find(name: str) -> MeasuredAttack:
-    """The attack of this name; raises InputError with all names when there is none."""
+def find_attack(name: str) -> MeasuredAttack:
+    """Return the attack of this name; raise InputError with all names when there is none."""
     if name not in ATTACKS:
         raise InputError("attack.unknown", attacks=tuple(ATTACKS), got=shown(name))
     return ATTACKS[name]
 
 
 def check_key_bits(key_bits: int) -> None:
-    """Raises InputError unless keys of this length can be made, and trials with them end within reason."""
+    """Raise InputError unless keys of this length can be made, and trials with them end within reason."""
     if not TOY_KEY_BITS <= key_bits <= LONGEST_KEY_BITS or key_bits % 16:
         raise InputError(
             "key_bits.not_possible", toy_key_bits=TOY_KEY_BITS, longest_key_bits=LONGEST_KEY_BITS, got=key_bits
@@ -80,12 +80,12 @@ def measure(
     key_bits: int = TOY_KEY_BITS,
     hear: Callable[[int, int], None] | None = None,
 ) -> AttackResult:
-    """Try the attack so many times on this variant, each time from fresh randomness, and count.
+    """Try the attack on this variant, each time from fresh randomness, and count the successes.
 
-    Without a number of trials the variant's own is made. `hear(done, all)` is told after each. Raises InputError for
-    an unknown attack or variant, fewer than 16 trials, and keys that are not a multiple of 16 from 512 to 4096 bits.
+    `trials`: None for the variant's own number. `hear(done, all)` is called after each. Raises InputError for an
+    unknown attack or variant, fewer than 16 trials, and keys that are not a multiple of 16 from 512 to 4096 bits.
     """
-    attack = find(name)
+    attack = find_attack(name)
     known = {v.name: v for v in attack.variants}
     if variant not in known:
         raise InputError("variant.unknown", name=name, known=tuple(known), got=shown(variant))

@@ -1,17 +1,19 @@
-"""What an attack is, how often it must succeed to count, and how a measurement becomes an outcome.
+"""Model of an attack, and the rule that turns a measurement into an outcome.
 
-An attack is tried many times, each time on fresh keys, coins and secrets. With q the chance of a guess, the
-*advantage* of a rate s is (s - q)/(1 - q): 0 for guessing, 1 for certainty. By its Clopper-Pearson 95 % interval an
-attack `succeeds` when even the lower limit has an advantage above 1/2, `fails` when even the upper limit has one
-below 1/4, and is `undecided` otherwise. So one with an advantage of 1/4 passes for a failure with probability at most
-.025, and one with more hardly ever: `missed` has the exact figure for the number of trials made. This is a measurement
-of one attack, and no proof that there is none better.
+An attack is tried many times, each time on fresh keys, coins and secrets. With q the chance of a guess, the *advantage*
+of a rate s is (s - q)/(1 - q): 0 for guessing, 1 for certainty. By its Clopper-Pearson 95 % interval an attack
+`succeeds` when even the lower limit has an advantage above 1/2, `fails` when even the upper limit has one below 1/4,
+and is `undecided` otherwise. So one with an advantage of 1/4 passes for a failure with probability at most .025, and
+one with more hardly ever: `missed` has the exact figure for the number of trials made. This is a measurement of one
+attack, and no proof that there is none better.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 import scipy.special
@@ -33,12 +35,12 @@ LEAST_TRIALS = 16  # with fewer even an attack that never succeeds could not be 
 
 @dataclass(frozen=True)
 class Variant:
-    """Something that an attack is run against, and what is known to come out.
+    """Target of an attack, with the outcome on record.
 
-    `target` is the protocol or method, `name` its form, `about` both in words. `trials`: how many are made unless
-    another number is wanted; enough that what is expected comes out all but surely. `no_fix_yet`: it is not the printed
-    form, and the attack is known to succeed all the same. `code`: what does the step in it, and every trial calls; of
-    the forms in which an attack fails those have it that are held against the printed one.
+    `target`: the protocol or method; `name`: its form; `about`: both in words. `trials`: the default number, large
+    enough for the outcome on record. `no_fix_yet`: not the printed form, but the attack is known to succeed. `code`:
+    the functions of the attacked step, which every trial calls; for outcomes "fails", of the variants that are shown
+    beside the printed one.
     """
 
     name: str
@@ -52,20 +54,18 @@ class Variant:
 
     @property
     def is_printed(self) -> bool:
-        """Whether this is the form of a paper, which the attack breaks."""
+        """True if this is the form of a paper, which the attack breaks."""
         return self.expected == "succeeds" and not self.no_fix_yet
 
 
 @dataclass(frozen=True)
 class MeasuredAttack:
-    """One attack: the paper's step that it breaks and why, who makes it and from what, what counts as success, how it
-    goes.
+    """Description of an attack: the broken step of a paper, the attacker and what he has, success, and course.
 
-    `when` says in a clause under which conditions it works. `chance` is the rate at which a guess would succeed.
-    `uses_keys`: it runs a protocol, on keys of a wanted length; no attack here depends on that length. `reading` says
-    what the numbers mean, where that is not plain. `noted`: the heading in the protocol's notes under which the step
-    is spoken of, where `flaw` names no note by its number. `picture`: makes runs of both sides, from fresh randomness
-    and the length of keys, and draws them.
+    `when`: a clause with the conditions under which it works. `chance`: the rate of success of a guess. `uses_keys`: it
+    runs a protocol with keys of a given length, on which no attack here depends. `reading`: what the numbers mean,
+    where not plain. `noted`: the heading in the protocol's notes about the step, where `flaw` names no note. `picture`:
+    draws a run of both sides from fresh randomness and the length of keys.
     """
 
     name: str
@@ -86,28 +86,48 @@ class MeasuredAttack:
 
     @property
     def attacked(self) -> tuple[Variant, ...]:
-        """The forms that it breaks, with their code: as printed, or with somebody in it who breaks the rules."""
+        """Variants with code that it breaks: as printed, or with a malicious participant."""
         return tuple(v for v in self.variants if v.code and v.expected == "succeeds")
 
     @property
     def mended(self) -> tuple[Variant, ...]:
-        """What is held against them: the forms in which it fails, with their code."""
+        """Variants with code in which it fails, shown beside the broken ones."""
         return tuple(v for v in self.variants if v.code and v.expected == "fails")
 
     @property
     def is_on_print(self) -> bool:
-        """Whether it breaks what a paper prints."""
+        """True if it breaks the printed form of a paper."""
         return any(variant.is_printed for variant in self.variants)
 
     @property
     def breaks(self) -> str:
-        """The paper and the step."""
+        """Paper and step."""
         return f"{self.paper}, {self.step}"
+
+
+_TEXTS = tomllib.loads(files("smc_dp.attacks").joinpath("attacks.toml").read_text(encoding="utf-8"))
+
+
+def describe_attack(
+    name: str,
+    *,
+    variants: tuple[Variant, ...],
+    chance: float = 0.0,
+    uses_keys: bool = True,
+    picture: Callable[[Stream, int], Drawing] | None = None,
+    **fields: float,
+) -> MeasuredAttack:
+    """Return the attack of this name with its texts from `attacks.toml`, filled with `fields`."""
+    filled = {key: text.format(**fields) for key, text in _TEXTS[name].items() if key != "steps"}
+    steps = tuple(step.format(**fields) for step in _TEXTS[name]["steps"])
+    return MeasuredAttack(
+        name, steps=steps, variants=variants, chance=chance, uses_keys=uses_keys, picture=picture, **filled
+    )
 
 
 @dataclass(frozen=True)
 class AttackResult:
-    """How often an attack succeeded against a variant."""
+    """Number of successes of an attack against a variant."""
 
     attack: str
     variant: str
@@ -119,12 +139,12 @@ class AttackResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The Clopper-Pearson interval of the rate of success."""
+        """Clopper-Pearson interval of the rate of success."""
         return clopper_pearson(self.successes, self.trials, CONFIDENCE)
 
     @property
     def outcome(self) -> AttackOutcome:
-        """By the rule above."""
+        """Outcome by the rule of this module."""
         low, high = (advantage(limit, self.chance) for limit in self.interval)
         if low > SUCCEEDS_ABOVE:
             return "succeeds"
@@ -132,17 +152,17 @@ class AttackResult:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the outcome is the one on record."""
+        """True if the outcome is the one on record."""
         return self.outcome == self.expected
 
     def missed(self, real: float) -> float:
-        """With which probability an attack with really this advantage comes out as `fails` in so many trials."""
+        """Return the probability that an attack with advantage `real` comes out as `fails` in this many trials."""
         most = max((k for k in range(self.trials + 1) if replace(self, successes=k).outcome == "fails"), default=-1)
         rate = self.chance + real * (1 - self.chance)
         return 0.0 if most < 0 else float(scipy.special.bdtr(most, self.trials, rate))
 
     def as_dict(self) -> Mapping[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         low, high = self.interval
         return {
             "variant": self.variant,
@@ -158,5 +178,5 @@ class AttackResult:
 
 
 def advantage(rate: float, chance: float) -> float:
-    """(rate - chance)/(1 - chance)."""
+    """Return (rate - chance)/(1 - chance)."""
     return (rate - chance) / (1 - chance)

@@ -12,64 +12,56 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from protocols import pathak2010
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
-from protocols.pathak2010.as_printed import PrintedCuratorShare, PrintedSlot
-from protocols.pathak2010.boundary import Sizes, sizes_of_charlie_and_party
+from protocols.pathak2010 import as_published
+from protocols.pathak2010.as_published import PrintedCuratorShare, PrintedSlot
+from protocols.pathak2010.limitations import Sizes, sizes_of_charlie_and_party
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyKeys
-from protocols.runtime.claims import View
+from protocols.runtime.claims import View, message_from, stage_result
 from protocols.secure_sum import dealing, masks, steps
 from protocols.secure_sum.messages import Masked, Unmask
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from protocols.secure_sum.values import Addends, Vault
-from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.charlie_and_first import with_another
-from smc_dp.attacks.sessions import (
-    HARDENED,
-    PRINTED,
-    PartySecret,
-    different_sizes,
-    left_behind,
-    mail_from,
-    play,
-    secrets,
-)
-from smc_dp.attacks.sums import MOST_ROWS, add_up, on_the_secure_sum, weighted_sum
-from smc_dp.methods.sums.among import Among
+from smc_dp.attacks.attack import Variant, describe_attack
+from smc_dp.attacks.charlie_and_first import other_party_variant
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, draw_sizes, run_program
+from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, shared_weighted_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 
-PARTIES = 3
+_PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
 
 
-def printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
-    """Every size and who is smallest in the printed protocol: its halves add up as integers."""
-    keys: PartyKeys = left_behind(party, PartyKeys)
-    halves = [mail_from(charlie, name, PrintedCuratorShare) for name in p.parties]
-    opened = [keys.xi.decrypt(mail_from(charlie, name, PrintedSlot).a) for name in p.parties]
+def read_printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
+    """Return every size and who is smallest in the printed protocol: its halves add up as integers."""
+    keys: PartyKeys = stage_result(party, PartyKeys)
+    halves = [message_from(charlie, name, PrintedCuratorShare) for name in p.parties]
+    opened = [keys.xi.decrypt(message_from(charlie, name, PrintedSlot).a) for name in p.parties]
     n = tuple(opened[half.index] + half.b for half in halves)
     return Sizes(n, n.index(min(n)))
 
 
-def unmasked(p: SumParameters, charlie: View, *parties: View) -> Mapping[str, Vector]:
-    """What each other party's masked input is without the masks that Charlie and these parties know."""
-    opened = {name: mail_from(charlie, name, Unmask).shares for name in p.parties}
+def unmask_inputs(p: SumParameters, charlie: View, *parties: View) -> Mapping[str, Vector]:
+    """Return each other party's masked input without the masks that Charlie and these parties know."""
+    opened = {name: message_from(charlie, name, Unmask).shares for name in p.parties}
     places = [p.parties.index(view.name) for view in parties]
-    vaults = [left_behind(view, Vault) for view in parties]  # the first, which still has its secrets
+    vaults = [stage_result(view, Vault) for view in parties]  # the first, which still has its secrets
     keys = {place: vault.of(0).s for place, vault in zip(places, vaults, strict=True)}
     found = {}
     for i, name in enumerate(p.parties):
         if i not in keys:
-            masked = mail_from(charlie, name, Masked)
-            seed = dealing.opened({holder: opened[p.parties[holder]][i] for holder in range(p.T)})
-            found[name] = masks.lift(p, masked.context, {i: masked.y}, {i: seed, **keys}, vaults[0].keys[0])
+            masked = message_from(charlie, name, Masked)
+            seed = dealing.seed_of_shares({holder: opened[p.parties[holder]][i] for holder in range(p.T)})
+            found[name] = masks.unmask_sum(p, masked.context, {i: masked.y}, {i: seed, **keys}, vaults[0].keys[0])
     return found
 
 
-def sizes_in_the_sum(p: SumParameters, charlie: View, *parties: View) -> Sizes:
-    """What Charlie and these parties take for the sizes: the last number of each masked input, without their masks."""
-    read = {name: z[-1] for name, z in unmasked(p, charlie, *parties).items()}
+def read_sum_sizes(p: SumParameters, charlie: View, *parties: View) -> Sizes:
+    """Return the attackers' answer for the sizes: the last number of each masked input, without known masks."""
+    read = {name: z[-1] for name, z in unmask_inputs(p, charlie, *parties).items()}
     for view in parties:
         read[view.name] = _added(view)[-1]
     n = tuple(read[name] for name in p.parties)
@@ -82,37 +74,25 @@ def _added(view: View) -> Vector:
 
 
 def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
-    drawn = secrets(PARTIES, 1, rng)
-    played = play(PRINTED if printed else HARDENED, drawn, key_bits, rng)
-    find = printed_sizes if printed else sizes_of_charlie_and_party
-    found = find(played.parameters, played.charlie, played.party(rng.below(PARTIES)))
+    drawn = draw_secrets(_PARTIES, 1, rng)
+    played = run_program(as_published.PROGRAM if printed else pathak2010.PROGRAM, drawn, key_bits, rng)
+    find = read_printed_sizes if printed else sizes_of_charlie_and_party
+    found = find(played.parameters, played.charlie, played.party(rng.below(_PARTIES)))
     n = tuple(secret.n for secret in drawn)
     return found == Sizes(n, n.index(min(n)))
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
-    n = [1 + size % MOST_ROWS for size in different_sizes(ADDING, rng)]
-    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.law.share(rng), 0]) for size in n]
-    seen = add_up(form, entered, rng)
-    found = sizes_in_the_sum(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
+    form = shared_weighted_sum(ThreatModel(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
+    n = [1 + size % ROW_CAP for size in draw_sizes(ADDING, rng)]
+    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.distribution.share(rng), 0]) for size in n]
+    seen = run_secure_sum(form, entered, rng)
+    found = read_sum_sizes(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
     return found == Sizes(tuple(n), n.index(min(n)))
 
 
-ATTACK = MeasuredAttack(
-    name="charlie-and-one",
-    paper="Pathak et al. 2010",
-    step="steps 1.2, 1.3",
-    flaw="All parties hold one secret key, so that any of them opens what travels to Charlie.",
-    attacker="Charlie and any one party",
-    takes="the messages that the two receive, and their keys",
-    success="they state the size of every data set, and who has the smallest",
-    when="always",
-    steps=(
-        "Charlie shows the party the ciphertexts that he was sent in step 1.3.",
-        "The party opens them with the key that all parties share; Charlie adds the halves that are his.",
-        "The sums are the sizes, in the order of pi_1, which the party knows and undoes.",
-    ),
+ATTACK = describe_attack(
+    "charlie-and-one",
     variants=(
         Variant(
             "printed",
@@ -120,7 +100,7 @@ ATTACK = MeasuredAttack(
             "the printed protocol",
             "succeeds",
             lambda rng, bits: _trial(rng, bits, printed=True),
-            code=(as_printed.find_smallest,),
+            code=(as_published.find_smallest,),
         ),
         Variant(
             "hardened",
@@ -130,13 +110,11 @@ ATTACK = MeasuredAttack(
             lambda rng, bits: _trial(rng, bits, printed=False),
             no_fix_yet=True,
         ),
-        with_another("linear, not P_1"),
-        on_the_secure_sum(
-            "with the number of rows of all in it", _secure_sum, code=(steps.blinded, masks.hide, masks.blind)
+        other_party_variant("linear, not P_1"),
+        secure_sum_variant(
+            "with the number of rows of all in it",
+            _secure_sum,
+            code=(steps.masked_input, masks.mask_vector, masks.mask_openly),
         ),
     ),
-    reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together. The "
-    "linear protocol does unless the party is P_1 (see charlie-and-first). So does the secure sum: with one colluder "
-    "the two learn how many rows all others have together, if that is released.",
-    noted="Not departures, but known",
 )

@@ -10,82 +10,74 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from protocols import pathak2010
 from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext, PrivateKey, PublicKey
-from protocols.pathak2010 import as_printed, stage1
-from protocols.pathak2010.as_printed import PlainlyBlinded, PrintedSlot
+from protocols.pathak2010 import as_published, stage1
+from protocols.pathak2010.as_published import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
+from protocols.runtime.claims import message_from, stage_result
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import HARDENED, PLAIN_BLINDING, PRINTED, left_behind, mail_from, play, secrets
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import draw_secrets, run_program
 
-PARTIES = 7
-CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
+_PARTIES = 7
+_CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
-        PLAIN_BLINDING.name: (as_printed.blind_and_permute, as_printed.plain_stage1_curator, as_printed.plain_product),
-        HARDENED.name: (stage1.curator, PublicKey.blind),
+        as_published.PLAIN_BLINDING.name: (
+            as_published.blind_and_permute,
+            as_published.plain_stage1_curator,
+            as_published.plain_product,
+        ),
+        pathak2010.PROGRAM.name: (stage1.curator, PublicKey.blind),
     }
 )
 """What multiplies r in."""
 
 
-def randomiser(key: PrivateKey, c: Ciphertext) -> int:
-    """The x with c = (1 + m n) x^n mod n^2."""
+def find_randomiser(key: PrivateKey, c: Ciphertext) -> int:
+    """Return the x with c = (1 + m n) x^n mod n^2."""
     n, phi = key.public.n, (key.p - 1) * (key.q - 1)
     return modular.power(c.value % n, modular.invert(n, phi), n)
 
 
-def pi2_of_parties(
-    xi: PrivateKey, sent: Sequence[Ciphertext], returned: Sequence[Ciphertext], rng: Stream
-) -> Permutation:
-    """The parties' answer for pi_2, from what each sent in step 1.3 and got in step 1.5; a guess where nothing fits."""
-    came = [randomiser(xi, c) for c in sent]
-    back = [randomiser(xi, c) for c in returned]
+def guess_pi2(xi: PrivateKey, sent: Sequence[Ciphertext], returned: Sequence[Ciphertext], rng: Stream) -> Permutation:
+    """Return the parties' answer for pi_2, from what each sent in step 1.3 and got in step 1.5, or a guess."""
+    came = [find_randomiser(xi, c) for c in sent]
+    back = [find_randomiser(xi, c) for c in returned]
     if sorted(came) != sorted(back):
         return Permutation.random(len(sent), rng)
     return Permutation(tuple(back.index(x) for x in came))
 
 
-def _attacked(program: Program, name: str, about: str) -> Variant:
-    sends: type[Slot | PrintedSlot] = Slot if program is HARDENED else PrintedSlot
-    returns: type[Blinded | PlainlyBlinded] = PlainlyBlinded if program is PLAIN_BLINDING else Blinded
+def _attacked(program: Program, name: str, how: str) -> Variant:
+    sends: type[Slot | PrintedSlot] = Slot if program is pathak2010.PROGRAM else PrintedSlot
+    returns: type[Blinded | PlainlyBlinded] = PlainlyBlinded if program is as_published.PLAIN_BLINDING else Blinded
 
     def trial(rng: Stream, key_bits: int) -> bool:
-        played = play(program, secrets(PARTIES, 1, rng), key_bits, rng)
+        played = run_program(program, draw_secrets(_PARTIES, 1, rng), key_bits, rng)
         parties, charlie = played.parameters.parties, played.charlie
-        xi: PrivateKey = left_behind(played.party(0), PartyKeys).xi
+        xi: PrivateKey = stage_result(played.party(0), PartyKeys).xi
         # A view has no copy of what its owner sent: what the parties sent is read where it arrived.
-        sent = [mail_from(charlie, name, sends).a for name in parties]
-        returned = [mail_from(played.views[name], charlie.name, returns).a for name in parties]
-        pi2: Permutation = left_behind(charlie, Halves).pi2
-        return pi2_of_parties(xi, sent, returned, rng) == pi2
+        sent = [message_from(charlie, name, sends).a for name in parties]
+        returned = [message_from(played.views[name], charlie.name, returns).a for name in parties]
+        pi2: Permutation = stage_result(charlie, Halves).pi2
+        return guess_pi2(xi, sent, returned, rng) == pi2
 
-    outcome: AttackOutcome = "succeeds" if program is PLAIN_BLINDING else "fails"
-    return Variant(name, "curator protocol", about, outcome, trial, code=CODE.get(program.name, ()))
+    outcome: AttackOutcome = "succeeds" if program is as_published.PLAIN_BLINDING else "fails"
+    about = f"the {name.partition(',')[0]} protocol{how}"
+    return Variant(name, "curator protocol", about, outcome, trial, code=_CODE.get(program.name, ()))
 
 
-ATTACK = MeasuredAttack(
-    name="extract-randomiser",
-    paper="Pathak et al. 2010",
-    step="step 1.4",
-    flaw="If r is multiplied in as a plaintext, a ciphertext comes back with the randomiser that it had [N4].",
-    attacker="all parties together",
-    takes="their secret key, the ciphertexts that they sent in step 1.3, and those that they got in step 1.5",
-    success="the parties state pi_2 for all places",
-    when="always, whatever r is",
-    steps=(
-        "The parties hold the secret key under which they send their halves to Charlie.",
-        "From each ciphertext that they sent they extract its randomiser, and from each that comes back as well.",
-        "A plaintext factor 1 + r n changes the plaintext and not the randomiser.",
-        "Equal randomisers show who was moved where: that is pi_2. If none are equal the parties guess it.",
-    ),
+ATTACK = describe_attack(
+    "extract-randomiser",
     variants=(
-        _attacked(PLAIN_BLINDING, "printed, r as a plaintext", "the printed protocol with r as a plaintext factor"),
-        _attacked(PRINTED, "printed, r encrypted", "the printed protocol with a fresh encryption of r"),
-        _attacked(HARDENED, "hardened", "the hardened protocol"),
+        _attacked(as_published.PLAIN_BLINDING, "printed, r as a plaintext", " with r as a plaintext factor"),
+        _attacked(as_published.PROGRAM, "printed, r encrypted", " with a fresh encryption of r"),
+        _attacked(pathak2010.PROGRAM, "hardened", ""),
     ),
     chance=1 / 5040,  # of naming one permutation of seven
 )

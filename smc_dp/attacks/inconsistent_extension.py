@@ -1,12 +1,12 @@
-"""`inconsistent-extension`: in the linear protocol a Charlie that deviates finds Delta in two halves.
+"""`inconsistent-extension`: in the linear protocol a malicious Charlie finds Delta in two halves.
 
 The extension has a column of bits for each bit of Delta, and all columns should hold the same choices. Charlie flips
 one choice in some columns E only. Then the two labels of that wire are his label t xor (Delta and E), and t xor (Delta
 and not E); he tries all values of Delta in E until the garbled circuit opens a row, and all values outside of E the
 same way. Each search stands alone: 2^63 and 2^64 guesses at Delta's 127 bits in place of 2^127, and nobody notices.
 
-`SEARCHED` bits are searched in each of the two, in earnest: those in E in the run itself, before Charlie goes on. So
-many of the others he is told, as a longer search would have; `reckoned` says how long.
+`BITS_EACH` bits are really searched in each of the two; those in E in the run itself, before Charlie goes on. The other
+bits he is given, as a longer search would find them; `search_costs` says how long.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from math import log2
 
 import numpy as np
 
+from protocols import linear
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison.garbled import Extension, Tables, joined
+from protocols.comparison.garbled import Extension, Tables, join_parts
 from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES, Evaluator, Wires, wires
 from protocols.errors import DecodeError
 from protocols.linear import masks, publication, selection, setup, submission
-from protocols.linear.boundary import Everything
+from protocols.linear.limitations import Everything
 from protocols.linear.messages import LockedRows
 from protocols.linear.parameters import Parameters
 from protocols.linear.values import Announced, CuratorKeys, Gathered, Halves
@@ -32,14 +33,14 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.charlie_and_first import truth
-from smc_dp.attacks.sessions import LINEAR, on_the_linear_path, play, secrets
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.charlie_and_first import true_secrets
+from smc_dp.attacks.sessions import draw_secrets, linear_variant, run_program
 
 PARTIES, DIMENSION = 4, 2  # as many parties as all meet in the first round of the tournament
-SEARCHED = 7
-FLIPPED = range(1, 1 + SEARCHED)  # E; bit 0 of Delta is 1, as everybody knows
-OUTSIDE = range(1 + SEARCHED, 1 + 2 * SEARCHED)
+BITS_EACH = 7
+FLIPPED = range(1, 1 + BITS_EACH)  # E; bit 0 of Delta is 1, as everybody knows
+OUTSIDE = range(1 + BITS_EACH, 1 + 2 * BITS_EACH)
 WIRE = SIZE_BITS - 1  # the highest bit of P_1's size
 MEMBER = 1  # whose noise Charlie knows: P_2's
 """The attacker's choices: bits are counted from the lowest of the first byte."""
@@ -47,7 +48,7 @@ MEMBER = 1  # whose noise Charlie knows: P_2's
 
 @dataclass(frozen=True, repr=False)
 class Loot:
-    """All that Charlie keeps of the session: his labels as they are right but for those bits, and what P_1 sent.
+    """Secrets that Charlie keeps of the session: his labels, right but for those bits, and what P_1 sent.
 
     `inside`: Delta and E, found when a row opened.
     """
@@ -61,50 +62,50 @@ class Loot:
     summand: Vector
 
     def opened(self, p: Parameters, labels: bytes) -> bytes | None:
-        """The row that opens with these labels; None if none does."""
+        """Return the row that opens with these labels; None if none does."""
         try:
             return garbling.unlock(self.session, labels, p.K, SIZE_BITS, self.tables, self.locked)
         except DecodeError:
             return None
 
     def with_wire(self, shift: int) -> bytes:
-        """The labels with that of the flipped wire shifted by these bits."""
-        return moved(self.labels, WIRE, shift)
+        """Return the labels with that of the flipped wire shifted by these bits."""
+        return shift_label(self.labels, WIRE, shift)
 
 
-def moved(labels: bytes, wire: int, shift: int) -> bytes:
-    """The labels with one of them xor `shift`."""
+def shift_label(labels: bytes, wire: int, shift: int) -> bytes:
+    """Return the labels with one of them xor `shift`."""
     at = wire * LABEL_BYTES
     label = int.from_bytes(labels[at : at + LABEL_BYTES], "little") ^ shift
     return labels[:at] + label.to_bytes(LABEL_BYTES, "little") + labels[at + LABEL_BYTES :]
 
 
-def flipped(u: bytes, columns: Sequence[int]) -> bytes:
-    """The extension with the choice for the wire flipped in these columns alone."""
+def flip_columns(u: bytes, columns: Sequence[int]) -> bytes:
+    """Return the extension with the choice for the wire flipped in these columns alone."""
     changed, width = bytearray(u), len(u) // oblivious.KEYS
     for column in columns:
         changed[column * width + WIRE // 8] ^= 1 << WIRE % 8
     return bytes(changed)
 
 
-def spread(bits: Sequence[int]) -> Iterator[int]:
-    """All numbers that have ones among these bits only."""
+def subsets_of_bits(bits: Sequence[int]) -> Iterator[int]:
+    """Yield all numbers that have ones among these bits only."""
     for chosen in range(1 << len(bits)):
         yield sum(1 << bit for i, bit in enumerate(bits) if chosen >> i & 1)
 
 
-def curator_with(columns: Sequence[int]) -> Program:
-    """The program whose Charlie flips one choice in these columns; with none he follows the protocol."""
+def flipping_program(columns: Sequence[int]) -> Program:
+    """Return the program whose Charlie flips one choice in these columns; with none he follows the protocol."""
 
     async def evaluate(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) -> Loot:
         garbler = p.parties[0]
         bits = garbling.chosen(mine.b, me.rng.bits(p.index_bits), SIZE_BITS)
         extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
-        me.send(garbler, Extension(flipped(extension.u, columns)))
-        tables = joined([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
-        locked = joined([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
+        me.send(garbler, Extension(flip_columns(extension.u, columns)))
+        tables = join_parts([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
+        locked = join_parts([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
         loot = Loot(me.session_id, keys.box, extension.labels, tables, locked, 0, ())
-        for inside in spread(columns):
+        for inside in subsets_of_bits(columns):
             content = loot.opened(p, loot.with_wire(inside))
             if content is not None:
                 return replace(loot, inside=inside, summand=_bare(p, loot, content))
@@ -116,24 +117,24 @@ def curator_with(columns: Sequence[int]) -> Program:
         loot = await me.stage(evaluate, p, keys, mine, name="selection")
         return await me.stage(publication.curator, p, loot.summand, mine.masks)
 
-    return replace(LINEAR, roles={**LINEAR.roles, CURATOR: curator})
+    return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, CURATOR: curator})
 
 
-def found_delta(p: Parameters, loot: Loot, told: int) -> int | None:
-    """Delta, from the bits inside of E, those that are told, and a search of the others; None if nothing opens."""
-    for rest in spread(OUTSIDE):
+def search_delta(p: Parameters, loot: Loot, told: int) -> int | None:
+    """Return Delta, from the bits in E, those that are given, and a search of the others; None if nothing opens."""
+    for rest in subsets_of_bits(OUTSIDE):
         outside = told | rest
         if loot.opened(p, loot.with_wire(outside)) is not None:  # the label of the other bit
             return loot.inside | outside
     return None
 
 
-def everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S: Vector) -> Everything | None:
-    """Sizes, noises and the exact sum, from Delta and one party's noise, that of MEMBER; None if some row stays locked.
+def read_everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S: Vector) -> Everything | None:
+    """Return sizes, noises and the exact sum, from Delta and MEMBER's noise; None if some row stays locked.
 
     With Delta both labels of every wire are known. Of an AND three pairs of labels lead to one output label and the
-    fourth to the other: that is the pair of ones. So every input bit shows; and whoever knows them makes any party
-    the smallest, whose row opens then.
+    fourth to the other: that is the pair of ones. So every input bit shows; and whoever knows them makes any party the
+    smallest, whose row opens then.
     """
     labels = loot.with_wire(loot.inside)
     sizes = _sizes(p, loot, labels, delta)
@@ -148,12 +149,12 @@ def everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S: Vec
     return Everything(tuple(sizes), noises, p.weights.subtract_vectors(S, noises[sizes.index(min(sizes))]))
 
 
-def reckoned(K: int) -> dict[str, float]:
-    """Powers of two: guesses at Delta with and without the flip, and hashes in all where each guess goes to the end.
+def search_costs(K: int) -> dict[str, float]:
+    """Return exponents of two: guesses at Delta with and without the flip, and hashes in all.
 
     A guess evaluates what depends on the wire: one comparison, and from then on a comparison and a choice of the winner
-    in every round of the tournament. To hold first outputs against each other instead takes two hashes a guess, and
-    memory for 2^63 of them.
+    in every round of the tournament. To compare first outputs instead takes two hashes a guess, and memory for 2^63 of
+    them.
     """
     rounds, width = garbling.index_bits(K), SIZE_BITS + garbling.index_bits(K)
     gates = 1 + width + (rounds - 1) * 2 * width
@@ -162,21 +163,21 @@ def reckoned(K: int) -> dict[str, float]:
 
 
 def _bare(p: Parameters, loot: Loot, content: bytes) -> Vector:
-    epk, masked = masks.unpacked(p, content)
-    return masks.bare(p, masked, encapsulation.opened(loot.box, epk, loot.session))
+    epk, masked = masks.unpack_row(p, content)
+    return masks.unmask_row(p, masked, encapsulation.opened(loot.box, epk, loot.session))
 
 
 def _with_smallest(labels: bytes, sizes: Sequence[int], place: int, delta: int) -> bytes:
-    """Labels of size 0 for this party, and of the largest one for all others."""
+    """Return labels of size 0 for this party, and of the largest one for all others."""
     for j, n in enumerate(sizes):
         for bit in range(SIZE_BITS):
             if (n >> bit & 1) != (j != place):
-                labels = moved(labels, j * SIZE_BITS + bit, delta)
+                labels = shift_label(labels, j * SIZE_BITS + bit, delta)
     return labels
 
 
 def _sizes(p: Parameters, loot: Loot, labels: bytes, delta: int) -> list[int]:
-    """What the first round compares, neighbour with neighbour: truth values of x xor y and of y xor borrow."""
+    """Return the sizes, from truth values of x xor y and of y xor borrow in the first round of comparisons."""
     both = np.array([[0, 0], [delta % 2**64, delta >> 64]], np.uint64)
     all_wires = wires(labels)
     values = all_wires[: p.K * SIZE_BITS].reshape(p.K, SIZE_BITS, 2).swapaxes(0, 1)
@@ -199,7 +200,7 @@ def _sizes(p: Parameters, loot: Loot, labels: bytes, delta: int) -> list[int]:
 
 
 def _truths(outputs: list[list[Wires]]) -> tuple[np.ndarray, np.ndarray]:
-    """Of the inputs as they are: of the four outputs the one of two ones is unlike the others.
+    """Return the truth values of the inputs: of the four outputs that of two ones is unlike the others.
 
     It stands where the first input is flipped unless that is a one, and so with the second.
     """
@@ -209,47 +210,35 @@ def _truths(outputs: list[list[Wires]]) -> tuple[np.ndarray, np.ndarray]:
 
 def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        drawn = secrets(PARTIES, DIMENSION, rng)
-        seen = play(curator_with(columns), drawn, key_bits, rng)
+        drawn = draw_secrets(PARTIES, DIMENSION, rng)
+        seen = run_program(flipping_program(columns), drawn, key_bits, rng)
         loot = next(result for result in seen.charlie.results if isinstance(result, Loot))
         gathered: Gathered = seen.party(0).results[1][1]
         told = int.from_bytes(gathered.choice.delta, "little") & ~sum(1 << bit for bit in (*FLIPPED, *OUTSIDE))
-        delta = found_delta(seen.parameters, loot, told)
+        delta = search_delta(seen.parameters, loot, told)
         if delta is None:
             return False
         known = seen.ring.vector(drawn[MEMBER].eta)
-        return everything_with(seen.parameters, loot, delta, known, seen.released) == truth(seen, drawn)
+        return read_everything_with(seen.parameters, loot, delta, known, seen.released) == true_secrets(seen, drawn)
 
     deviates = bool(columns)
-    code: tuple[StepCode, ...] = (curator_with, flipped) if deviates else (oblivious.extend, selection.first)
-    return on_the_linear_path(name, about, trial, deviates=deviates, code=code)
+    code: tuple[StepCode, ...] = (flipping_program, flip_columns) if deviates else (oblivious.extend, selection.first)
+    return linear_variant(name, about, trial, deviates=deviates, code=code)
 
 
-_AT_1000 = reckoned(1000)
+_AT_1000 = search_costs(1000)
 
-ATTACK = MeasuredAttack(
-    name="inconsistent-extension",
-    paper="the linear protocol",
-    step="letter Extension",
-    flaw="Nobody checks that all columns of the extension hold the same choices.",
-    attacker="Charlie, who breaks the rules",
-    takes="what he is sent, one party's noise, and the release",
-    success="he states every size, every noise, and the sum of all models without noise",
-    when="always; at full length after a search",
-    steps=(
-        f"Charlie flips one choice in {SEARCHED} columns. The label of that bit is now his own xor Delta there.",
-        f"He tries the 2^{SEARCHED} values until a row opens, and goes on as if nothing had happened.",
-        "At his loot he searches the other bits of Delta in the same way: with them a row opens for the other bit.",
-        "With Delta every gate shows its inputs, and every row opens. One known noise takes the mask off all others.",
-    ),
+ATTACK = describe_attack(
+    "inconsistent-extension",
     variants=(
         _attacked("some columns", "Charlie flips a choice in some columns", tuple(FLIPPED)),
         _attacked("all alike", "Charlie sends the extension that is due", ()),
     ),
-    chance=2.0**-SEARCHED,
-    reading=f"Run here: two searches of {SEARCHED} bits, one of them in the session; the other {127 - 2 * SEARCHED} "
-    f"bits he is told. Reckoned, and not run, for K = 1000: 2^{_AT_1000['guesses']:.0f} guesses in place of 2^127, "
-    f"which take 2^{_AT_1000['hashes']:.0f} hashes, or 2^{_AT_1000['with memory']:.0f} and a memory of 2^63 labels. "
-    "The check of Keller, Orsini and Scholl would prevent it.",
+    chance=2.0**-BITS_EACH,
     uses_keys=False,
+    bits=BITS_EACH,
+    given_bits=127 - 2 * BITS_EACH,
+    guesses=_AT_1000["guesses"],
+    hashes=_AT_1000["hashes"],
+    with_memory=_AT_1000["with memory"],
 )

@@ -1,6 +1,6 @@
-"""`known-noise`: in the linear protocol a P_1 that deviates locks its own row at every place, and knows the noise.
+"""`known-noise`: in the linear protocol a malicious P_1 locks its own row at every place, and knows the noise.
 
-Whichever row opens for Charlie is P_1's, and no letter looks different for it. Only P_1 knows what to take off.
+Whichever row opens for Charlie is P_1's, and no message looks different for it. Only P_1 knows what to take off.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from protocols import linear
 from protocols.arithmetic.rng import Stream
 from protocols.linear import party as follows
 from protocols.linear import publication, selection, setup, submission
@@ -16,15 +17,15 @@ from protocols.linear.values import Announced, Gathered, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import LINEAR, PartySecret, on_the_linear_path, play, secrets, sum_of_models
-from smc_dp.attacks.strip_noise import less_own
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, linear_variant, run_program, sum_of_models
+from smc_dp.attacks.strip_noise import subtract_noise
 
 PARTIES, DIMENSION = 5, 2
 
 
-def own_at_every_place(p: Parameters, gathered: Gathered) -> Gathered:
-    """What P_1 locks in place of everybody's rows."""
+def repeat_own_row(p: Parameters, gathered: Gathered) -> Gathered:
+    """Return P_1's own row in place of everybody's."""
     return replace(gathered, epks=gathered.epks[:1] * p.K, rows=gathered.rows[:1] * p.K)
 
 
@@ -33,15 +34,15 @@ async def _party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
         return await follows(me, p, mine)
     keys = await me.stage(setup.party, p)
     left, gathered = await me.stage(submission.first, p, keys, mine)
-    summand = await me.stage(selection.first, p, own_at_every_place(p, gathered), mine.w)
+    summand = await me.stage(selection.first, p, repeat_own_row(p, gathered), mine.w)
     return await me.stage(publication.party, p, summand, left.masks)
 
 
-DEVIATING = replace(LINEAR, roles={**LINEAR.roles, PARTY: _party})
+MALICIOUS_PROGRAM = replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, PARTY: _party})
 
 
-def another_is_smallest(drawn: Sequence[PartySecret]) -> list[PartySecret]:
-    """The same with the largest size at P_1: if it were the smallest, it would know the noise anyway."""
+def make_first_largest(drawn: Sequence[PartySecret]) -> list[PartySecret]:
+    """Move the largest size to P_1: as the smallest party it would know the noise anyway."""
     n = sorted(secret.n for secret in drawn)
     sizes = [n[-1], *(s.n for s in drawn if s.n != n[-1])]
     return [replace(secret, n=size) for secret, size in zip(drawn, sizes, strict=True)]
@@ -49,34 +50,20 @@ def another_is_smallest(drawn: Sequence[PartySecret]) -> list[PartySecret]:
 
 def _attacked(program: Program, name: str, about: str) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        drawn = another_is_smallest(secrets(PARTIES, DIMENSION, rng))
-        S = play(program, drawn, key_bits, rng).lifted
-        return less_own(S, drawn[0].eta) == sum_of_models(drawn)
+        drawn = make_first_largest(draw_secrets(PARTIES, DIMENSION, rng))
+        S = run_program(program, drawn, key_bits, rng).lifted
+        return subtract_noise(S, drawn[0].eta) == sum_of_models(drawn)
 
-    deviates = program is DEVIATING
-    code: tuple[StepCode, ...] = (own_at_every_place,) if deviates else (selection.first,)
-    return on_the_linear_path(name, about, trial, deviates=deviates, code=code)
+    deviates = program is MALICIOUS_PROGRAM
+    code: tuple[StepCode, ...] = (repeat_own_row,) if deviates else (selection.first,)
+    return linear_variant(name, about, trial, deviates=deviates, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="known-noise",
-    paper="the linear protocol",
-    step="round 3",
-    flaw="Nobody but P_1 sees which rows it locks, and Charlie cannot tell one row from another.",
-    attacker="P_1, which breaks the rules",
-    takes="its own noise, and the release",
-    success="P_1 states the sum of all models without noise, in sessions in which its own data set is the largest",
-    when="always, and nobody notices",
-    steps=(
-        "P_1 gathers all rows, and locks its own one at every place in their stead.",
-        "Whatever Charlie opens is P_1's noise. All letters have the sizes that are due.",
-        "P_1 takes its noise off the release.",
-    ),
+ATTACK = describe_attack(
+    "known-noise",
     variants=(
-        _attacked(DEVIATING, "own rows", "P_1 locks its own row at every place"),
-        _attacked(LINEAR, "as agreed", "P_1 locks the rows that it was sent"),
+        _attacked(MALICIOUS_PROGRAM, "own rows", "P_1 locks its own row at every place"),
+        _attacked(linear.PROGRAM, "as agreed", "P_1 locks the rows that it was sent"),
     ),
-    reading="The claim is about participants who follow the protocol. With noise of zero everybody would have the "
-    "exact sum.",
     uses_keys=False,
 )

@@ -1,7 +1,4 @@
-"""`ofpa-record-recovery`: OFPA leaves the bias without noise, and with it an exact equation for the last record.
-
-The attack itself is `smc_dp.attacks.ofpa_record_recovery`; here it meets both forms on fresh rows and fresh noise.
-"""
+"""`ofpa-record-recovery`: OFPA leaves the bias without noise, and with it an exact equation for the last record."""
 
 from __future__ import annotations
 
@@ -11,13 +8,13 @@ import numpy as np
 import scipy.special
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
-from smc_dp.attacks.synthetic import in_the_ball
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
+from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
-from smc_dp.methods.collaborative.rounds import with_one
+from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
+from smc_dp.methods.collaborative.rounds import append_one
 from smc_dp.pages.blocks import Drawing
 from smc_dp.privacy.objective_perturbation import PerturbedObjective
 from smc_dp.privacy.target import Target
@@ -28,13 +25,13 @@ _SMALLEST = 2.0**-50  # what a probability is at least taken for, where uploads 
 # OFPA perturbs w but not the bias alpha, so the derivative by alpha vanishes exactly: the sum over all records of
 # sigmoid(w.x_i + alpha) - y_i is zero, whatever the noise. The known records leave a single term, which gives the label
 # by its sign and w.x by its size. Each round is one linear equation for x, and d rounds have one solution.
-def recover(known: Rows, uploads: Array) -> tuple[Array, int]:
-    """The one record that is not among the known ones: x, (d,), and its label, from one party's uploads.
+def recover_record(known: Rows, uploads: Array) -> tuple[Array, int]:
+    """Return the one record that is not among the known ones, x: (d,), and its label, from one party's uploads.
 
     known: the other n - 1 records. uploads: (T, d+1), that party's (w, alpha) of T rounds; with fewer than d rounds the
     shortest x that fits. Against uploads that are not minimisers of the printed objective the answer is a guess.
     """
-    scores = with_one(known.X) @ uploads.T
+    scores = append_one(known.X) @ uploads.T
     missing = -(scipy.special.expit(scores) - known.y[:, np.newaxis]).sum(axis=0)  # sigmoid - y of the last record
     label = int(np.median(missing) < 0)
     probability = np.clip(missing + label, _SMALLEST, 1 - _SMALLEST)
@@ -44,60 +41,49 @@ def recover(known: Rows, uploads: Array) -> tuple[Array, int]:
 
 
 ROWS, FEATURES, ROUNDS = 1200, 4, 6
-EPSILON = Fraction(1, 2)
+_EPSILON = Fraction(1, 2)
 CLOSE = 1e-6
 
 
-PRINTED, PROVEN = Target(EPSILON, "paper", "laplace"), Target(EPSILON)
+_PRINTED, _PROVEN = Target(_EPSILON, "paper", "laplace"), Target(_EPSILON)
 
 
-def attempt(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]:
-    """What the server computes of the last record of a party that has these rows."""
+def attack_release(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]:
+    """Return the server's answer for the last record of a party that has these rows."""
     release = Ofpa(rounds=ROUNDS).train(Federation((rows,), 2)).release(target, rng)
-    return recover(rows.take(np.arange(ROWS - 1)), release.uploads[:, 0])
+    return recover_record(rows.take(np.arange(ROWS - 1)), release.uploads[:, 0])
 
 
 def _picture(rng: Stream, _key_bits: int) -> Drawing:
-    """One more party, whose record both forms meet."""
-    rows = in_the_ball(ROWS, FEATURES, rng)
-    forms = (("As printed", PRINTED), ("With a proof", PROVEN))
-    found = [Recovery(form, *attempt(rows, target, rng)) for form, target in forms]
-    return beside_the_secret(rows.X[-1], int(rows.y[-1]), found)
+    """Draw the record of one more party, and what is recovered of it from either form."""
+    rows = ball_rows(ROWS, FEATURES, rng)
+    forms = (("As printed", _PRINTED), ("With a proof", _PROVEN))
+    found = [Recovery(form, *attack_release(rows, target, rng)) for form, target in forms]
+    return draw_recoveries(rows.X[-1], int(rows.y[-1]), found)
 
 
 def _against(target: Target, name: str, words: str) -> Variant:
     def trial(rng: Stream, _key_bits: int) -> bool:
-        rows = in_the_ball(ROWS, FEATURES, rng)
-        x, label = attempt(rows, target, rng)
+        rows = ball_rows(ROWS, FEATURES, rng)
+        x, label = attack_release(rows, target, rng)
         return bool(np.abs(x - rows.X[-1]).max() < CLOSE and label == rows.y[-1])
 
     code: tuple[StepCode, ...] = (Ofpa.proven_party, PerturbedObjective.linear)
     if target.calibration == "paper":
-        code = (Ofpa.printed_party, printed_noise)
-    outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
-    return Variant(name, "OFPA", words, outcome, trial, code=code)
+        code = (Ofpa.party_as_published, noise_as_published)
+    return Variant(name, "OFPA", words, "succeeds" if target.calibration == "paper" else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="ofpa-record-recovery",
-    paper="OFPA and OFAA",
-    step="Algorithm 2",
-    flaw="The objective has noise on all coordinates but the bias.",
-    attacker="the server",
-    takes=f"the known {ROWS - 1} records and the {ROUNDS} models that the party uploads",
-    success=f"all {FEATURES} features of the last record are stated within {CLOSE:g}, and its label",
-    when="if all records but one are known and there are as many uploads as features, at any epsilon",
-    steps=(
-        "At each upload the residuals of all records add up to zero exactly, for the bias has no noise.",
-        "The server subtracts those of the records that it knows; one number is left.",
-        "Its sign is the label of the last record, its size one linear equation for the features.",
-        "As many uploads as there are features have one solution.",
-    ),
+ATTACK = describe_attack(
+    "ofpa-record-recovery",
     variants=(
-        _against(PRINTED, "printed", "OFPA as printed"),
-        _against(PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
+        _against(_PRINTED, "printed", "OFPA as printed"),
+        _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,
-    reading="Epsilon is 1/2; the printed form loses at any epsilon.",
     picture=_picture,
+    known_rows=ROWS - 1,
+    rounds=ROUNDS,
+    features=FEATURES,
+    close=CLOSE,
 )

@@ -1,4 +1,4 @@
-"""`recover-exponent`: a product that is not re-randomised gives its exponent to whoever tries all of them.
+"""`recover-exponent`: a product that is not re-randomised reveals its exponent to a search.
 
 In step 2.3 P_j raises zeta(v_j), which every party has, to the power of its noise. Printed, the result is a function of
 the two, and noise is a small number: baby steps and giant steps (Shanks 1971) find it in the square root of its range.
@@ -9,40 +9,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from protocols import pathak2010
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext, PublicKey
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import as_printed, stage2
-from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010 import as_published, stage2
+from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
-from protocols.runtime.claims import View
+from protocols.runtime.claims import View, message_from, stage_result
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import HARDENED, PRINTED, PartySecret, left_behind, mail_from, play
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.pathak2010 import SmallestNoise
 
-SIZES = (300, 200, 100)
+_SIZES = (300, 200, 100)
 RING_BITS = 64
-GRID = Grid(22, RING_BITS)
+_GRID = Grid(22, RING_BITS)
 RANGE_BITS = 24  # noise of the paper's scale for 100 rows exceeds 2^24 steps of this grid with probability < 2^-80
 _KEY = (1 << 64) - 1  # so much of a power stands for it in the table
 
 
-def noise_of(view: View, victim: str, kind: type[PrintedSelected] | type[Selected]) -> int | None:
-    """The noise of the victim, a signed integer, from what another party received; None when the search ends empty."""
-    keys: PartyKeys = left_behind(view, PartyKeys)
+def recover_noise(view: View, victim: str, kind: type[PrintedSelected] | type[Selected]) -> int | None:
+    """Return the noise of the victim from another party's view; None when the search ends empty."""
+    keys: PartyKeys = stage_result(view, PartyKeys)
     parties = view.inputs[0].parties
-    v = keys.pi1.inverse(mail_from(view, CURATOR_NAME, Indicator).u)[parties.index(victim)]
-    psi = mail_from(view, victim, kind).psi[0]
-    return searched(v, psi)
+    v = keys.pi1.inverse(message_from(view, CURATOR_NAME, Indicator).u)[parties.index(victim)]
+    psi = message_from(view, victim, kind).psi[0]
+    return search_exponent(v, psi)
 
 
-def searched(base: Ciphertext, power: Ciphertext) -> int | None:
-    """The e with |e| <= 2^RANGE_BITS and base^e = power, or base^(e mod M) = power for noise in the ring Z_M."""
+def search_exponent(base: Ciphertext, power: Ciphertext) -> int | None:
+    """Return the e with |e| <= 2^RANGE_BITS and base^e = power, or base^(e mod M) = power for noise in Z_M."""
     modulus = base.n**2
     babies, back = baby_steps(base.value, modulus)
     in_ring = modular.multiply(power.value, modular.power(base.value, -(1 << RING_BITS), modulus), modulus)
@@ -54,7 +55,7 @@ def searched(base: Ciphertext, power: Ciphertext) -> int | None:
 
 
 def baby_steps(base: int, modulus: int) -> tuple[Mapping[int, int], int]:
-    """base^i -> i for i below 2^(RANGE_BITS/2 + 1), and the inverse of the next power: a giant step back."""
+    """Return base^i -> i for i below 2^(RANGE_BITS/2 + 1), and the inverse of the next power: a giant step back."""
     babies, step = {}, 1
     for i in range(1 << (RANGE_BITS // 2 + 1)):
         babies[step & _KEY] = i
@@ -63,7 +64,7 @@ def baby_steps(base: int, modulus: int) -> tuple[Mapping[int, int], int]:
 
 
 def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], back: int) -> int | None:
-    """The e with |e| <= 2^RANGE_BITS and base^e = power."""
+    """Return the e with |e| <= 2^RANGE_BITS and base^e = power; None if there is none."""
     lowest = -(1 << RANGE_BITS)
     giant = power * modular.power(base, -lowest, modulus) % modulus
     for start in range(lowest, -lowest + 1, len(babies)):
@@ -75,41 +76,29 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
 
 
 def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
-    """What a party of n rows draws in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
-    return SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", GRID, PUBLIC_TAU).law(n).sample(rng)
+    """Draw the noise of a party of n rows in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
+    return (
+        SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", _GRID, PUBLIC_TAU)
+        .distribution(n)
+        .sample(rng)
+    )
 
 
-def _attacked(program: Program, name: str, kind: type[PrintedSelected] | type[Selected]) -> Variant:
+def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        secrets = [PartySecret(n, [7], _printed_noise(n, rng)) for n in SIZES]
-        played = play(program, secrets, key_bits, rng)
-        return noise_of(played.party(0), "P3", kind) == secrets[2].eta[0]
+        secrets = [PartySecret(n, [7], _printed_noise(n, rng)) for n in _SIZES]
+        played = run_program(program, secrets, key_bits, rng)
+        return recover_noise(played.party(0), "P3", kind) == secrets[2].eta[0]
 
-    printed = program is PRINTED
+    printed = program is as_published.PROGRAM
     code: tuple[StepCode, ...] = (stage2.party, PublicKey.refresh)
     if printed:
-        code = (as_printed.stage2_party, as_printed.scale_signed)
-    outcome: AttackOutcome = "succeeds" if printed else "fails"
-    return Variant(name, "curator protocol", f"the {name} protocol", outcome, trial, code=code)
+        code = (as_published.stage2_party, as_published.scale_signed)
+    return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="recover-exponent",
-    paper="Pathak et al. 2010",
-    step="steps 2.3, 2.4",
-    flaw="zeta(v_j)^eta_j is a function of a known number and of one from a small range [N5].",
-    attacker="any single party",
-    takes="Charlie's indicator, pi_1, and the product that another party sent",
-    success="P1 states the noise of P3, exactly",
-    when="always; the search takes the square root of the range of the noise",
-    steps=(
-        "P1 undoes pi_1 on Charlie's indicator and has the ciphertext that P3 raised to the power of its noise.",
-        f"It tabulates its first 2^{RANGE_BITS // 2 + 1} powers, the baby steps.",
-        "It walks from P3's product in steps of that length, both for plain and for wrapped numbers, until it meets "
-        "the table.",
-        "Where the walk meets the table stands P3's noise. With new randomness in the product it never does.",
-    ),
-    variants=(_attacked(PRINTED, "printed", PrintedSelected), _attacked(HARDENED, "hardened", Selected)),
-    reading="One coordinate on a grid of step 2^-22. Two bits more double the search: the grid of a real run, 2^-40, "
-    "takes 512 times as long, which is a minute or so.",
+ATTACK = describe_attack(
+    "recover-exponent",
+    variants=(_attacked(as_published.PROGRAM, PrintedSelected), _attacked(pathak2010.PROGRAM, Selected)),
+    table_bits=RANGE_BITS // 2 + 1,
 )

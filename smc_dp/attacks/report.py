@@ -1,4 +1,4 @@
-"""Hold what an attack came to, and return it as plain values for JSON; every figure is measured."""
+"""Result of measuring an attack, and its JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from smc_dp.pages.blocks import Drawing
 
 @dataclass(frozen=True)
 class AttackReport:
-    """An attack and what it came to against each variant; `key_bits` is None where there are no keys. `drawing`: a run
-    of it, where it has a picture and somebody wants it.
+    """Attack and its result against each variant.
+
+    `key_bits` is None where there are no keys; `drawing` is a picture of a run, where there is one.
     """
 
     attack: MeasuredAttack
@@ -22,16 +23,16 @@ class AttackReport:
 
     @property
     def as_expected(self) -> bool:
-        """Whether every outcome is the one on record."""
+        """True if every outcome is the one on record."""
         return all(m.as_expected for m in self.measured)
 
     @property
     def results(self) -> dict[str, AttackResult]:
-        """What it came to, by the name of the variant."""
+        """Results by the name of the variant."""
         return {result.variant: result for result in self.measured}
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         attack = self.attack
         targets = {variant.name: variant.target for variant in attack.variants}
         return {

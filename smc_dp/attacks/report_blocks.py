@@ -1,4 +1,4 @@
-"""Report attacks: each with its step as printed beside what stands in its place, and its measurement.
+"""Report of attacks: each with its step as printed beside what stands in its place, and its measurement.
 
 An attack that was not measured has no numbers, and a sentence that says so.
 """
@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from smc_dp.attacks.attack import FAILS_BELOW, SUCCEEDS_ABOVE, AttackResult, MeasuredAttack, Variant
-from smc_dp.attacks.bar_chart import bars, told
+from smc_dp.attacks.bar_chart import describe_result, draw_bars
 from smc_dp.attacks.report import AttackReport
-from smc_dp.attacks.step_code import noted, place, source
+from smc_dp.attacks.step_code import function_place, function_source, step_notes
 from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import (
     Banner,
@@ -26,7 +26,7 @@ from smc_dp.pages.blocks import (
     Verbatim,
 )
 
-RULE = (
+_RULE = (
     "Succeeds: the lower limit of the 95 % interval (Clopper-Pearson) has an advantage over guessing above 1/2, as a "
     "fraction of the best possible one. Fails: the upper limit has one below 1/4. Undecided: neither. A failed attack "
     "is a measurement of this attack, and no proof that there is none better."
@@ -38,46 +38,46 @@ NO_FIX = (
     "is another function."
 )
 TRIALS = "Successes in trials from fresh randomness"
-HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")
+_HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")
 
 
-def listed(attacks: Iterable[MeasuredAttack]) -> PageTable:
+def attack_table(attacks: Iterable[MeasuredAttack]) -> PageTable:
     """Return the table of attacks, with what each is run against."""
     rows = ((one.name, one.breaks, "; ".join(variant.name for variant in one.variants)) for one in attacks)
     return PageTable("Attacks", ("attack", "what it breaks", "run against"), tuple(rows))
 
 
-def sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
+def measured_sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
     """Return a section for each attack; of several these are details, after a table of all."""
     if len(reports) == 1:
-        return (of_report(reports[0]),)
+        return (attack_section(reports[0]),)
     each = ((report, row) for report in reports for row in _rows(report))
     rows = tuple((one.attack.name, one.attack.breaks, one.attack.attacker, *row) for one, row in each)
     when = tuple(f"{report.attack.name}: {report.attack.when}." for report in reports)
-    table = PageTable(TRIALS, ("attack", "breaks", "attacker", *HEADINGS), rows, numbers=(5, 6, 7))
+    table = PageTable(TRIALS, ("attack", "breaks", "attacker", *_HEADINGS), rows, numbers=(5, 6, 7))
     said = Prose("Where an attack succeeds it does so on these conditions:")
     overview = Section("All attacks", (table, said, Bullets(when)))
-    return (overview, *(replace(of_report(report), details=True) for report in reports))
+    return (overview, *(replace(attack_section(report), details=True) for report in reports))
 
 
 def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:
     """Return what a command prints: the verdict last, for the end of a text stays in sight."""
-    return (*sections(reports), *map(Prose, (RULE, *powers(reports))), *verdicts(reports))
+    return (*measured_sections(reports), *map(Prose, (_RULE, *describe_power(reports))), *attack_verdicts(reports))
 
 
-def page(reports: Sequence[AttackReport]) -> Page:
+def attack_page(reports: Sequence[AttackReport]) -> Page:
     """Return the page of attacks, outcomes that are not on record named first."""
     title = "Attacks on printed steps, and on what stands in their place"
     made = (
-        *(RULE, *powers(reports)),
+        *(_RULE, *describe_power(reports)),
         "All data, keys and secrets were made up for the purpose, and nothing here is anybody's.",
         "The code is the source of the functions that ran in these trials, as it stood in their files.",
         f"Made by smc-dp {__version__}.",
     )
-    return Page(title, sections(reports), verdicts(reports), made)
+    return Page(title, measured_sections(reports), attack_verdicts(reports), made)
 
 
-def verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
+def attack_verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
     """Return a banner for every outcome that is not the one on record, or one that says that all are."""
     wrong = (
         f"NOT AS EXPECTED: {m.attack} against {m.variant}: {m.outcome}, and {m.expected} is on record"
@@ -89,17 +89,17 @@ def verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
     return tuple(Banner(said, "failed", "attack.not_as_expected") for said in wrong) or (good,)
 
 
-def of_report(report: AttackReport) -> Section:
+def attack_section(report: AttackReport) -> Section:
     """Return the section of an attack with its measurement."""
     measured = [(v, report.results[v.name]) for v in report.attack.variants]
     keys = f"{report.key_bits} bits; the attack does not depend on their length"
     drawn = () if report.drawing is None else (report.drawing,)
-    table = PageTable(TRIALS, HEADINGS, tuple(_rows(report)), numbers=(2, 3, 4))
-    figured = (bars("How often it succeeded", measured), table, *drawn)
+    table = PageTable(TRIALS, _HEADINGS, tuple(_rows(report)), numbers=(2, 3, 4))
+    figured = (draw_bars("How often it succeeded", measured), table, *drawn)
     return _section(report.attack, () if report.key_bits is None else (("Keys", keys),), report.results, figured)
 
 
-def unmeasured(attack: MeasuredAttack, why: str) -> Section:
+def without_numbers(attack: MeasuredAttack, why: str) -> Section:
     """Return the section of an attack without numbers, and why there are none."""
     return _section(attack, (), {}, (Banner(why),))
 
@@ -119,7 +119,7 @@ def _section(
         )
     )
     reading = (Prose(attack.reading),) if attack.reading else ()
-    said = tuple(map(Prose, noted(attack)))
+    said = tuple(map(Prose, step_notes(attack)))
     return Section(
         f"{attack.name}: {attack.breaks}",
         (
@@ -135,7 +135,7 @@ def _section(
 
 
 def _code(attack: MeasuredAttack, results: dict[str, AttackResult]) -> tuple[PageBlock, ...]:
-    """The step on both sides; what succeeds in forms that are not shown is named."""
+    """Return the step on both sides; variants that succeed and are not shown are named."""
     if not attack.attacked or not attack.mended:
         return ()
     left, right = (AS_PRINTED, IN_ITS_PLACE) if attack.is_on_print else (RULES_BROKEN, CONTROL)
@@ -150,14 +150,16 @@ def _side(heading: str, variants: Sequence[Variant], results: dict[str, AttackRe
     found: list[PageBlock] = []
     for variant in variants:
         result = results.get(variant.name)
-        found.append(Prose(f"{variant.target}: {variant.about}." if result is None else told(variant, result)))
+        found.append(
+            Prose(f"{variant.target}: {variant.about}." if result is None else describe_result(variant, result))
+        )
         for function in variant.code:
-            found += (Prose(place(function)), Verbatim(source(function), place(function)))
+            found += (Prose(function_place(function)), Verbatim(function_source(function), function_place(function)))
     return Section(heading, tuple(found))
 
 
 def _rows(report: AttackReport) -> Iterator[tuple[str, ...]]:
-    """Yield a row under `HEADINGS` for every variant."""
+    """Yield a row under `_HEADINGS` for every variant."""
     for variant in report.attack.variants:
         m = report.results[variant.name]
         known = ", no fix yet" if m.no_fix_yet and m.outcome == "succeeds" else ""
@@ -166,7 +168,7 @@ def _rows(report: AttackReport) -> Iterator[tuple[str, ...]]:
         yield f"{variant.target}, {variant.name}", f"{m.outcome}{known}", *figures
 
 
-def powers(reports: Iterable[AttackReport]) -> list[str]:
+def describe_power(reports: Iterable[AttackReport]) -> list[str]:
     """Return a sentence on what a failure is worth, from the worst figures of all that failed; nothing if none did."""
     failed = [m for report in reports for m in report.measured if m.outcome == "fails"]
     if not failed:

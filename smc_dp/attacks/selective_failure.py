@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from protocols import linear
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison.garbled import Extension, Tables, cut
+from protocols.comparison.garbled import Extension, Tables, split_parts
 from protocols.crypto import garbling
 from protocols.errors import PeerError
 from protocols.linear import masks, publication, selection, setup, submission
@@ -23,16 +24,16 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.known_noise import another_is_smallest
-from smc_dp.attacks.sessions import LINEAR, PartySecret, on_the_linear_path, play, secrets
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.known_noise import make_first_largest
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, linear_variant, run_program
 
-PARTIES = 4
-SESSIONS = (PARTIES - 1).bit_length()
+_PARTIES = 4
+_SESSIONS = (_PARTIES - 1).bit_length()
 
 
-def spoiling(bit: int) -> Program:
-    """The program whose P_1 locks wrongly whatever stands at a place with this bit."""
+def spoil_locks(bit: int) -> Program:
+    """Return the program whose P_1 locks wrongly whatever stands at a place with this bit."""
 
     async def first(me: Endpoint, p: Parameters, gathered: Gathered, w: Vector) -> Vector:
         s = p.weights.random_vector(p.dimension, me.rng)
@@ -44,12 +45,12 @@ def spoiling(bit: int) -> Program:
             for j, lock in enumerate(made.locks)
         )
         rows = [
-            masks.packed(p, epk, p.weights.add_vectors(row, s))
+            masks.pack_row(p, epk, p.weights.add_vectors(row, s))
             for epk, row in zip(gathered.epks, gathered.rows, strict=True)
         ]
-        for part in cut(made.tables):
+        for part in split_parts(made.tables):
             me.send(me.curator, Tables(part))
-        for part in cut(garbling.lock(replace(made, locks=locks), rows)):
+        for part in split_parts(garbling.lock(replace(made, locks=locks), rows)):
             me.send(me.curator, LockedRows(part))
         return p.weights.subtract_vectors(w, s)
 
@@ -61,18 +62,18 @@ def spoiling(bit: int) -> Program:
         summand = await me.stage(first, p, gathered, mine.w, name="selection")
         return await me.stage(publication.party, p, summand, left.masks)
 
-    return replace(LINEAR, roles={**LINEAR.roles, PARTY: party})
+    return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, PARTY: party})
 
 
-def place_of_smallest(refusals: list[bool]) -> int:
-    """P_1's answer, from whether Charlie refused in each session."""
+def join_refusals(refusals: list[bool]) -> int:
+    """Return P_1's answer, from whether Charlie refused in each session."""
     return sum(refused << bit for bit, refused in enumerate(refusals))
 
 
 def is_refused(program: Program, drawn: list[PartySecret], key_bits: int, rng: Stream) -> bool:
-    """Whether a session of these ends with Charlie's refusal."""
+    """Return whether a session of these ends with Charlie's refusal."""
     try:
-        play(program, drawn, key_bits, rng)
+        run_program(program, drawn, key_bits, rng)
     except PeerError:
         return True
     return False
@@ -80,37 +81,25 @@ def is_refused(program: Program, drawn: list[PartySecret], key_bits: int, rng: S
 
 def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        drawn = another_is_smallest(secrets(PARTIES, 1, rng))
+        drawn = make_first_largest(draw_secrets(_PARTIES, 1, rng))
         refusals = [
-            is_refused(spoiling(bit) if spoils else LINEAR, drawn, key_bits, rng.fork(f"session {bit}"))
-            for bit in range(SESSIONS)
+            is_refused(spoil_locks(bit) if spoils else linear.PROGRAM, drawn, key_bits, rng.fork(f"session {bit}"))
+            for bit in range(_SESSIONS)
         ]
-        return place_of_smallest(refusals) == min(range(PARTIES), key=lambda j: drawn[j].n)
+        return join_refusals(refusals) == min(range(_PARTIES), key=lambda j: drawn[j].n)
 
-    code: tuple[StepCode, ...] = (spoiling,) if spoils else (selection.first,)
-    return on_the_linear_path(name, about, trial, deviates=spoils, code=code)
+    code: tuple[StepCode, ...] = (spoil_locks,) if spoils else (selection.first,)
+    return linear_variant(name, about, trial, deviates=spoils, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="selective-failure",
-    paper="the linear protocol",
-    step="round 3",
-    flaw="Nobody but P_1 sees what it garbles and locks, and whether a row opens depends on all sizes.",
-    attacker="P_1, which breaks the rules",
-    takes="whether Charlie refuses, in each of a few sessions with the same sizes",
-    success="P_1 names the party with the smallest data set, which is another one",
-    when="if a session that was refused is repeated",
-    steps=(
-        "P_1 chooses half of the places and gives their locks tags that nothing leads to.",
-        "If the smallest party stands at one of them no row opens, and Charlie refuses; else all is as ever.",
-        f"With the halves that the {SESSIONS} bits of a place make, so many sessions name the smallest of {PARTIES}.",
-    ),
+ATTACK = describe_attack(
+    "selective-failure",
     variants=(
         _attacked("spoilt locks", "P_1 locks some rows wrongly", spoils=True),
         _attacked("honest garbling", "P_1 garbles and locks what is due", spoils=False),
     ),
-    chance=1 / (PARTIES - 1),
-    reading="Which row is locked how, and what the gates compute, is all P_1's: any predicate of all sizes can decide "
-    "whether a row opens. A refused session is to be looked into, not simply repeated.",
+    chance=1 / (_PARTIES - 1),
     uses_keys=False,
+    sessions=_SESSIONS,
+    parties=_PARTIES,
 )

@@ -1,6 +1,6 @@
-"""Whole runs of the curator protocol, or of the linear one, on secrets made for an attack, with everybody's views.
+"""Runs of the curator protocol, or of the linear one, on made-up secrets, with everybody's views.
 
-An attack is given the views of those who make it, and what is public: nothing else of a run.
+An attack gets the views of the attackers, and what is public: nothing else of a run.
 """
 
 from __future__ import annotations
@@ -14,26 +14,21 @@ from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.linear.parameters import Parameters as LinearParameters
-from protocols.pathak2010 import as_printed
-from protocols.pathak2010.noisy_sum_claims import released
+from protocols.pathak2010 import as_published
+from protocols.pathak2010.noisy_sum_claims import published_sum
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
-from protocols.runtime.message import M
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
 
-HARDENED = pathak2010.PROGRAM
-PRINTED = as_printed.PROGRAM
-PLAIN_BLINDING = as_printed.PLAIN_BLINDING
-LINEAR = linear.PROGRAM
-_FORMS = {PRINTED.name: "printed", HARDENED.name: "hardened", LINEAR.name: "linear"}
+_FORMS = {as_published.PROGRAM.name: "printed", pathak2010.PROGRAM.name: "hardened", linear.PROGRAM.name: "linear"}
 
 
 @dataclass(frozen=True, repr=False)
 class PartySecret:
-    """What a party brings: its number of rows, its weights and its noise, signed integers on one grid.
+    """Input of a party: its number of rows, its weights and its noise, signed integers on one grid.
 
     The noise is that of the sum; for the printed steps, which multiply it by K, that of the mean.
     """
@@ -44,8 +39,8 @@ class PartySecret:
 
 
 @dataclass(frozen=True, repr=False)
-class Played:
-    """A finished run: what is public, the released sum in its ring among it, and what each participant saw."""
+class FinishedRun:
+    """Finished run: public values, among them the released sum in its ring, and each participant's view."""
 
     parameters: Any
     ring: Ring
@@ -54,41 +49,39 @@ class Played:
 
     @property
     def charlie(self) -> View:
-        """What Charlie saw."""
+        """Charlie's view."""
         return self.views[CURATOR_NAME]
 
     def party(self, j: int) -> View:
-        """What P_j saw, j counted from 0."""
+        """Return the view of P_j, j counted from 0."""
         return self.views[self.parameters.parties[j]]
 
     @property
     def lifted(self) -> list[int]:
-        """The released sum as signed integers."""
+        """Released sum as signed integers."""
         return list(self.ring.nearest(self.released))
 
 
-def form_of(program: Program) -> tuple[str, str, str]:
-    """What a variant that is run against this program is called: its name, its target, and both in words."""
+def variant_names(program: Program) -> tuple[str, str, str]:
+    """Return the name, the target and the description of a variant against this program."""
     name = _FORMS[program.name]
-    return name, "linear protocol" if program.name == LINEAR.name else "curator protocol", f"the {name} protocol"
+    return name, f"{'linear' if name == 'linear' else 'curator'} protocol", f"the {name} protocol"
 
 
-def on_the_linear_path(
-    name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]
-) -> Variant:
-    """The variant in which somebody deviates from the linear protocol, which nothing prevents yet, or the control."""
-    _, target, protocol = form_of(LINEAR)
+def linear_variant(name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]) -> Variant:
+    """Return the variant with a malicious participant in the linear protocol, or its honest control."""
+    _, target, protocol = variant_names(linear.PROGRAM)
     outcome: AttackOutcome = "succeeds" if deviates else "fails"
     return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
 
 
 def sum_of_models(secrets: Sequence[PartySecret]) -> list[int]:
-    """The exact sum of what these parties have learned."""
+    """Return the exact sum of these parties' models."""
     return [sum(column) for column in zip(*(secret.w for secret in secrets), strict=True)]
 
 
-def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> Played:
-    """Run the protocol for parties P1, P2, ... with these secrets; the linear one has no keys of any length."""
+def run_program(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: Stream) -> FinishedRun:
+    """Run the protocol for parties P1, P2, ... with these secrets; the linear one ignores `key_bits`."""
     names = tuple(f"P{j}" for j in range(1, len(secrets) + 1))
     p = _parameters(program, names, len(secrets[0].w), key_bits)
     inputs: dict[str, tuple[Any, ...]] = {
@@ -96,40 +89,24 @@ def play(program: Program, secrets: Sequence[PartySecret], key_bits: int, rng: S
     }
     inputs[CURATOR_NAME] = (p,)
     run = execute(program, p, inputs, rng)
-    return Played(p, p.weights, released(p, run.published), run.views)
+    return FinishedRun(p, p.weights, published_sum(p, run.published), run.views)
 
 
 def _parameters(program: Program, names: tuple[str, ...], dimension: int, key_bits: int) -> Any:
-    if program.name == LINEAR.name:
+    if program.name == linear.PROGRAM.name:
         return LinearParameters(names, dimension)
     return Parameters(names, dimension, key_bits)
 
 
-def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_printed.PrintedInput:
+def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_published.PrintedInput:
     w = p.weights.vector(secret.w)
-    if program.name in (HARDENED.name, LINEAR.name):
+    if program.name in (pathak2010.PROGRAM.name, linear.PROGRAM.name):
         return PartyInput(secret.n, w, p.weights.vector(secret.eta))
-    return as_printed.PrintedInput(secret.n, w, tuple(secret.eta))
+    return as_published.PrintedInput(secret.n, w, tuple(secret.eta))
 
 
-def mail_from(view: View, sender: str, kind: type[M]) -> M:
-    """The first message of this kind that the owner of the view had from the sender; LookupError when there is none."""
-    for name, message in view.mail:
-        if name == sender and isinstance(message, kind):
-            return message
-    raise LookupError(f"{view.name} had no {kind.__name__} from {sender}")
-
-
-def left_behind(view: View, kind: type[Any]) -> Any:
-    """The value of this type that a stage left with the owner of the view; LookupError when there is none."""
-    for result in view.results:
-        if isinstance(result, kind):
-            return result
-    raise LookupError(f"no stage left a {kind.__name__} with {view.name}")
-
-
-def different_sizes(count: int, rng: Stream) -> list[int]:
-    """Numbers of rows from 1 to 10^5, no two alike."""
+def draw_sizes(count: int, rng: Stream) -> list[int]:
+    """Draw numbers of rows from 1 to 10^5, no two alike."""
     sizes: list[int] = []
     while len(sizes) < count:
         n = 1 + rng.below(100_000)
@@ -138,10 +115,10 @@ def different_sizes(count: int, rng: Stream) -> list[int]:
     return sizes
 
 
-def secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
-    """Parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
+def draw_secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
+    """Draw parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
 
     def vector(bits: int) -> list[int]:
         return [rng.bits(bits + 1) - (1 << bits) for _ in range(dimension)]
 
-    return [PartySecret(n, vector(36), vector(noise_bits)) for n in different_sizes(count, rng)]
+    return [PartySecret(n, vector(36), vector(noise_bits)) for n in draw_sizes(count, rng)]

@@ -1,4 +1,4 @@
-"""The code of a step and what is noted of it, read from the files that run: nothing of either is copied here."""
+"""Code of a step and the notes on it, read from the files that run: neither is copied here."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ import textwrap
 from collections.abc import Iterator
 from importlib import resources
 
-from protocols.runtime.quoted import NOTES, plain
+from protocols.runtime.citations import NOTES, strip_markup
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 
 _MARK = re.compile(r"\[N\d+\]")
 _NOTE = re.compile(r"\*\*(\[N\d+\]) ")
 
 
-def place(function: StepCode) -> str:
-    """The file and the name of a function."""
+def function_place(function: StepCode) -> str:
+    """Return the file and the name of a function."""
     return f"{function.__module__.replace('.', '/')}.py, {function.__qualname__}"
 
 
-def source(function: StepCode) -> str:
-    """Its source as it stands, moved to the margin."""
+def function_source(function: StepCode) -> str:
+    """Return the source of a function, moved to the margin."""
     return textwrap.dedent(inspect.getsource(function)).rstrip()
 
 
-def noted(attack: MeasuredAttack) -> tuple[str, ...]:
-    """What is written of the broken step where it stands, a paragraph each: the notes that the attack names; where it
-    names none, what the file of the step says first.
+def step_notes(attack: MeasuredAttack) -> tuple[str, ...]:
+    """Return the paragraphs written about the broken step.
+
+    These are the notes that the attack names; where it names none, the docstring of the module with the step.
     """
     found = tuple(paragraph for variant in attack.attacked[:1] for paragraph in _of_notes(attack, variant))
     if found or not attack.attacked:
@@ -51,9 +52,9 @@ def _of_notes(attack: MeasuredAttack, variant: Variant) -> Iterator[str]:
         elif note:
             under = note[1]
         if under in wanted and not paragraph.startswith("#"):
-            yield plain(paragraph)
+            yield strip_markup(paragraph)
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
-    """The paragraphs of a text, each in one line; lists and tables are none."""
+    """Return the paragraphs of a text, each on one line; lists and tables are none."""
     return tuple(" ".join(part.split()) for part in text.strip().split("\n\n"))

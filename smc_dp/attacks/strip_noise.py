@@ -1,8 +1,8 @@
 """`strip-noise`: the party whose noise was selected recognises it in the release and takes it off.
 
 Every party keeps the noise that it offered. With S the released sum, w_j the party's own model and eta_j its noise of
-the mean, it accepts if |S/K - eta_j - w_j| < |eta_j|/2: had another's noise been selected, what is left would be about
-as long as both noises together. Whoever accepts subtracts, and holds the exact sum of all models.
+the mean, it accepts if |S/K - eta_j - w_j| < |eta_j|/2: had another's noise been selected, the remainder would be about
+as long as both noises together. A party that accepts subtracts, and holds the exact sum of all models.
 """
 
 from __future__ import annotations
@@ -14,51 +14,53 @@ from functools import cache
 
 import numpy as np
 
+from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
-from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import HARDENED, LINEAR, PRINTED, PartySecret, form_of, play
-from smc_dp.attacks.stripping_picture import NoisyPanel, apart, coordinates
-from smc_dp.attacks.sums import add_up, on_the_secure_sum, weighted_sum
-from smc_dp.attacks.synthetic import DIMENSION, like_adult
+from smc_dp.attacks.attack import Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
+from smc_dp.attacks.stripping_picture import NoisyPanel, draw_panels, vector_distance
+from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
+from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.blocks import Drawing
-from smc_dp.privacy.distributed.laws import GammaShares
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.distributed.share_distributions import GammaShares
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.target import Target
 
-SIZES = (326, 450, 700, 1030)
+_SIZES = (326, 450, 700, 1030)
 EPSILON, LAM = Fraction(1, 2), 1.0
 
 
-def contributed(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> bool:
-    """Whether the party with the model w finds its own noise in S, the sum of `parts` models; all on one grid."""
+def recognises_noise(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> bool:
+    """Return whether the party with model w finds its own noise in S, the sum of `parts` models; all on one grid."""
     total, model, own = (np.array(x, dtype=float) for x in (S, w, noise))
     return bool(np.linalg.norm((total - own) / parts - model) < np.linalg.norm(own / parts) / 2)
 
 
-def stripped(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> list[int] | None:
-    """What a party believes to be the exact sum, from the release and its own model and noise; None if not its own."""
-    return less_own(S, noise) if contributed(S, w, noise, parts) else None
+def strip_own_noise(S: Sequence[int], w: Sequence[int], noise: Sequence[int], parts: int) -> list[int] | None:
+    """Return the release without the party's own noise, if it takes the noise for its own; else None."""
+    return subtract_noise(S, noise) if recognises_noise(S, w, noise, parts) else None
 
 
-def less_own(S: Sequence[int], noise: Sequence[int]) -> list[int]:
-    """The release without what a party drew itself."""
+def subtract_noise(S: Sequence[int], noise: Sequence[int]) -> list[int]:
+    """Subtract a party's own noise from the release."""
     return [s - e for s, e in zip(S, noise, strict=True)]
 
 
 @dataclass(frozen=True, repr=False)
 class Stripping:
-    """A run as the attackers leave it: the exact sum of what was entered, the release, and what each party holds in the
-    end, in the order of their sizes; None where it does not take the noise for its own.
+    """Run after the attack: the exact sum of the inputs, the release, and the remainder of each party by size.
+
+    A remainder is None where the party does not take the noise for its own.
     """
 
     exact: list[int]
@@ -66,63 +68,63 @@ class Stripping:
     held: tuple[list[int] | None, ...]
 
 
-def by_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
-    """A run in which every party tests whether the noise of the release is its own."""
-    printed, K = program is PRINTED, len(SIZES)
-    method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
-    noise = [method.law(target, n, Public(K, DIMENSION, 2)).sample(rng) for n in SIZES]
-    secrets = [PartySecret(n, w, eta) for n, w, eta in zip(SIZES, _models(), noise, strict=True)]
-    S = play(program, secrets, key_bits, rng).lifted
+def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
+    """Run a protocol in which every party tests whether the noise of the release is its own."""
+    printed, K = program is as_published.PROGRAM, len(_SIZES)
+    method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
+    noise = [method.distribution(target, n, Public(K, ADULT_DIMENSION, 2)).sample(rng) for n in _SIZES]
+    secrets = [PartySecret(n, w, eta) for n, w, eta in zip(_SIZES, _models(), noise, strict=True)]
+    S = run_program(program, secrets, key_bits, rng).lifted
     copies = K if printed else 1  # the printed steps multiply the noise by K
-    held = (stripped(S, s.w, [copies * e for e in s.eta], K) for s in secrets)
+    held = (strip_own_noise(S, s.w, [copies * e for e in s.eta], K) for s in secrets)
     return Stripping([sum(column) for column in zip(*_models(), strict=True)], S, tuple(held))
 
 
-def by_secure_sum(rng: Stream) -> Stripping:
-    """Every party takes its own share of the noise off, without a test whether it is all that there is."""
-    form, numbers = weighted_sum(Among(len(SIZES), 1, 1), DIMENSION, EPSILON, lam=LAM), _scaled()
-    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(SIZES, numbers, strict=True)]
-    S = add_up(form, secrets, rng).lifted
+def strip_in_secure_sum(rng: Stream) -> Stripping:
+    """Run a secure sum in which every party takes its own share of the noise off, without a test."""
+    form, numbers = shared_weighted_sum(ThreatModel(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
+    secrets = [PartySecret(n, z, form.noise.distribution.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
+    S = run_secure_sum(form, secrets, rng).lifted
     exact = [sum(column) for column in zip(*numbers, strict=True)]
-    return Stripping(exact, S, tuple(less_own(S, secret.eta) for secret in secrets))
+    return Stripping(exact, S, tuple(subtract_noise(S, secret.eta) for secret in secrets))
 
 
 def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        seen = by_protocol(program, rng, key_bits)
-        return seen.held == (seen.exact, *[None] * (len(SIZES) - 1))
+        seen = strip_in_protocol(program, rng, key_bits)
+        return seen.held == (seen.exact, *[None] * (len(_SIZES) - 1))
 
-    printed = program is PRINTED
-    code = (as_printed.stage2_party,) if printed else ()
-    return Variant(*form_of(program), "succeeds", trial, no_fix_yet=not printed, code=code)
+    printed = program is as_published.PROGRAM
+    code = (as_published.stage2_party,) if printed else ()
+    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
-    """No party draws the noise of a weighted sum; each tries with noise of the same law, as it would have offered."""
+    """Try every party with noise of the right distribution, which no party draws in a weighted sum."""
     method, target = WeightedSum(LAM), Target(EPSILON)
-    n = sum(SIZES)
+    n = sum(_SIZES)
     model = _trained().release(target, rng).model
     if not isinstance(model, LinearModel):
         raise TypeError("a weighted sum gives a linear model")
     S = [round(value * n * (1 << GRID.fraction_bits)) for value in (model.W[1] - model.W[0]).tolist()]
-    law = proven(target, DIMENSION, method.sensitivity).law
+    law = calibrate_noise(target, ADULT_DIMENSION, method.sensitivity).distribution
     exact = np.array([sum(column) for column in zip(*_scaled(), strict=True)], dtype=float)
-    tried = [stripped(S, w, law.sample(rng), n) for w in _models()]
+    tried = [strip_own_noise(S, w, law.sample(rng), n) for w in _models()]
     near = [x is not None and np.linalg.norm(np.array(x, dtype=float) - exact) < 1e-6 * 2**40 for x in tried]
     return any(near)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    seen = by_secure_sum(rng)
+    seen = strip_in_secure_sum(rng)
     return seen.exact in seen.held
 
 
 def _picture(rng: Stream, key_bits: int) -> Drawing:
-    """One more run of each: as printed, and by the secure sum."""
-    printed, shared = by_protocol(PRINTED, rng, key_bits), by_secure_sum(rng)
+    """Draw one run of the printed protocol and one of the secure sum."""
+    printed, shared = strip_in_protocol(as_published.PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
     ends = [x if x is not None else printed.release for x in printed.held[:1]]
-    nearest = min((x for x in shared.held if x is not None), key=lambda x: apart(x, shared.exact))
-    return coordinates(
+    nearest = min((x for x in shared.held if x is not None), key=lambda x: vector_distance(x, shared.exact))
+    return draw_panels(
         (
             NoisyPanel("As printed", "the party with fewest rows", printed.exact, printed.release, ends[0]),
             NoisyPanel("Secure sum", "the nearest of all parties", shared.exact, shared.release, nearest),
@@ -131,41 +133,28 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
 
 
 def _scaled() -> list[list[int]]:
-    """Every model times its number of rows, on the grid of the models, which is that of both sums."""
-    return [[size * x for x in w] for size, w in zip(SIZES, _models(), strict=True)]
+    """Return every model times its number of rows, on the grid of the models, which is that of both sums."""
+    return [[size * x for x in w] for size, w in zip(_SIZES, _models(), strict=True)]
 
 
 @cache
 def _models() -> tuple[tuple[int, ...], ...]:
-    """The parties' models on the grid; the same in every trial, which only draws noise."""
-    return tuple(tuple(model_of(like_adult(n, seed), LAM)) for seed, n in enumerate(SIZES, start=1))
+    """Return the parties' models on the grid; the same in every trial, which only draws noise."""
+    return tuple(tuple(model_of(adult_like_rows(n, seed), LAM)) for seed, n in enumerate(_SIZES, start=1))
 
 
 @cache
 def _trained() -> Trained:
-    rows = tuple(like_adult(n, seed) for seed, n in enumerate(SIZES, start=1))
+    rows = tuple(adult_like_rows(n, seed) for seed, n in enumerate(_SIZES, start=1))
     return WeightedSum(LAM).train(Federation(rows, 2))
 
 
-ATTACK = MeasuredAttack(
-    name="strip-noise",
-    paper="Pathak et al. 2010",
-    step="step 2.3, claim (b)",
-    flaw="The noise of the release was drawn by one party, which knows it.",
-    attacker="the party with fewest rows",
-    takes="its own model and noise, and the release",
-    success="every party tests itself, only the smallest accepts, and what it computes is the exact sum of all models",
-    when="if the noise is more than twice as long as the models differ: small epsilon (here 1/2), many features",
-    steps=(
-        "Each party keeps the model and the noise that it brought to the protocol.",
-        "It adds up the published shares and takes its own noise off, as if it had been selected.",
-        "If what is left of the mean is closer to its own model than half the length of its noise, it was selected.",
-        "Then what it has computed is the sum of all models without any noise.",
-    ),
+ATTACK = describe_attack(
+    "strip-noise",
     variants=(
-        _attacked(PRINTED),
-        _attacked(HARDENED),
-        _attacked(LINEAR),
+        _attacked(as_published.PROGRAM),
+        _attacked(pathak2010.PROGRAM),
+        _attacked(linear.PROGRAM),
         Variant(
             "trusted centre",
             "weighted sum",
@@ -173,13 +162,9 @@ ATTACK = MeasuredAttack(
             "fails",
             _weighted_sum,
         ),
-        on_the_secure_sum(
-            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
+        secure_sum_variant(
+            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.masked_input)
         ),
     ),
-    reading="123 made-up indicators like those of Adult, four parties, epsilon 1/2. The noise is an input of the "
-    "contributor, so no protocol that computes this function can hide it from that party. In the secure sum each party "
-    "takes off the share that it drew, and what is left is the noise of the others.",
-    noted="Not departures, but known",
     picture=_picture,
 )

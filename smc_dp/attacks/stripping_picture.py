@@ -1,4 +1,4 @@
-"""Noise taken off a release, as a picture: the exact sum, the release, and what is left, coordinate by coordinate."""
+"""Picture of noise taken off a release: exact sum, release and remainder, coordinate by coordinate."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from smc_dp.pages.blocks import Drawing
 from smc_dp.pages.svg import Svg
 
-SHOWN = 16
-WIDTH, LEFT, PANEL, HEAD, HALF = 352.0, 16.0, 170.0, 26.0, 62.0
-READ = (
-    f"Shown are the first {SHOWN} coordinates: a bar is the exact sum, a ring the release, a dot what is left after "
+_SHOWN = 16
+_WIDTH, _LEFT, _PANEL, _HEAD, _HALF = 352.0, 16.0, 170.0, 26.0, 62.0
+_READING = (
+    f"Shown are the first {_SHOWN} coordinates: a bar is the exact sum, a ring the release, a dot what is left after "
     "the party took its own noise off. Each form has a scale of its own."
 )
 
 
 @dataclass(frozen=True, repr=False)
 class NoisyPanel:
-    """One form: its name, whose attempt is shown, and three vectors on one grid."""
+    """Panel of one form: its name, the party whose attempt is shown, and three vectors on one grid."""
 
     form: str
     whose: str
@@ -30,9 +30,9 @@ class NoisyPanel:
 
     @property
     def told(self) -> str:
-        """How far release and remainder are from the exact sum, over all coordinates, in lengths of that sum."""
-        scale = apart(self.exact, [0] * len(self.exact))
-        before, after = (apart(x, self.exact) / scale for x in (self.release, self.left))
+        """Sentence on the distance of release and remainder from the exact sum, in lengths of that sum."""
+        scale = vector_distance(self.exact, [0] * len(self.exact))
+        before, after = (vector_distance(x, self.exact) / scale for x in (self.release, self.left))
         ends = "exactly 0: it holds the exact sum" if list(self.left) == list(self.exact) else f"{after:.2f}"
         return (
             f"{self.form}: over all {len(self.exact)} coordinates the release is {before:.2f} lengths of the exact sum "
@@ -40,23 +40,23 @@ class NoisyPanel:
         )
 
 
-def apart(x: Sequence[int], y: Sequence[int]) -> float:
-    """How far two vectors are from each other."""
+def vector_distance(x: Sequence[int], y: Sequence[int]) -> float:
+    """Return the distance of two vectors."""
     return float(np.linalg.norm(np.array([a - b for a, b in zip(x, y, strict=True)], dtype=float)))
 
 
-def coordinates(panels: Sequence[NoisyPanel]) -> Drawing:
-    """The forms below each other."""
-    svg = Svg(WIDTH, PANEL * len(panels))
+def draw_panels(panels: Sequence[NoisyPanel]) -> Drawing:
+    """Draw the panels below each other."""
+    svg = Svg(_WIDTH, _PANEL * len(panels))
     for i, panel in enumerate(panels):
-        _panel(svg, PANEL * i, panel)
-    return Drawing(svg, "One run of each form", (*(panel.told for panel in panels), READ))
+        _panel(svg, _PANEL * i, panel)
+    return Drawing(svg, "One run of each form", (*(panel.told for panel in panels), _READING))
 
 
 def _panel(svg: Svg, y: float, panel: NoisyPanel) -> None:
-    svg.text(LEFT, y + 16, panel.form, bold=True)
-    middle = y + HEAD + HALF + 6
-    svg.line(LEFT - 8, middle, WIDTH - 8, middle, "faint")
+    svg.text(_LEFT, y + 16, panel.form, bold=True)
+    middle = y + _HEAD + _HALF + 6
+    svg.line(_LEFT - 8, middle, _WIDTH - 8, middle, "faint")
     for x, exact, release, left in _places(panel):
         svg.line(x, middle - exact, x, middle - release, "faint")
         svg.circle(x, middle - release, 4, "paper")
@@ -65,10 +65,10 @@ def _panel(svg: Svg, y: float, panel: NoisyPanel) -> None:
 
 
 def _places(panel: NoisyPanel) -> Iterator[tuple[float, float, float, float]]:
-    """Of each coordinate that is shown its place, and how high the three stand."""
-    shown = [list(x[:SHOWN]) for x in (panel.exact, panel.release, panel.left)]
+    """Yield the place of each coordinate shown, and the heights of the three values."""
+    shown = [list(x[:_SHOWN]) for x in (panel.exact, panel.release, panel.left)]
     highest = max(1, *(abs(value) for values in shown for value in values))
-    step = (WIDTH - 2 * LEFT) / (SHOWN - 1)
+    step = (_WIDTH - 2 * _LEFT) / (_SHOWN - 1)
     for i, three in enumerate(zip(*shown, strict=True)):
-        exact, release, left = (HALF * value / highest for value in three)
-        yield LEFT + step * i, exact, release, left
+        exact, release, left = (_HALF * value / highest for value in three)
+        yield _LEFT + step * i, exact, release, left

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble
@@ -31,14 +31,14 @@ LAM = 1.0
 TARGET = Target(Fraction(1, 10))
 SIDES = (-1, 1)
 NAIVE = "vote with the noise of soft"
-CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
+_CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {NAIVE: (Vote.model, Soft.noise), "vote": (Vote.model, Vote.noise), "soft": (Soft.model, Soft.noise)}
 )
 """What is trained, and what the noise is made for."""
 
 
-def side_of(released: LinearModel, u: Array) -> int:
-    """The answer of whoever sees the release: on which side of u the one party voted."""
+def guess_side(released: LinearModel, u: Array) -> int:
+    """Return an outsider's answer: on which side of u the one party voted."""
     return 1 if float((released.W[1] - released.W[0]) @ u) > 0 else -1
 
 
@@ -48,16 +48,16 @@ def _against(method: str, target: str, name: str, words: str) -> Variant:
         model = _trained(method, side).release(TARGET, rng).model
         if not isinstance(model, LinearModel):
             raise TypeError(f"{method} gives a linear model")
-        return side_of(model, _direction()) == side
+        return guess_side(model, _direction()) == side
 
     outcome: AttackOutcome = "succeeds" if method == NAIVE else "fails"
-    return Variant(name, target, words, outcome, trial, trials=1000, code=CODE.get(method, ()))
+    return Variant(name, target, words, outcome, trial, trials=1000, code=_CODE.get(method, ()))
 
 
 @cache
 def _trained(method: str, side: int) -> Trained:
-    """The method on M - 1 tied parties and one that votes on this side of u."""
-    parties = ensemble(side)
+    """Train the method on M - 1 tied parties and one that votes on this side of u."""
+    parties = tied_ensemble(side)
     if method == "soft":
         return Soft(LAM).train_from(parties)
     if method == "soft_ss":
@@ -68,8 +68,8 @@ def _trained(method: str, side: int) -> Trained:
     return replace(voted, noise=Soft(LAM).noise(voted.public))
 
 
-def ensemble(side: int) -> Ensemble:
-    """Classifiers u and -u of as many parties each, and one more on the given side."""
+def tied_ensemble(side: int) -> Ensemble:
+    """Return classifiers u and -u of as many parties each, and one more on the given side."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, FEATURES))
     X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)
@@ -79,26 +79,13 @@ def ensemble(side: int) -> Ensemble:
 
 
 def _direction() -> Array:
-    """u."""
+    """Return u."""
     u: Array = np.eye(FEATURES)[0]
     return u
 
 
-ATTACK = MeasuredAttack(
-    name="vote-flip",
-    paper="Hamm et al. 2016",
-    step="Algorithm 1 with the noise of 2",
-    flaw="One of M voters can decide every label. The paper's noise pays for that; noise for 1/M of them does not.",
-    attacker="an outsider",
-    takes="the release, and that the other M - 1 parties are tied",
-    success="it is stated which of two opposite classifiers the one party has",
-    when="if all other parties are tied",
-    steps=(
-        f"{PARTIES - 1} of {PARTIES} parties are tied on every public row, and one party breaks all ties.",
-        "So all majority labels are that party's, and the model trained on them is its model.",
-        "With noise for 1/M of the votes the release shows which of two opposite models that is.",
-        "With noise for what one party can do, or with soft labels, the release shows it hardly better than a coin.",
-    ),
+ATTACK = describe_attack(
+    "vote-flip",
     variants=(
         _against(
             NAIVE, "vote", "vote, noise of soft", "majority labels with the noise that Algorithm 2 has for soft labels"
@@ -114,5 +101,6 @@ ATTACK = MeasuredAttack(
     ),
     chance=0.5,
     uses_keys=False,
-    reading="Epsilon is 1/10, so no attack can be right in more than 52.5 % of trials where the noise is as proved.",
+    tied=PARTIES - 1,
+    parties=PARTIES,
 )

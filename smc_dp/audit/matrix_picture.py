@@ -1,6 +1,6 @@
-"""A coalition matrix as a picture: what each kind of coalition learns, in patterns that can be told apart in grey.
+"""Picture of a coalition matrix: each level of knowledge has a pattern that is told from the others in grey.
 
-Drawn from the tables of a matrix alone, whatever the protocol is; the sentences come first.
+It is drawn from the tables of a matrix alone, whatever the protocol is; the sentences come first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from smc_dp.pages.svg import Fill, Svg, text_width
 LEAST_WIDTH, LEAST_COLUMN, MARGIN = 352.0, 56.0, 2.0
 LINE, CELL, APART = 16.0, 32.0, 10.0
 SIZE = 13.0
-FILLS: tuple[tuple[str, str, Fill], ...] = (
+_FILLS: tuple[tuple[str, str, Fill], ...] = (
     ("all", "dark", "solid"),
     ("listed", "dense strokes", "dense"),
     ("partly", "hatched", "hatched"),
@@ -24,11 +24,11 @@ FILLS: tuple[tuple[str, str, Fill], ...] = (
     ("-", "white", "paper"),
     ("own", "shaded", "shade"),
 )
-"""Levels from the worst on, as cells have them, with what they look like."""
+"""Levels of knowledge from the worst on, as cells name them, with the name and the fill of their pattern."""
 
 
-def page(tables: Sequence[MatrixTable], legend: Sequence[str]) -> Page:
-    """A section for each table, then how to read it, what is not in it, and how it was made."""
+def matrix_page(tables: Sequence[MatrixTable], legend: Sequence[str]) -> Page:
+    """Return the page of a matrix: a section for each table, then its legend, limits and method."""
     key, limits, method = legend
     explained = (
         Section("How to read it", (Prose(key),)),
@@ -38,38 +38,38 @@ def page(tables: Sequence[MatrixTable], legend: Sequence[str]) -> Page:
     protocol = tables[0].title.partition(",")[0]
     return Page(
         f"{protocol}: what each coalition learns",
-        (*map(section, tables), *explained),
+        (*map(matrix_section, tables), *explained),
         made=("Computed from the code of the protocol, whoever runs it.", f"Made by smc-dp {__version__}."),
     )
 
 
-def section(table: MatrixTable) -> Section:
-    """One table: its picture after the sentences, and the same cells as a table."""
+def matrix_section(table: MatrixTable) -> Section:
+    """Return one table: its picture after the sentences, then its cells as a table."""
     rows = tuple((who, *cells) for who, cells in table.rows)
     cells = PageTable("The same as a table", ("coalition", *table.columns), rows)
-    return Section(table.title, (drawing(table), cells))
+    return Section(table.title, (matrix_drawing(table), cells))
 
 
-def drawing(table: MatrixTable) -> Drawing:
-    """The picture, after all that it shows in words."""
+def matrix_drawing(table: MatrixTable) -> Drawing:
+    """Return the picture of a table, after sentences that say all that it shows."""
     said = (*([table.margin] if table.margin else []), *table.sentences, _patterns(table))
     return Drawing(_Plate(table).drawn(), "Coalitions and what they learn", said)
 
 
 def _patterns(table: MatrixTable) -> str:
     seen = {_worst(cell) for _, cells in table.rows for cell in cells if cell}
-    shown = ", ".join(f"{level} is {look}" for level, look, _ in FILLS if level in seen)
+    shown = ", ".join(f"{level} is {look}" for level, look, _ in _FILLS if level in seen)
     return f"In the picture {shown}; where a cell has several, the worst of them sets the pattern."
 
 
 def _worst(cell: str) -> str:
-    """The worst level in a cell, as it stands there."""
+    """Return the worst level that a cell names."""
     levels = cell.replace("*", "").split("/")
-    return next(level for level, _, _ in FILLS if level in levels)
+    return next(level for level, _, _ in _FILLS if level in levels)
 
 
 class _Plate:
-    """The picture while it is drawn."""
+    """Layout of the picture of one table."""
 
     def __init__(self, table: MatrixTable) -> None:
         self.table = table
@@ -81,7 +81,7 @@ class _Plate:
         self.heads = [textwrap.wrap(name, self._fitting(name)) for name in table.columns]
 
     def drawn(self) -> Svg:
-        """The names of the columns, then each coalition above its cells."""
+        """Return the picture: the names of the columns, then each coalition above its cells."""
         top = LINE * max(map(len, self.heads)) + 8
         svg = Svg(self.width, top + sum(LINE * len(lines) + CELL + APART for lines in self.who))
         for i, lines in enumerate(self.heads):
@@ -102,7 +102,7 @@ class _Plate:
     def _cell(self, svg: Svg, x: float, y: float, cell: str) -> None:
         if not cell:
             return
-        fill = next(fill for level, _, fill in FILLS if level == _worst(cell))
+        fill = next(fill for level, _, fill in _FILLS if level == _worst(cell))
         svg.rect(x + 1, y, self.column - 2, CELL - 2, fill)
         middle = x + self.column / 2
         if fill in ("dense", "hatched", "dotted"):  # a plate under the word
@@ -111,7 +111,7 @@ class _Plate:
         svg.text(middle, y + CELL / 2 + 4, cell, "middle", size=SIZE, light=fill == "solid", bold="*" in cell)
 
     def _fitting(self, name: str) -> int:
-        """How many letters go over a column; a word is never broken."""
+        """Return the number of letters that fit over a column, at least those of the longest word."""
         return max(int(self.column / text_width("n", SIZE)), *map(len, name.split()))
 
     def _x(self, column: int) -> float:

@@ -1,4 +1,4 @@
-"""The commands of public bounds: a first draft from a code book, and a look at one's own file before it is used."""
+"""Commands of public bounds: a first draft from a data dictionary, and a check of one's own file before its use."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from smc_dp.cli.options import AsJson, deferred
 from smc_dp.core.errors import one_line
 
 if TYPE_CHECKING:
-    from smc_dp.data.file_form import FileForm
+    from smc_dp.data.file_format import FileFormat
 
-bounds = typer.Typer(rich_markup_mode=None)
-
-
-@bounds.callback()
-def main() -> None:
-    """What is public of a table: ranges, levels, classes. They come from a code book, never from private rows."""
+bounds_group = typer.Typer(rich_markup_mode=None)
 
 
-def draft(
+def _describe_group() -> None:
+    """Draft or check what is public of a table: ranges, levels, classes, from a code book, never from private rows."""
+
+
+def print_draft(
     codebook: Annotated[
         Path,
         typer.Argument(
@@ -49,10 +48,10 @@ def draft(
       smc-dp bounds draft north.parquet --label outcome
     """
     from smc_dp.core.writing import write_new
-    from smc_dp.data.dictionaries.draft import drafted
-    from smc_dp.data.dictionaries.kinds import read_codebook
+    from smc_dp.data.dictionaries.draft import draft_bounds
+    from smc_dp.data.dictionaries.read_dictionary import read_data_dictionary
 
-    found = drafted(read_codebook(codebook), label)
+    found = draft_bounds(read_data_dictionary(codebook), label)
     if out is None:
         print(found.text, end="")
     else:
@@ -62,7 +61,7 @@ def draft(
         print(f"to fill in: {one_line(line)}", file=sys.stderr)
 
 
-def check(
+def check_bounds(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A party's CSV or Parquet file.")],
     bounds: Annotated[Path, typer.Option(metavar="FILE", help="TOML file of public bounds.")],
     party: Annotated[str, typer.Option(metavar="NAME", help="Whose file it is.")],
@@ -86,18 +85,18 @@ def check(
     """
     from smc_dp.data import report
     from smc_dp.data.bounds import read_bounds
-    from smc_dp.data.validate_file import check_file
+    from smc_dp.data.validate_file import validate_file
 
-    found = check_file(file, read_bounds(bounds), party, label, _form(terms))
+    found = validate_file(file, read_bounds(bounds), party, label, _form(terms))
     if as_json:
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:
-        screen.show(report.blocks(found))
+        screen.print_blocks(report.blocks(found))
     return 0 if found.fits else 2
 
 
-def _form(terms: Path | None) -> FileForm | None:
-    """How the site says that its file is written, if it has terms."""
+def _form(terms: Path | None) -> FileFormat | None:
+    """Return the file format that the site policy states, if there is one."""
     if terms is None:
         return None
     from smc_dp.deploy.terms import OwnTerms
@@ -105,5 +104,6 @@ def _form(terms: Path | None) -> FileForm | None:
     return OwnTerms.read(terms).form
 
 
-bounds.command()(deferred(draft))
-bounds.command()(deferred(check))
+bounds_group.callback()(_describe_group)
+bounds_group.command("draft")(deferred(print_draft))
+bounds_group.command("check")(deferred(check_bounds))

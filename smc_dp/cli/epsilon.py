@@ -1,4 +1,4 @@
-"""The command `lab epsilon`: lower bounds on epsilon, with confidence."""
+"""Command `lab epsilon`: lower bounds on epsilon, with confidence."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, choice, positive, refuse, whole
+from smc_dp.cli.options import AsJson, read_choice, read_integer, read_positive, refuse_options
 from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.target import Calibration, NoiseName
 
 if TYPE_CHECKING:
     from protocols.arithmetic.rng import Stream
-    from smc_dp.audit.epsilon.plan import Planned, Request
-    from smc_dp.audit.epsilon.power import Effort, MeasuredPower, Twin
+    from smc_dp.audit.epsilon.plan import PlannedCase, Request
+    from smc_dp.audit.epsilon.power import Effort, MeasuredPower, MutantPower
     from smc_dp.run.simulation import HearProgress
 
-TWINS = "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped"
+_MUTANTS = (
+    "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped"
+)
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
-_SECONDS, _SECONDS_OF_VECTORS, _SECONDS_OF_ALL = (
-    40.0,
-    60.0,
-    130.0,
-)  # of the processor, for the draws, which are most of the work
+# Of the processor, for the draws, which are most of the work.
+_SECONDS, _SECONDS_OF_VECTORS, _SECONDS_OF_ALL = 40.0, 60.0, 130.0
 _MOST_DIMENSIONS = 2000
 _REPEATS, _FEWER_REPEATS = 10, 5  # of an audit, to measure its power; fewer of all methods, and where draws take long
 
 
-def epsilon(
+def bound_epsilon(
     method: Annotated[
         str | None, typer.Argument(metavar="METHOD", help="A method, a noise (knorm, laplace, gauss), or all.")
     ] = None,
@@ -53,7 +52,7 @@ def epsilon(
         bool, typer.Option("--protocol", help="Run the whole protocol, with toy keys.")
     ] = False,
     twin: Annotated[
-        str | None, typer.Option(metavar=TWINS, help="Audit a mechanism that is broken on purpose.")
+        str | None, typer.Option(metavar=_MUTANTS, help="Audit a mechanism that is broken on purpose.")
     ] = None,
     dimension: Annotated[
         str | None,
@@ -92,68 +91,68 @@ def epsilon(
       smc-dp lab epsilon all --json
     """
     if as_list:
-        refuse({"METHOD": method}, "not with --list")
+        refuse_options({"METHOD": method}, "option.not_with_list")
         return _list(as_json)
     if method is None:
         raise InputError("options.no_audit_subject")
 
-    from smc_dp.audit.epsilon.plan import Request, planned
-    from smc_dp.audit.epsilon.twins import TwinName
+    from smc_dp.audit.epsilon.mutants import MutantName
+    from smc_dp.audit.epsilon.plan import Request, plan_cases
 
     request = Request(
         method,
-        positive("--epsilon", epsilon),
-        None if calibration is None else choice("--calibration", calibration, get_args(Calibration)),
-        None if noise is None else choice("--noise", noise, get_args(NoiseName)),
-        None if twin is None else choice("--twin", twin, get_args(TwinName)),
+        read_positive("--epsilon", epsilon),
+        None if calibration is None else read_choice("--calibration", calibration, get_args(Calibration)),
+        None if noise is None else read_choice("--noise", noise, get_args(NoiseName)),
+        None if twin is None else read_choice("--twin", twin, get_args(MutantName)),
         through_protocol,
         None if dimension is None else _dimension(dimension),
-        None if lam is None else float(positive("--lambda", lam)),
+        None if lam is None else float(read_positive("--lambda", lam)),
     )
     number, sure = _trials(trials), _confidence(confidence)
-    plans = planned(request)
+    plans = plan_cases(request)
     if not plans:
         raise InputError("options.no_noise_to_halve", method=method)
     return _run(request, plans, number, sure, as_json)
 
 
-def _run(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, as_json: bool) -> int:
+def _run(request: Request, plans: list[PlannedCase], trials: int | None, sure: Fraction, as_json: bool) -> int:
     from protocols.arithmetic.rng import Stream
-    from smc_dp.audit.epsilon.power import MeasuredPower, Twin, of_twin, with_power
-    from smc_dp.audit.epsilon.twins import ABOUT
+    from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
+    from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, audit_mutant, audit_with_power
 
-    rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[Twin]()
-    with screen.progress(quiet=as_json) as hear:
+    rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[MutantPower]()
+    with screen.progress_bars(quiet=as_json) as hear:
         effort = _effort(request, plans, trials, sure, rng)
         for plan in plans:
-            if request.twin is None:
+            if request.mutant is None:
                 draws = effort.draws(1) + (0 if plan.half is None else effort.for_half.draws(effort.repeats))
-                found.append(with_power(plan.case, plan.half, effort, rng, _Tick(plan.case.name, draws, hear)))
+                found.append(audit_with_power(plan.case, plan.half, effort, rng, _Tick(plan.case.name, draws, hear)))
             else:
                 tick = _Tick(plan.case.name, effort.draws(effort.repeats), hear)
-                twins.append(of_twin(ABOUT[request.twin], plan.case, effort, rng, tick))
+                twins.append(audit_mutant(MUTANT_FAULTS[request.mutant], plan.case, effort, rng, tick))
     return _report_twins(twins, sure, as_json) if twins else _report(found, request, sure, as_json)
 
 
-def _effort(request: Request, plans: list[Planned], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
-    """The same for all cases; confidence is shared by all their tests."""
+def _effort(request: Request, plans: list[PlannedCase], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
+    """Return the effort of every case; all their tests share the confidence."""
     from smc_dp.audit.epsilon.audit import TESTS
-    from smc_dp.audit.epsilon.plan import ALL, affordable
+    from smc_dp.audit.epsilon.plan import ALL_METHODS, affordable_draws
     from smc_dp.audit.epsilon.power import Effort
 
     seconds, repeats = _SECONDS, _REPEATS
-    if request.method == ALL:
+    if request.method == ALL_METHODS:
         seconds, repeats = _SECONDS_OF_ALL, _FEWER_REPEATS
     elif request.dimension is not None:
         seconds, repeats = _SECONDS_OF_VECTORS, _FEWER_REPEATS
     own, of_half = trials, None
     if own is None:
-        own, of_half = affordable(plans, seconds if request.twin is None else seconds / repeats, repeats, rng)
+        own, of_half = affordable_draws(plans, seconds if request.mutant is None else seconds / repeats, repeats, rng)
     return Effort(own, float(1 - sure) / (len(plans) * len(TESTS)), repeats, float(sure), of_half)
 
 
 class _Tick:
-    """Adds up the draws of one case for the progress bar."""
+    """Counter of the draws of one case, for the progress bar."""
 
     def __init__(self, name: str, total: int, hear: HearProgress | None) -> None:
         self._name, self._total, self._hear, self._done = name, total, hear, 0
@@ -170,29 +169,29 @@ def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_jso
 
     refuted = any(measured.audited.refuted for measured in found)
     if as_json:
-        audits = [{**m.as_dict(), "code": report.verdict(m.audited).code} for m in found]
+        audits = [{**m.as_dict(), "code": report.verdict_banner(m.audited).code} for m in found]
         _print_json({"confidence": float(sure), "refuted": refuted, "audits": audits})
     else:
         scope = SCOPES[request.method] if request.through_protocol else None
-        screen.show(report.blocks(found, float(sure), scope))
+        screen.print_blocks(report.blocks(found, float(sure), scope))
     return int(refuted)
 
 
-def _report_twins(found: list[Twin], sure: Fraction, as_json: bool) -> int:
+def _report_twins(found: list[MutantPower], sure: Fraction, as_json: bool) -> int:
     from smc_dp.audit.epsilon import report
 
     refuted = any(twin.power.caught for twin in found)
     if as_json:
-        twins = [{**twin.as_dict(), "code": report.verdict(twin.example).code} for twin in found]
+        twins = [{**twin.as_dict(), "code": report.verdict_banner(twin.example).code} for twin in found]
         _print_json({"confidence": float(sure), "refuted": refuted, "twins": twins})
     else:
-        screen.show(report.twin_blocks(found, float(sure)))
+        screen.print_blocks(report.mutant_blocks(found, float(sure)))
     return int(refuted)
 
 
 def _list(as_json: bool) -> int:
     from smc_dp.audit.epsilon.mechanisms import MECHANISMS
-    from smc_dp.audit.epsilon.twins import ABOUT
+    from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
     from smc_dp.methods.registry import METHODS
 
     methods = {
@@ -202,7 +201,7 @@ def _list(as_json: bool) -> int:
     listed: dict[str, dict[str, str]] = {
         "methods": methods,
         "noises": {str(name): text for name, text in MECHANISMS.items()},
-        "twins": {str(name): text for name, text in ABOUT.items()},
+        "twins": {str(name): text for name, text in MUTANT_FAULTS.items()},
     }
     if as_json:
         _print_json(listed)
@@ -223,21 +222,21 @@ def _trials(text: str | None) -> int | None:
 
     if text is None:
         return None
-    number = whole("--trials", text)
+    number = read_integer("--trials", text)
     if not FEWEST <= number <= _MOST:
         raise InputError("options.trials_out_of_range", wanted=FEWEST, most=_MOST, got=number)
     return number
 
 
 def _dimension(text: str) -> int:
-    number = whole("--dimension", text)
+    number = read_integer("--dimension", text)
     if not 2 <= number <= _MOST_DIMENSIONS:
         raise InputError("options.dimension_out_of_range", most_dimensions=_MOST_DIMENSIONS, got=number)
     return number
 
 
 def _confidence(text: str) -> Fraction:
-    value = positive("--confidence", text)
+    value = read_positive("--confidence", text)
     if not Fraction(1, 2) <= value <= 1 - Fraction(1, 10**9):
         raise InputError("options.confidence_out_of_range", got=shown(text))
     return value

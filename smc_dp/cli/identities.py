@@ -1,4 +1,4 @@
-"""The commands of long-term identities."""
+"""Commands of long-term identities."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from smc_dp.cli.options import deferred
 if TYPE_CHECKING:
     from protocols.crypto.identity import Identity
 
-identities = typer.Typer(rich_markup_mode=None)
+identities_group = typer.Typer(rich_markup_mode=None)
 
 
-@identities.callback()
-def main() -> None:
-    """Long-term identities of parties and of Charlie.
+def _describe_group() -> None:
+    """Make or show long-term identities of parties and of Charlie.
 
     Without them every run makes new ones, and a record shows that its signers agree, not who they are.
     """
 
 
-def new(
+def new_identities(
     names: Annotated[
         list[str],
         typer.Argument(
@@ -49,16 +48,16 @@ def new(
     from smc_dp.run import identities as stored
 
     if len(names) == 1:
-        key, handed_over, public = stored.create_one(Path(), names[0], Stream.from_system())
+        key, handed_over, public = stored.create_identity(Path(), names[0], Stream.from_system())
         _show({names[0]: public})
         print(f"Public: {handed_over}. SECRET: {key}.")
         return
     folder, parties = Path(names[0]), names[1:]
-    _show(stored.create(folder, parties, Stream.from_system()))
+    _show(stored.create_identities(folder, parties, Stream.from_system()))
     print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
 
 
-def show(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of identities.")]) -> None:
+def show_identities(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of identities.")]) -> None:
     """Show names and public keys, if each has its secret key.
 
     \b
@@ -68,18 +67,19 @@ def show(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of
     from smc_dp.run import identities as stored
 
     _warn(folder)
-    _show({name: identity.public for name, identity in stored.load(folder).items()})
+    _show({name: identity.public for name, identity in stored.load_identities(folder).items()})
 
 
-identities.command()(deferred(new))
-identities.command()(deferred(show))
+identities_group.callback()(_describe_group)
+identities_group.command("new")(deferred(new_identities))
+identities_group.command("show")(deferred(show_identities))
 
 
-def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
-    """The identities of a run, with a warning on standard error where others can read a secret key."""
+def load_with_warning(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
+    """Load the identities of a run; warn on standard error where others can read a secret key."""
     from smc_dp.run import identities as stored
 
-    found = stored.of_run(folder, participants)
+    found = stored.load_run_identities(folder, participants)
     _warn(folder)
     return found
 
@@ -95,12 +95,12 @@ def _show(public: dict[str, bytes]) -> None:
 def _warn(folder: Path) -> None:
     from smc_dp.run import identities as stored
 
-    warn_exposed(stored.key_files(folder))
+    warn_exposed(stored.list_key_files(folder))
 
 
 def warn_exposed(keys: Iterable[Path]) -> None:
-    """A line on standard error for each secret key that others may read."""
+    """Print a line on standard error for each secret key that others may read."""
     from smc_dp.run import identities as stored
 
-    for path in stored.exposed(keys):
+    for path in stored.find_exposed(keys):
         print(f"warning: {path}: others than its owner may read this secret key", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The commands of a site that takes part in a study: `join`, `serve`, `status`."""
+"""Commands of a site that takes part in a study: `join`, `serve`, `status`, `study abandon`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Views = Annotated[
 ]
 
 
-def join(
+def join_study(
     study_file: StudyPath,
     key: OwnKey,
     ledger: Annotated[Path, typer.Option(metavar="FILE", help="The own book of releases.")],
@@ -88,7 +88,7 @@ def join(
     return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
-def serve(
+def serve_study(
     study_file: StudyPath,
     key: OwnKey,
     out: Annotated[Path, typer.Option(metavar="RUN", help="The run folder to make.")],
@@ -117,12 +117,13 @@ def serve(
     return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
-def status(
+def study_status(
     study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
 ) -> None:
     """Say how a study stands at this site: its stage, who is waited for, and until when. Nothing is sent.
 
-    Where the program was away until nobody waited for it any longer, what it kept of the session is erased.
+    Where the program was away until nobody waited for it any longer, what it kept of the session is erased. `join`,
+    `serve` and `study abandon` erase it too, before they read another file or ask the relay.
 
     \b
     Examples:
@@ -130,14 +131,11 @@ def status(
       smc-dp status study.toml --state /secure/state --json
     """
     from smc_dp.deploy import paths
-    from smc_dp.deploy.status import erase_missed, site_status
+    from smc_dp.deploy.status import erase_missed
     from smc_dp.deploy.study import JointStudy
 
-    study, folders = JointStudy.read(study_file), _states(study_file, state)
-    found = [site_status(study, folder) for folder in folders]  # of another study nothing is erased
-    for folder in folders:
-        erase_missed(study, folder, counters or paths.counter_folder(), time.time())
-    found = [site_status(study, folder) for folder in folders]
+    study, kept = JointStudy.read(study_file), counters or paths.counter_folder()
+    found = [erase_missed(study, folder, kept, time.time()) for folder in _states(study_file, state)]
     if as_json:
         print(json.dumps([standing.as_dict() for standing in found] if state is None else found[0].as_dict()))
         return
@@ -145,28 +143,53 @@ def status(
         print(screen.fold(standing.words(), "  "))
 
 
-def abandon(
-    study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
+def give_up_study(
+    study_file: StudyPath,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="NAME.key", help="SECRET: the own identity; it signs what others are told."),
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="The own ledger, to settle it.")] = None,
+    terms: Annotated[
+        Path | None, typer.Option(metavar="own.toml", help="The site's own terms, which name the credentials.")
+    ] = None,
+    state: State = None,
+    counters: CountersFolder = None,
+    credentials: Credentials = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Give up a study at this site for good, and erase what the site keeps of the session. Nothing is sent.
+    """Give up a study at this site for good: erase what the site keeps of the session, tell the others, and settle.
 
-    Keys, masks, randomness and the site's own numbers are gone when this returns; there is no way back, and the others
-    find out by their deadlines. What has left stays charged: `join` once more settles the ledger. No program may be
-    using the state, and no key is needed.
+    Keys, masks, randomness and the site's own numbers are gone first, without any of the options; there is no way back.
+    With --key the others are told that this site broke off, if the relay can be reached, and else find out by their
+    deadlines. With --ledger the charge is settled: void where nothing can have left; else it stays for good. The same
+    command again, or `join`, does what was left. No program may be using the state.
 
     \b
     Examples:
       smc-dp study abandon study.toml
-      smc-dp study abandon study.toml --state /secure/state --counters /secure/counters
+      smc-dp study abandon study.toml --key north.key --ledger north.ledger --terms own.toml
     """
-    from smc_dp.deploy import paths, status
+    from smc_dp.deploy import abandon as given_up
+    from smc_dp.deploy import paths
     from smc_dp.deploy.study import JointStudy
+    from smc_dp.deploy.terms import OwnTerms
 
     folders = _states(study_file, state)
     if len(folders) > 1:
         raise InputError("state.abandon_which", study_file=str(study_file))
-    found = status.abandon(JointStudy.read(study_file), folders[0], counters or paths.counter_folder())
-    print(json.dumps(found.as_dict()) if as_json else screen.fold(found.words(), "  "))
+    study, own = JointStudy.read(study_file), None if terms is None else OwnTerms.read(terms)
+    named = credentials or (None if own is None else own.credentials_path)
+    kept = counters or paths.counter_folder()
+    found = given_up.abandon_study(study, folders[0], kept, key=key, ledger=ledger, credentials=named)
+    if as_json:
+        print(json.dumps(found.as_dict()))
+        return
+    print(screen.fold(found.status.words(), "  "))
+    if not found.told:
+        print(screen.fold(f"The others have not been told, and find out by their deadlines: {found.why.on_screen()}."))
+    if not found.settled and not found.charged:
+        print("The ledger still counts this session: the same command with --ledger settles it.")
 
 
 def _states(study_file: Path, state: Path | None) -> list[Path]:
@@ -188,7 +211,7 @@ def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     elif ended.end == "released":
         print(f"The release is in {ended.out}: made from the record, and every signature in it holds.")
         if ended.compared is not None:
-            screen.show(ended.compared.blocks())
+            screen.print_blocks(ended.compared.blocks())
     elif ended.end == "waiting":
         print(screen.fold(f"There is no release yet: {ended.why.on_screen()}. What has left stays charged."))
     else:
@@ -202,4 +225,4 @@ def _hear(text: PrivateText) -> None:
 
 
 def _silent(text: PrivateText) -> None:
-    """Nothing but the result, where one JSON object is asked for."""
+    """Print nothing but the result, where one JSON object is wanted."""

@@ -1,4 +1,4 @@
-"""The commands of a study: what organisations agree on before any of them takes part."""
+"""Commands of a study, which organisations agree on before any of them takes part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smc_dp.data.bounds import Bounds
     from smc_dp.deploy.study import JointStudy
 
-study = typer.Typer(rich_markup_mode=None)
+study_group = typer.Typer(rich_markup_mode=None)
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study, a TOML file.")]
 OwnKey = Annotated[Path, typer.Option(metavar="NAME.key", help="SECRET: the own identity, by `smc-dp identities new`.")]
@@ -32,9 +32,8 @@ PublicRows = Annotated[
 ]
 
 
-@study.callback()
-def main() -> None:
-    """What organisations agree on before any of them takes part: one file that each reads, checks and signs.
+def _describe_group() -> None:
+    """Prepare a study, which organisations agree on before any takes part: one file that each reads, checks and signs.
 
     It names who takes part under which public key, what is learned and what that guarantees, the columns with their
     bounds, how long anybody waits, and the relay. It runs once, when all have approved it; changed, it is another.
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 @with_settings("study new")
-def new(
+def new_study(
     said: Mapping[str, Any],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The study to write.")],
     party: Annotated[
@@ -72,36 +71,36 @@ def new(
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
                        --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --letters 12h
     """
-    from smc_dp.core.documents import parsed, validated
+    from smc_dp.core.documents import parse_document, validate_document
     from smc_dp.core.writing import write_new
-    from smc_dp.deploy.draft import draft
+    from smc_dp.deploy.draft import draft_study
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
-    from smc_dp.run.agreement import FOR_MORE, check_auxiliary
+    from smc_dp.run.agreement import MULTICLASS_METHOD, check_auxiliary
     from smc_dp.run.settings import RunSettings
 
-    asked = validated(RunSettings, said, "options")
+    asked = validate_document(RunSettings, said, "options")
     if asked.method.name is None:
-        asked = asked.model_copy(update={"method": asked.method.model_copy(update={"name": FOR_MORE})})
-    agreed = asked.settled(len(party))
+        asked = asked.model_copy(update={"method": asked.method.model_copy(update={"name": MULTICLASS_METHOD})})
+    agreed = asked.settle(len(party))
     check_auxiliary(agreed.method, given=auxiliary is not None)
-    parties = dict(stored.pinned(text) for text in party)
+    parties = dict(stored.parse_pinned(text) for text in party)
     if len(parties) != len(party):
         raise InputError("party.twice")
     known, stated = _stated_bounds(bounds, label)
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
-    agreement = agreed.agreed(tuple(parties), known, public)
-    identities = parties | ({} if curator is None else stored.pinned_curator(curator))
+    agreement = agreed.with_parties(tuple(parties), known, public)
+    identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))
     deadlines = {"greetings": greetings, "letters": letters}
     around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
-    text = draft(agreement, around, identities, stated)
-    made = parsed(JointStudy, text, f"study {out}")
+    text = draft_study(agreement, around, identities, stated)
+    made = parse_document(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")
     print(f"Written: {out}, digest {made.digest}. Read it, and have each participant run `smc-dp study approve`.")
 
 
-def show(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = False) -> None:
+def show_study(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = False) -> None:
     """Say in plain words what taking part means: who, what leaves the site, the guarantee, the cost, how long it takes.
 
     \b
@@ -119,10 +118,10 @@ def show(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = 
         privacy = {**asdict(agreement.statement), "text": agreement.statement.plain_words()}
         print(json.dumps({**said, "privacy": privacy, "insecure": list(agreement.marks)}, allow_nan=False))
         return
-    screen.show(report.blocks(found, agreement))
+    screen.print_blocks(report.blocks(found, agreement))
 
 
-def check(
+def check_study(
     study_file: StudyPath,
     key: OwnKey,
     terms: TermsFile = None,
@@ -142,11 +141,11 @@ def check(
       smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --terms own.toml
       smc-dp study check study.toml --key charlie.key
     """
-    from smc_dp.deploy.preflight import OwnFiles, look_at_files
-    from smc_dp.planning.report import at_a_site
+    from smc_dp.deploy.preflight import OwnFiles, preflight_of_files
+    from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
-    fit = look_at_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
+    fit = preflight_of_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
@@ -160,11 +159,11 @@ def check(
         return 2
     print(f"Study {found.digest} fits: {fit.name} can approve it and take part.")
     if fit.own is not None and fit.agreement is not None:
-        screen.show(at_a_site(fit.agreement, len(fit.own.rows)))
+        screen.print_blocks(expected_at_site(fit.agreement, len(fit.own.rows)))
     return 0
 
 
-def approve(
+def approve_study(
     study_file: StudyPath,
     key: OwnKey,
     terms: TermsFile = None,
@@ -184,23 +183,23 @@ def approve(
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.preflight import look_at_terms, participant
+    from smc_dp.deploy.preflight import participant, preflight_of_terms
     from smc_dp.deploy.terms import OwnTerms
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
 
     found = _read(study_file)
-    identity, own = stored.read_key(key), None if terms is None else OwnTerms.read(terms)
+    identity, own = stored.read_identity(key), None if terms is None else OwnTerms.read(terms)
     warn_exposed([key])
     name = participant(found, identity.public)
-    look_at_terms(found, name, own, auxiliary).require(f"study {study_file}")
+    preflight_of_terms(found, name, own, auxiliary).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")
     print(f"Written: {path}, {name}'s approval of study {found.digest}. It is for one run.")
 
 
-def kit(
+def provision(
     study_file: StudyPath,
     engine: Annotated[str, typer.Option(metavar="nats|flare", help="What carries the mail.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
@@ -217,14 +216,14 @@ def kit(
       cd kit/operator && nats-server -c server.conf
       smc-dp study kit study.toml --engine flare --out kit
     """
-    from smc_dp.deploy.flare import kit as flare
-    from smc_dp.deploy.nats import kit as nats
+    from smc_dp.deploy.flare import provision as flare
+    from smc_dp.deploy.nats import provision as nats
 
     if engine == "nats":
-        handed = nats.make_kit(_read(study_file), out)
+        handed = nats.provision_relay(_read(study_file), out)
         print(f"What to do: {out / 'operator' / nats.README}. SECRET: all else in {out}.")
     elif engine == "flare":
-        handed = flare.make_flare_kit(_read(study_file), out)
+        handed = flare.provision_flare(_read(study_file), out)
         print(f"What to do: {out / flare.README}. Nothing in {out} is secret.")
     else:
         raise InputError("engine.unknown", got=shown(engine))
@@ -243,7 +242,7 @@ def open_relay(
       smc-dp study open study.toml --kit kit
     """
     from smc_dp.deploy.frame import CarrierError
-    from smc_dp.deploy.nats.kit import open_study
+    from smc_dp.deploy.nats.provision import open_study
 
     found = _read(study_file)
     try:
@@ -253,12 +252,13 @@ def open_relay(
     print(f"Study {found.digest} is open at {found.relay}.")
 
 
-study.command()(deferred(new))
-study.command()(deferred(show))
-study.command()(deferred(check))
-study.command()(deferred(approve))
-study.command()(deferred(kit))
-study.command("open")(deferred(open_relay))
+study_group.callback()(_describe_group)
+study_group.command("new")(deferred(new_study))
+study_group.command("show")(deferred(show_study))
+study_group.command("check")(deferred(check_study))
+study_group.command("approve")(deferred(approve_study))
+study_group.command("kit")(deferred(provision))
+study_group.command("open")(deferred(open_relay))
 
 
 def _read(path: Path) -> JointStudy:
@@ -268,12 +268,12 @@ def _read(path: Path) -> JointStudy:
 
 
 def _stated_bounds(path: Path, label: str | None) -> tuple[Bounds, dict[str, Any]]:
-    """The bounds in a file, and what stands in it, with the column of classes if that is named apart."""
+    """Return the bounds in a file, and the content of the file, with the column of classes if that is named apart."""
     from smc_dp.core.toml import parse_toml
-    from smc_dp.data.bounds import bounds_in, read_bounds
+    from smc_dp.data.bounds import bounds_from_document, read_bounds
 
     read_bounds(path)  # which names the file in what is wrong with it
     stated = parse_toml(path.read_text(encoding="utf-8"))
     if label is not None:
         stated["label"] = {**stated["label"], "column": label}
-    return bounds_in(stated), stated
+    return bounds_from_document(stated), stated

@@ -1,1 +1,1 @@
-"""What every room uses: errors, arrays, documents, and files that are read with care and written whole or not."""
+"""Shared foundations: errors, arrays, documents, and files that are read with care and written whole or not at all."""

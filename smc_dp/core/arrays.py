@@ -10,14 +10,13 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-
 # Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
 _INSIDE = 1 - 2.0**-40
 _ROUNDED = 1 + 2.0**-30  # rows that somebody normalised are this long at most
 
 
 def into_ball(X: Array, radius: float) -> Array:
-    """Each row x of X, shape (n, d), clipped to the public radius and scaled: x / max(1, |x|/radius) / radius."""
+    """Return rows X: (n, d), each clipped to the public radius and scaled: x / max(1, |x|/radius) / radius."""
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(X, axis=1, keepdims=True)
     huge = ~np.isfinite(norms[:, 0])
@@ -31,7 +30,7 @@ def into_ball(X: Array, radius: float) -> Array:
 
 
 def with_bias(X: Array, bias: float) -> Array:
-    """(x, bias) / sqrt(1 + bias^2) for each row x of the unit ball, which stays inside it; X itself for bias 0."""
+    """Return (x, bias) / sqrt(1 + bias^2) for each row x of the unit ball, which stays inside it; X for bias 0."""
     if not bias:
         return X
     extended: Array = np.concatenate([X, np.full((len(X), 1), bias)], axis=1) / np.hypot(1.0, bias) * _INSIDE
@@ -39,9 +38,9 @@ def with_bias(X: Array, bias: float) -> Array:
 
 
 def in_columns(W: Array, radius: float, bias: float) -> tuple[Array, Array]:
-    """Weights W: (k, d + 1) of rows of the ball, or (k, d) for bias 0, as (k, d) weights and (k,) constants of columns.
+    """Return weights (k, d) and constants (k,) of columns for W: (k, d + 1) of rows of the ball, or (k, d) for bias 0.
 
-    For a row x that `into_ball` does not clip both give the same scores, but for rounding.
+    Both give the same scores, but for rounding, to a row that `into_ball` does not clip.
     """
     if not bias:
         return W / radius * _INSIDE, np.zeros(len(W))
@@ -49,14 +48,14 @@ def in_columns(W: Array, radius: float, bias: float) -> tuple[Array, Array]:
     return shrunk[:, :-1] / radius * _INSIDE, shrunk[:, -1] * bias
 
 
-def longer_than(X: Array, radius: float) -> int:
-    """How many rows of X: (n, d) `into_ball` shortens, but for those whose length is the radius up to rounding."""
+def count_longer(X: Array, radius: float) -> int:
+    """Count the rows of X: (n, d) that `into_ball` shortens; a length may exceed the radius by a rounding error."""
     with np.errstate(over="ignore"):
         return int(np.count_nonzero(~(np.linalg.norm(X, axis=1) <= radius * _ROUNDED)))
 
 
 def first_outside(X: Array) -> int | None:
-    """The number of the first row of X whose norm exceeds 1, decided exactly; None if there is none."""
+    """Return the number of the first row of X whose norm exceeds 1, decided exactly; None if there is none."""
     X = X.astype(np.float64, copy=False)  # squares of shorter numbers may overflow or be rounded away
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", X, X)

@@ -1,33 +1,28 @@
-"""What typed documents have in common: read with suspicion, every fault said at once, in plain words."""
+"""Typed documents of unknown origin: every fault is reported at once, in plain words."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
-from typing_extensions import override
 
 from smc_dp.core import kinds, reading
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, shown
 from smc_dp.core.toml import parse_toml
 
 _MOST_BYTES = 1 << 22
 _MOST_FAULTS = 50
 _MOST_LOOKED_AT = 100_000
-_MOST_KEYS = 1000
-"""Of an object with named fields: each that is not known is a fault, and takes as much memory as a page of text."""
+_MOST_KEYS = 1000  # of an object with named fields: an unknown key is a fault, which takes as much memory as a page
 _SHOWN = 40  # characters of a key
-Made = TypeVar("Made")
-PathStep: TypeAlias = int | str
-"""Of the way to a value: the number of an item, or a key."""
+PathStep: TypeAlias = int | str  # of the way to a value: the number of an item, or a key
 CHOICE = "\0"
-"""How the name of a choice between types begins: it says nothing of where a fault stands."""
-_WANTED = MappingProxyType(
+"""First character of the name of a choice between types, which says nothing of where a fault stands."""
+_WANTED = MappingProxyType(  # what a field should have been, by what the validation calls the fault
     {
         "string_type": "a text",
         "string_unicode": "a text of characters",
@@ -42,67 +37,8 @@ _WANTED = MappingProxyType(
         "mapping_type": "a section",
     }
 )
-"""What a field should have been, by what the validation calls the fault."""
 _LIMITS = MappingProxyType({"greater_than_equal": ("least", "ge"), "less_than_equal": ("most", "le")})
 _COUNTED = MappingProxyType({"too_short": ("least", "min_length"), "too_long": ("most", "max_length")})
-
-
-class UnfitError(InputError):
-    """Refuse a document with all of its faults at once; the message has the sentences of all."""
-
-    def __init__(self, where: str, faults: Iterable[Fault]) -> None:
-        self.where = where
-        self._faults = tuple(faults)
-        count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
-        fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
-        place = f"{where}: " if where else ""
-        super().__init__(InputFault("document.unfit", fields, place))
-
-    @property
-    @override
-    def faults(self) -> tuple[Fault, ...]:
-        return self._faults
-
-    @override
-    def within(self, place: str) -> UnfitError:
-        return UnfitError(f"{place}: {self.where}" if self.where else place, self._faults)
-
-
-class FaultCollector:
-    """Collect the faults of several steps, so that one that is refused hides no other."""
-
-    def __init__(self) -> None:
-        self.faults: list[Fault] = []
-
-    @contextmanager
-    def step(self, place: str = "") -> Iterator[None]:
-        """Keep the faults of a step; `place` stands in front of each."""
-        try:
-            yield
-        except InputError as error:
-            found = [fault.within(place) for fault in error.faults]
-            self.faults += [fault for fault in found if fault not in self.faults]
-
-    def require(self, where: str = "") -> None:
-        """Raise the one fault that was kept, or an `UnfitError` with all of them; `where` is what does not fit."""
-        if len(self.faults) == 1:
-            raise InputError(self.faults[0])
-        if self.faults:
-            raise UnfitError(where, self.faults)
-
-    def required(self, made: Made | None) -> Made:
-        """Return what several steps made; raise as `require` does where one was refused."""
-        self.require()
-        if made is None:
-            raise RuntimeError("a step was refused without a fault")
-        return made
-
-
-def refuse_all(faults: Iterable[Fault]) -> None:
-    """Raise the one fault that there is, or an `UnfitError` with all of them."""
-    found = FaultCollector()
-    found.faults += faults
-    found.require()
 
 
 class Document(BaseModel):
@@ -113,11 +49,11 @@ class Document(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _has_few_keys(cls, found: object) -> object:
-        return kinds.refuse_many(found, _MOST_KEYS)
+        return kinds.refuse_many_keys(found, _MOST_KEYS)
 
     @classmethod
     def place(cls, path: tuple[PathStep, ...]) -> str:
-        """Where something stands, for a message: `parties 2: key: ` for the key of the second party."""
+        """Return the place of a value for a message: `parties 2: key: ` for the key of the second party."""
         words: list[str] = []
         for step in path:
             if str(step).startswith(CHOICE):
@@ -133,27 +69,27 @@ Read = TypeVar("Read", bound=Document)
 
 
 def read_document(kind: type[Read], path: Path, what: str) -> Read:
-    """The document in a TOML file; `UnfitError` with every fault, an InputError for a file that cannot be read."""
+    """Read a document from a TOML file; `UnfitError` with every fault, an InputError for a file that is unreadable."""
     where = f"{what} {path}"
     content = reading.read_file(path, _MOST_BYTES, where=where)
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError("file.not_utf8").within(where) from None
-    return parsed(kind, text, where)
+    return parse_document(kind, text, where)
 
 
-def parsed(kind: type[Read], text: str, where: str) -> Read:
-    """The document in a text of TOML; `UnfitError` with every fault, an InputError for what is no TOML."""
+def parse_document(kind: type[Read], text: str, where: str) -> Read:
+    """Read a document from a text of TOML; `UnfitError` with every fault, an InputError for what is no TOML."""
     try:
         found = parse_toml(text)
     except InputError as error:
         raise error.within(where) from None
-    return validated(kind, found, where)
+    return validate_document(kind, found, where)
 
 
-def validated(kind: type[Read], found: object, where: str) -> Read:
-    """The document in these values; `UnfitError` with every fault."""
+def validate_document(kind: type[Read], found: object, where: str) -> Read:
+    """Return the document of these values; `UnfitError` with every fault."""
     try:
         return kind.model_validate(found)
     except ValidationError as error:
@@ -164,7 +100,7 @@ def validated(kind: type[Read], found: object, where: str) -> Read:
 
 
 def canonical_text(document: object) -> bytes:
-    """The one JSON text of these values."""
+    """Return the one JSON text of these values."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
@@ -228,11 +164,11 @@ def faults_in(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
 
 
 def _wanted(kind: str, about: Mapping[str, Any]) -> str:
-    """What should have been there, by what the validation calls the fault and says about it."""
+    """Describe the value that should have been there, by the name of the fault and what the validation says of it."""
     if kind == "literal_error":
         return str(about["expected"])
     if kind == "string_pattern_mismatch":
-        return kinds.WORDS[about["pattern"]]
+        return kinds.PATTERN_MEANINGS[about["pattern"]]
     if kind in _COUNTED:
         word, limit = _COUNTED[kind]
         return f"at {word} {about[limit]} value{'' if about[limit] == 1 else 's'}"

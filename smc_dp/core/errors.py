@@ -1,11 +1,14 @@
-"""Define the one error for input that a person can correct, and the warnings that stay on this machine."""
+"""The one error for input that a person can correct, alone or with others, and warnings that stay on this machine."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
+
+from typing_extensions import override
 
 from protocols.errors import Fault as Fault
 from protocols.errors import FaultError as FaultError
@@ -13,16 +16,17 @@ from protocols.errors import FieldValue as FieldValue
 
 _SHOWN = 40
 _LONGEST_NAME = 64
+Accepted = TypeVar("Accepted")
 
 
 class InputFault(Fault):
-    """Something that is wrong with input; its sentence stands in the `faults.toml` of its room."""
+    """A fault of input; its sentence stands in the `faults.toml` of its room."""
 
     PACKAGE: ClassVar[Path] = Path(__file__).parents[1]
 
 
 class InputError(FaultError, ValueError):
-    """Refuse a file, a row or an option that is not what was wanted.
+    """Refusal of a file, a row or an option that is not what was wanted.
 
     `code` is stable and `fault.fields` are typed; the message is one sentence that names the party or file, the field,
     what came and what was wanted.
@@ -41,8 +45,66 @@ class InputError(FaultError, ValueError):
     KIND: ClassVar[type[Fault]] = InputFault
 
 
+class UnfitError(InputError):
+    """Refuse a document with all of its faults at once; the message has the sentences of all."""
+
+    def __init__(self, where: str, faults: Iterable[Fault]) -> None:
+        self.where = where
+        self._faults = tuple(faults)
+        count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
+        fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
+        place = f"{where}: " if where else ""
+        super().__init__(InputFault("document.unfit", fields, place))
+
+    @property
+    @override
+    def faults(self) -> tuple[Fault, ...]:
+        return self._faults
+
+    @override
+    def within(self, place: str) -> UnfitError:
+        return UnfitError(f"{place}: {self.where}" if self.where else place, self._faults)
+
+
+class FaultCollector:
+    """Faults of several steps, collected so that a step that is refused hides no other."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    @contextmanager
+    def step(self, place: str = "") -> Iterator[None]:
+        """Keep the faults of a step; `place` stands in front of each."""
+        try:
+            yield
+        except InputError as error:
+            found = [fault.within(place) for fault in error.faults]
+            self.faults += [fault for fault in found if fault not in self.faults]
+
+    def require(self, where: str = "") -> None:
+        """Raise the one fault that was kept, or an `UnfitError` with all of them; `where` is what does not fit."""
+        if len(self.faults) == 1:
+            raise InputError(self.faults[0])
+        if self.faults:
+            raise UnfitError(where, self.faults)
+
+    def required(self, made: Accepted | None) -> Accepted:
+        """Return what several steps made; raise as `require` does where one was refused."""
+        self.require()
+        if made is None:
+            raise RuntimeError("a step was refused without a fault")
+        return made
+
+
+def refuse_all(faults: Iterable[Fault]) -> None:
+    """Raise the one fault that there is, or an `UnfitError` with all of them."""
+    found = FaultCollector()
+    found.faults += faults
+    found.require()
+
+
 def shown(value: object) -> str:
-    """A value as it may stand in a message: quoted, on one line, cut after 40 characters."""
+    """Return a value as it may stand in a message: quoted, on one line, cut after 40 characters."""
     try:
         text = " ".join(repr(value).split("\n"))
     except (ValueError, RecursionError):  # an integer of too many digits, lists in lists in lists
@@ -58,7 +120,7 @@ def check_one_of(name: str, value: object, known: Iterable[str]) -> None:
 
 
 def one_line(message: str) -> str:
-    """The message on one line, and with nothing in it that a terminal would obey."""
+    """Return the message on one line, with nothing in it that a terminal would obey."""
     return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
 
 
@@ -69,16 +131,16 @@ def plain_name(name: object) -> str:
 
 
 MOST_CLIPPED = 0.05
-"""The share of clipped rows, or of numbers outside their bounds, above which somebody is told."""
+"""Share of clipped rows, or of numbers outside their bounds, above which their owner is warned."""
 _LOCAL = " This counts private rows and stays on this machine: nothing that is released has it."
 
 
 class RowsClippedWarning(FaultError, UserWarning):  # noqa: N818  a warning
-    """More than 5 % of the rows that somebody trains on were clipped, or of a column's numbers, by a public bound.
+    """Warning that a public bound clipped more than 5 % of the rows of a training, or of a column's numbers.
 
-    It counts private rows, so it is told where these are and enters no release, no `privacy_` and no record. Clipping
-    costs accuracy and no privacy. The bound may be changed by what is publicly known, and not by what this says: a
-    bound that follows private rows is a release of its own.
+    It counts private rows, so only their owner gets it: it enters no release, no `privacy_` and no transcript. Clipping
+    costs accuracy and no privacy. Change the bound by what is publicly known, and not by this warning: a bound that
+    follows private rows is a release of its own.
 
     Examples
     --------
@@ -96,21 +158,17 @@ class RowsClippedWarning(FaultError, UserWarning):  # noqa: N818  a warning
 
 
 class FileIgnoredWarning(FaultError, UserWarning):  # noqa: N818  a warning
-    """A file in a run folder was ignored."""
+    """Warning that a file in a run folder was ignored."""
 
 
 def clipped_too_often(clipped: int, count: int) -> bool:
-    """Whether so many out of `count` are worth a word."""
+    """Return whether so many out of `count` are worth a warning."""
     return clipped > MOST_CLIPPED * count
 
 
 def warn_clipped(fault: Fault, *, stacklevel: int = 2) -> None:
-    """Warn of a fault whose sentence says who counted how many, and what to do about it.
-
-    Raises RowsClippedWarning itself where a filter has made errors of warnings.
-    """
-    local = fault.followed_by(_LOCAL)
-    warnings.warn(RowsClippedWarning(local), stacklevel=stacklevel + 1)
+    """Warn of a fault whose sentence says who counted how many, and what to do about it."""
+    warnings.warn(RowsClippedWarning(fault.followed_by(_LOCAL)), stacklevel=stacklevel + 1)
 
 
 def warn_ignored(fault: Fault, *, stacklevel: int = 2) -> None:

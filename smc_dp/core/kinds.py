@@ -1,7 +1,7 @@
-"""The kinds of values in documents, each read in one place and said in one way.
+"""Kinds of values in documents, each read in one place and refused in one way.
 
-Lists of many values are looked at by the validation itself, never by a function of ours for each of them, and no
-further than to the first that does not fit: a file of strangers may hold a million.
+The validation itself looks at lists of many values, never a function of ours for each of them, and no further than to
+the first that does not fit: a file of strangers may hold a million.
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ from smc_dp.core.errors import InputError, shown
 _DIGEST_BYTES = 32
 _LONGEST_LINE = 500
 _PLAIN = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?|[0-9]{1,200}/[1-9][0-9]{0,199}", re.ASCII)
-LARGEST = 1e300
-"""Of a number in a document: sums and products of a few of them are finite."""
+LARGEST_NUMBER = 1e300  # in a document: sums and products of a few of them are finite
 _DIGITS = "^(0|[1-9][0-9]{0,1299})$"  # long enough for 4096 bits, short enough for Python to read
-WORDS: Mapping[str, str] = MappingProxyType({_DIGITS: "a whole number as a text of digits"})
-"""What a text that has to be of a pattern should have been."""
+PATTERN_MEANINGS: Mapping[str, str] = MappingProxyType({_DIGITS: "a whole number as a text of digits"})
+"""Descriptions of the patterns that texts have to match."""
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """What makes a text one of these; `words` say what was wanted where the list would be too long to read."""
+    """Annotation of a text that is one of these; `wanted` describes them where the list would be too long to read."""
 
     values: Collection[str]
-    words: str | None = None
+    wanted: str | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._look, handler(source))
@@ -47,16 +46,13 @@ class OneOf:
 
     def _look(self, value: str) -> str:
         if value not in self.values:
-            wanted = self.words or f"one of {', '.join(self.values)}"
+            wanted = self.wanted or f"one of {', '.join(self.values)}"
             raise InputError("value.unknown", wanted=wanted, got=shown(value))
         return value
 
 
-def refuse_many(value: object, most: int, *, deep: bool = False) -> object:
-    """The value; InputError for an object of more than so many keys, before any of them is looked at.
-
-    `deep`: counted with the keys of objects in it.
-    """
+def refuse_many_keys(value: object, most: int, *, deep: bool = False) -> object:
+    """Return the value; InputError for an object of more than so many keys, `deep` with those of objects in it."""
     if isinstance(value, dict):
         inner = (len(found) for found in value.values() if deep and isinstance(found, dict))
         if (count := len(value) + sum(inner)) > most:
@@ -64,16 +60,16 @@ def refuse_many(value: object, most: int, *, deep: bool = False) -> object:
     return value
 
 
-def few(most: int, *, deep: bool = False) -> Any:
-    """What makes an object one of at most so many keys; see `refuse_many`."""
-    return BeforeValidator(partial(refuse_many, most=most, deep=deep))
+def limit_keys(most: int, *, deep: bool = False) -> Any:
+    """Return the annotation of an object of at most so many keys, which are counted before any is looked at."""
+    return BeforeValidator(partial(refuse_many_keys, most=most, deep=deep))
 
 
 def _digest(value: object) -> str:
-    return reading.hexadecimal("a digest", value, _DIGEST_BYTES).hex()
+    return reading.require_hex("a digest", value, _DIGEST_BYTES).hex()
 
 
-def line(value: object) -> str:
+def check_line(value: object) -> str:
     """Return the value; InputError unless it is a printable text on one line."""
     if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > _LONGEST_LINE:
         raise InputError("text.not_one_line", most=_LONGEST_LINE, got=shown(value))
@@ -85,7 +81,7 @@ def is_number(value: object) -> bool:
     return type(value) in (int, float) or (isinstance(value, str) and bool(_PLAIN.fullmatch(value)))
 
 
-def ratio(value: object) -> str:
+def parse_ratio(value: object) -> str:
     """Return a number in the one form that a release has it in: a fraction in lowest terms, as a text."""
     text = repr(value) if type(value) in (int, float) else value
     if not isinstance(text, str) or not _PLAIN.fullmatch(text):
@@ -94,31 +90,33 @@ def ratio(value: object) -> str:
 
 
 def _positive(value: object) -> str:
-    text = ratio(value)
+    text = parse_ratio(value)
     if Fraction(text) == 0:
         raise InputError("number.not_positive", got=shown(value))
     return text
 
 
-def figure(value: object) -> Any:
-    """The value; InputError unless it is a finite number."""
-    if type(value) not in (int, float) or abs(value) > LARGEST or not math.isfinite(value):  # type: ignore[arg-type]
+def check_finite_number(value: object) -> Any:
+    """Return the value; InputError unless it is a finite number."""
+    if type(value) not in (int, float) or abs(value) > LARGEST_NUMBER or not math.isfinite(value):  # type: ignore[arg-type]
         raise InputError("value.not_finite", got=shown(value))
     return value
 
 
 def _term(value: object) -> Any:
-    """A setting of a protocol as a release has it."""
+    """Return a setting of a protocol as a release has it."""
     names = isinstance(value, list) and all(type(name) is str for name in value)
     if type(value) not in (str, int, bool) and not names:
         raise InputError("value.no_setting", got=shown(value))
     return value
 
 
-FiniteNumber: TypeAlias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+FiniteNumber: TypeAlias = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER, allow_inf_nan=False)]
 """A finite number, which becomes a float."""
 FiniteFigure: TypeAlias = Annotated[
-    Any, BeforeValidator(figure), WithJsonSchema({"type": "number", "minimum": -LARGEST, "maximum": LARGEST})
+    Any,
+    BeforeValidator(check_finite_number),
+    WithJsonSchema({"type": "number", "minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER}),
 ]
 """A finite number, whole or not as it was written."""
 FiniteNumbers: TypeAlias = Annotated[list[FiniteNumber], Field(fail_fast=True)]
@@ -136,8 +134,8 @@ Term: TypeAlias = Annotated[
     WithJsonSchema({"type": ["string", "integer", "boolean", "array"], "items": {"type": "string"}}),
 ]
 OneLine: TypeAlias = Annotated[
-    str, BeforeValidator(line), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": _LONGEST_LINE})
+    str, BeforeValidator(check_line), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": _LONGEST_LINE})
 ]
 NUMBER_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}
-Ratio: TypeAlias = Annotated[str, BeforeValidator(ratio), WithJsonSchema(NUMBER_SCHEMA)]
+Ratio: TypeAlias = Annotated[str, BeforeValidator(parse_ratio), WithJsonSchema(NUMBER_SCHEMA)]
 PositiveRatio: TypeAlias = Annotated[str, BeforeValidator(_positive), WithJsonSchema(NUMBER_SCHEMA)]

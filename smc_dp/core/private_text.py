@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
+from typing_extensions import override
+
 from smc_dp.core.errors import one_line
 
 
@@ -21,9 +23,11 @@ class PrivateText:
     def __init__(self, text: object) -> None:
         self.__line = one_line(str(text))
 
+    @override
     def __repr__(self) -> str:
         return "<private text>"
 
+    @override
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a private text is not pickled")
 
@@ -41,4 +45,4 @@ class PrivateText:
 
 
 Hear: TypeAlias = Callable[[PrivateText], None]
-"""Whoever is told how the part of a site goes: a screen or a file of its owner."""
+"""Listener to the progress of a site: the screen of its owner, or a file."""

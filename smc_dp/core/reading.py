@@ -1,7 +1,4 @@
-"""Values out of JSON of unknown origin: each function returns what it was asked for or raises InputError.
-
-`where` names the field in the message.
-"""
+"""Files and JSON of unknown origin: functions return checked values, or raise InputError at the place `where`."""
 
 from __future__ import annotations
 
@@ -19,19 +16,17 @@ from typing import Any
 
 from smc_dp.core.errors import InputError, shown
 
-MAX_JSON_BYTES = 1 << 25
-"""Of a file of JSON objects that is read whole."""
+MAX_JSON_BYTES = 1 << 25  # of a file of JSON that is read whole
 _MAX_BYTES = 1 << 30
 _MAX_VALUES = 1 << 21  # of a JSON text: each becomes an object of some eighty bytes
 _HEXADECIMAL = re.compile("[0-9a-f]*")
 
 
 @contextmanager
-def plain_file(path: Path, where: str, limit: int = _MAX_BYTES, *, links: bool = True) -> Iterator[BufferedReader]:
-    """A plain file of at most `limit` bytes, open: no device, no pipe, nothing that could wait for ever.
+def open_plain_file(path: Path, where: str, limit: int = _MAX_BYTES, *, links: bool = True) -> Iterator[BufferedReader]:
+    """Open a plain file of at most `limit` bytes: no device, no pipe, nothing that could wait for ever.
 
-    `links`: whether it may be a link to one. Raises InputError that begins with `where`, also for what cannot be read
-    inside the block.
+    `links`: whether it may be a link to one. Raises InputError also for a failure to read inside the block.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if links else getattr(os, "O_NOFOLLOW", 0))
     try:
@@ -64,9 +59,9 @@ def _what(mode: int) -> str:
 
 
 def read_file(path: Path, limit: int = _MAX_BYTES, *, where: str | None = None, links: bool = False) -> bytes:
-    """The content of a plain file of at most `limit` bytes; what belongs to a folder must be no link out of it."""
+    """Read a plain file of at most `limit` bytes; a file that belongs to a folder must be no link out of it."""
     where = str(path) if where is None else where
-    with plain_file(path, where, limit, links=links) as file:
+    with open_plain_file(path, where, limit, links=links) as file:
         content = file.read(limit + 1)
     if len(content) > limit:  # it may have grown
         raise InputError("file.too_large", most=limit).within(where)
@@ -74,20 +69,20 @@ def read_file(path: Path, limit: int = _MAX_BYTES, *, where: str | None = None, 
 
 
 def parse_object(content: bytes, where: str) -> dict[str, Any]:
-    """The JSON object in these bytes: UTF-8, no key twice, no NaN or Infinity, at most two million values."""
+    """Parse a JSON object: UTF-8, no key twice, no NaN or Infinity, at most two million values."""
     if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MAX_VALUES:
         raise InputError("json.too_many_values", most=_MAX_VALUES).within(where)
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_no_repeats, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise InputError("json.unreadable", why=str(error)).within(where) from error
-    return mapping(where, value)
+    return require_object(where, value)
 
 
-def keys(
+def require_keys(
     where: str, got: Mapping[str, Any], wanted: AbstractSet[str], optional: AbstractSet[str] = frozenset()
 ) -> None:
-    """All wanted keys are there, and no others but optional ones."""
+    """Require all wanted keys, and no others but optional ones."""
     for key in sorted(wanted - got.keys()):
         raise InputError("json.missing_key", key=shown(key)).within(where)
     for key in got:
@@ -95,37 +90,37 @@ def keys(
             raise InputError("json.unknown_key", key=shown(key)).within(where)
 
 
-def mapping(where: str, value: object) -> dict[str, Any]:
-    """An object."""
+def require_object(where: str, value: object) -> dict[str, Any]:
+    """Return the value as an object."""
     if not isinstance(value, dict):
         raise InputError("json.not_an_object", got=shown(value)).within(where)
     return value
 
 
-def items(where: str, value: object) -> list[Any]:
-    """A list."""
+def require_list(where: str, value: object) -> list[Any]:
+    """Return the value as a list."""
     if not isinstance(value, list):
         raise InputError("json.not_a_list", got=shown(value)).within(where)
     return value
 
 
-def texts(where: str, value: object) -> list[str]:
-    """A list of texts."""
-    for item in (found := items(where, value)):
+def require_texts(where: str, value: object) -> list[str]:
+    """Return the value as a list of texts."""
+    for item in (found := require_list(where, value)):
         if not isinstance(item, str):
             raise InputError("json.not_texts", got=shown(item)).within(where)
     return found
 
 
-def text(where: str, value: object) -> str:
-    """A text; raises InputError otherwise."""
+def require_text(where: str, value: object) -> str:
+    """Return the value as a text."""
     if not isinstance(value, str):
         raise InputError("json.not_a_text", got=shown(value)).within(where)
     return value
 
 
-def hexadecimal(where: str, value: object, length: int) -> bytes:
-    """So many bytes, written as small hexadecimal digits; raises InputError otherwise."""
+def require_hex(where: str, value: object, length: int) -> bytes:
+    """Return the bytes, `length` of them, that small hexadecimal digits denote."""
     if isinstance(value, str) and len(value) == 2 * length and _HEXADECIMAL.fullmatch(value):
         return bytes.fromhex(value)
     raise InputError("json.not_hexadecimal", digits=2 * length, got=shown(value)).within(where)

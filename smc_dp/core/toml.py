@@ -1,4 +1,4 @@
-"""TOML of unknown origin, read without doing a parser's worst work for it."""
+"""TOML of unknown origin; text that would take a parser very long is refused."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _TOKENS = re.compile(
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The document in this text; InputError for what is no TOML, and for what would take a parser all day.
-
-    Keys of many parts and lists in lists take it the square of their number; no description has many.
-    """
+    """Parse a text of TOML; InputError for what is no TOML, and for what would take a parser very long."""
     _refuse_laborious(text)
     try:
         return tomllib.loads(text)
@@ -33,13 +30,13 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def on_one_line(written: str) -> str:
-    """TOML as it may be copied out of a message: in its quotes nothing that makes a line, a longer gap or a command."""
+    """Return TOML as it may be copied from a message: its quotes hold no line break, longer gap or command."""
     plain = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in written)
     return _MORE_SPACES.sub(r"\\u0020", plain)
 
 
 def _line(text: str, message: str) -> str:
-    """The line that a message of the parser is about, for it may say itself what is to be filled in."""
+    """Return the line that a message of the parser is about; it may say itself what is to be filled in."""
     number = _AT_LINE.search(message)
     lines = text.splitlines()
     if number is None or int(number[1]) > len(lines):
@@ -49,7 +46,7 @@ def _line(text: str, message: str) -> str:
 
 
 def _refuse_laborious(text: str) -> None:
-    found = 0
+    found = 0  # keys of many parts and lists in lists take a parser the square of their number
     for token in _TOKENS.finditer(text):
         if token[0] in _QUOTES:
             raise InputError("toml.unended_text")

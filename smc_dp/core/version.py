@@ -1,4 +1,4 @@
-"""The version of this package."""
+"""Version of this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and folders that are there whole or not at all, and still there after a power cut."""
+"""Files and folders that are written whole or not at all, and are still there after a power cut."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from smc_dp.core.errors import InputError
 
 
 def fresh_folder() -> Path:
-    """A folder in runs/ that no other run takes; it is not made yet."""
+    """Return the path of a new folder in runs/ that no other run takes."""
     return Path("runs") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def refuse_existing(folder: Path) -> None:
-    """Raises InputError when `folder` exists, or when it could not be made where it is wanted."""
+    """Raise InputError when `folder` exists, or could not be made where it is wanted."""
     if os.path.lexists(folder):
         raise InputError("folder.exists").within(f"run folder {folder}")
     above = next(parent for parent in folder.absolute().parents if parent.exists())
@@ -42,30 +42,30 @@ def write_folder(
         try:
             for name, content in contents.items():
                 _write(partial / name, content, mode & 0o666)
-            sync(partial)
-            if in_place_of_empty and is_empty(folder):
+            sync_folder(partial)
+            if in_place_of_empty and is_empty_folder(folder):
                 folder.rmdir()
             refuse_existing(folder)  # an empty folder made since then would be replaced silently
             partial.rename(folder)
-            sync(folder.parent)
+            sync_folder(folder.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise InputError("folder.not_written", why=error.strerror).within(f"run folder {folder}") from error
 
 
-def is_empty(folder: Path) -> bool:
-    """Whether it is a folder, and no link to one, with nothing in it."""
+def is_empty_folder(folder: Path) -> bool:
+    """Return whether the path is a folder, and no link to one, with nothing in it."""
     return folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir())
 
 
 def write_file(path: Path, content: bytes, mode: int) -> None:
-    """A new file with these bytes and rights, on the disk before this returns; OSError if there is one already."""
+    """Write a new file with these rights, on the disk before this returns; OSError if there is one already."""
     _write(path, [content], mode)
 
 
 def write_new(path: Path, content: bytes, where: str, mode: int = 0o644) -> None:
-    """A new file, which anybody may read by its `mode`; InputError, beginning with `where`, if there is one already."""
+    """Write a new file, which anybody may read by its `mode`; InputError at `where` if there is one already."""
     try:
         _write(path, [content], mode)
     except FileExistsError:
@@ -75,14 +75,13 @@ def write_new(path: Path, content: bytes, where: str, mode: int = 0o644) -> None
 
 
 def open_scratch(folder: Path) -> IO[bytes]:
-    """A file without a name where `folder` is to be made, for what is too long for memory; gone when it is closed."""
+    """Open a file without a name where `folder` is to be made, for data too long for memory; closing it deletes it."""
     above = next(parent for parent in folder.absolute().parents if parent.is_dir())
     try:
         return tempfile.TemporaryFile(dir=above)
     except OSError as error:
-        raise InputError("folder.no_scratch_file", above=str(above), why=error.strerror).within(
-            f"run folder {folder}"
-        ) from None
+        place = f"run folder {folder}"
+        raise InputError("folder.no_scratch_file", above=str(above), why=error.strerror).within(place) from None
 
 
 def _write(path: Path, content: Iterable[bytes], mode: int) -> None:
@@ -97,8 +96,8 @@ def _write(path: Path, content: Iterable[bytes], mode: int) -> None:
         raise
 
 
-def sync(folder: Path) -> None:
-    """Make sure that a new name in this folder survives a power cut."""
+def sync_folder(folder: Path) -> None:
+    """Write a new name in this folder to the disk, so that it survives a power cut."""
     if os.name == "nt":  # folders cannot be opened there
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -1,7 +1,7 @@
-"""What is publicly known about the columns: ranges, categories, classes, the norm at which rows are clipped.
+"""Public description of the columns of a table: ranges, categories, classes, and the norm at which rows are clipped.
 
-Bounds are given by a person from general knowledge (a form, a code book, an instrument's range). They are
-never computed from the private rows: a bound measured on the rows would itself be a release.
+A person gives bounds from general knowledge (a form, a data dictionary, an instrument's range). They are never computed
+from the private rows: a bound measured on the rows would itself be a release.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core import reading
-from smc_dp.core.documents import UnfitError, validated
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.documents import validate_document
+from smc_dp.core.errors import InputError, UnfitError, shown
 from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
 from smc_dp.data.columns import (
@@ -24,10 +24,10 @@ from smc_dp.data.columns import (
     CategoricalColumn,
     Column,
     NumericColumn,
-    as_floats,
-    as_plain,
-    canonical,
+    canonical_level,
     check_aliases,
+    column_as_dict,
+    set_floats,
 )
 from smc_dp.data.federation import MOST_CLASSES
 
@@ -35,9 +35,9 @@ __all__ = [
     "Bounds",
     "CategoricalColumn",
     "NumericColumn",
-    "bounds_in",
-    "bounds_of",
-    "canonical",
+    "bounds_from_document",
+    "bounds_from_file",
+    "canonical_level",
     "parse_bounds",
     "read_bounds",
 ]
@@ -49,13 +49,13 @@ _MAX_BYTES = 1 << 22  # of a file
 
 @dataclass(frozen=True)
 class Bounds:
-    """The public description of a table.
+    """Public description of a table.
 
-    `classes[c]` is what class c is called; of two, the second is the class +1. `label` names the column of
-    classes, None if it is said elsewhere. Rows are clipped to the norm `clip`; `bias` is the constant appended
-    to each row, 0 for none. With `center` a numeric column is moved so that its range becomes [-1, 1]; without,
-    it is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts that mean one of the classes.
-    `missing`: "leave out" where a row without a class goes, None where it is refused.
+    `classes[c]` is the name of class c; of two classes, the second is +1. `label` names the column of classes, None if
+    the caller names it. Rows are clipped to the norm `clip`; `bias` is the constant appended to each row, 0 for none.
+    With `center` the range of a numeric column is mapped to [-1, 1]; without, the column is only divided by its largest
+    absolute bound (0 stays 0). `aliases`: other texts for the classes. `missing`: "leave out" where a row without a
+    class is dropped, None where it is refused.
 
     Raises InputError when the parts do not fit together.
     """
@@ -70,7 +70,7 @@ class Bounds:
     missing: str | None = None
 
     def __post_init__(self) -> None:
-        as_floats(self, "clip", "bias")
+        set_floats(self, "clip", "bias")
         if not isinstance(self.center, bool):
             raise InputError("bounds.center_not_bool", got=shown(self.center))
         if not 1 <= len(self.columns) <= _MAX_COLUMNS:
@@ -90,7 +90,7 @@ class Bounds:
             raise InputError("classes.not_printable", got=shown(list(self.classes)))
         if not 2 <= len(self.classes) <= MOST_CLASSES:
             raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
-        if len({canonical(name) for name in self.classes}) != len(self.classes):
+        if len({canonical_level(name) for name in self.classes}) != len(self.classes):
             raise InputError("classes.not_different", got=shown(list(self.classes)))
         if not (math.isfinite(self.clip) and self.clip > 0):
             raise InputError("bounds.clip_not_positive", got=self.clip)
@@ -102,13 +102,13 @@ class Bounds:
             raise InputError("missing.no_rule_for_label", rule=LEAVE_OUT, got=came)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; what is said beyond ranges, categories and classes only where something is."""
-        plain = {**asdict(self), "columns": [as_plain(column) for column in self.columns]}
+        """Return plain values for JSON, without empty `aliases` and `missing`."""
+        plain = {**asdict(self), "columns": [column_as_dict(column) for column in self.columns]}
         return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing")}
 
     @property
     def leaving(self) -> tuple[str, ...]:
-        """The columns of which an empty cell has the row left out, that of the classes after the others."""
+        """Columns in which an empty cell drops the row; the column of classes is the last."""
         named = [column.name for column in self.columns if column.missing == LEAVE_OUT]
         return (*named, *([self.label or "label"] if self.missing == LEAVE_OUT else []))
 
@@ -119,12 +119,12 @@ class Bounds:
 
     @property
     def constant(self) -> float:
-        """The last entry of every encoded row, up to 2^-40 of it; 0 where there is no bias, and so no such entry."""
+        """Last entry of every encoded row, up to 2^-40 of it; 0 without a bias."""
         return self.bias / math.hypot(1.0, self.bias)
 
 
 def read_bounds(path: Path) -> Bounds:
-    """The bounds in a TOML file; an InputError names the file and every field that does not fit."""
+    """Read the bounds in a TOML file; raise InputError naming the file and every field that does not fit."""
     where = f"bounds file {path}"
     content = reading.read_file(path, _MAX_BYTES, where=where, links=True)
     try:
@@ -134,30 +134,29 @@ def read_bounds(path: Path) -> Bounds:
 
 
 def parse_bounds(text: str, where: str = "bounds") -> Bounds:
-    """The bounds in the text of a TOML file, which is called `where` in errors.
+    """Parse the bounds in the text of a TOML file, which errors call `where`.
 
-    `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as
-    `admitted = [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`; `[label]` holds
-    `classes = ["no", "yes"]` (two or more; of two, the second is +1) and optionally `column`; the optional `[rows]`
-    holds `clip`, `bias` and `center`. The optional `[missing]` says of columns what an empty cell is: a value,
-    "category", "indicator" or "leave out"; the optional `[aliases.sex]` holds `f = ["F", "female"]`, other texts for a
-    level, or for a class where it is that of the label.
+    `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as `admitted =
+    [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
+    the second is +1) and optionally `column`. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]`
+    with a rule for the empty cells of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with
+    other texts for a level, `f = ["F", "female"]`.
     """
     try:
-        return bounds_in(parse_toml(text), where)
+        return bounds_from_document(parse_toml(text), where)
     except UnfitError:
         raise
     except InputError as error:
         raise error.within(where) from None
 
 
-def bounds_in(document: Mapping[str, Any], where: str = "bounds") -> Bounds:
-    """The bounds in what was read of such a file, which is called `where` where its fields do not fit."""
-    return bounds_of(validated(BoundsFile, document, where))
+def bounds_from_document(document: Mapping[str, Any], where: str = "bounds") -> Bounds:
+    """Return the bounds in a parsed file, which errors call `where`."""
+    return bounds_from_file(validate_document(BoundsFile, document, where))
 
 
-def bounds_of(said: BoundsFile) -> Bounds:
-    """The bounds that such a file says, or a part of another that says the same; InputError where they do not fit."""
+def bounds_from_file(said: BoundsFile) -> Bounds:
+    """Return the bounds that a valid document describes; raise InputError where its parts do not fit together."""
     label, rows = said.label, said.rows
     classes, aliases = tuple(label.classes), said.class_aliases
     return Bounds(said.made, classes, label.column, rows.clip, rows.bias, rows.center, aliases, said.class_missing)

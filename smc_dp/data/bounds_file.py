@@ -1,6 +1,6 @@
-"""What a file of bounds says, as types: what may stand there, for whoever reads one, and for its published schema.
+"""Pydantic model of a file of bounds, from which its schema is published.
 
-What the columns become is in `columns.py`, and what they are together in `bounds.py`.
+The classes of columns are in `columns.py`, those of whole bounds in `bounds.py`.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ from functools import cached_property
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from typing_extensions import override
 
-from smc_dp.core.documents import CHOICE, Document, PathStep, UnfitError
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.core.kinds import few
+from smc_dp.core.documents import CHOICE, Document, PathStep
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, shown
+from smc_dp.core.kinds import limit_keys
 from smc_dp.data.columns import (
+    EMPTY_CELL_RULES,
     LEAVE_OUT,
     NO_REGRESSION,
-    RULES,
     Aliases,
     BinnedColumn,
     CategoricalColumn,
     Column,
     DateColumn,
     NumericColumn,
-    canonical,
+    canonical_level,
 )
 
 DEFAULT_CLIP = 2.0
@@ -36,7 +37,7 @@ _LONGEST_LEVEL = 1 << 12  # bits of a whole number that is a level or a class
 
 
 def _level(value: object) -> str:
-    """A level as it is compared; a truth value in TOML is the text that it is in a CSV file."""
+    """Return a level as text; a truth value in TOML is the text that it is in a CSV file."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str) or (isinstance(value, int) and value.bit_length() <= _LONGEST_LEVEL):
@@ -66,7 +67,7 @@ def _empty_cell(value: object) -> Any:
 
 
 def _column(value: object) -> object:
-    """What is said of a column, once it looks like one of the four kinds."""
+    """Return the value of a column once it looks like one of the four kinds; raise InputError otherwise."""
     kind = _kind(value)
     if isinstance(value, dict) or kind in (_LEVELS, _DATES):
         return value
@@ -76,7 +77,7 @@ def _column(value: object) -> object:
 
 
 def _kind(value: object) -> str:
-    """Which of the four kinds it is meant to be."""
+    """Return the tag of the kind of column that a value is meant to be."""
     if not isinstance(value, list):
         return _BINS
     if value and all(isinstance(item, str | bool) for item in value):
@@ -84,25 +85,25 @@ def _kind(value: object) -> str:
     return _DATES if len(value) == 2 and all(map(_is_date, value)) else _NUMBERS
 
 
-_RULES = ", ".join(f'"{word}"' for word in RULES)
+_RULES = ", ".join(f'"{word}"' for word in EMPTY_CELL_RULES)
 _KINDS = "two numbers [low, high], two dates without time, a list of texts or {bins = [...]}"
 _BINS, _LEVELS, _DATES, _NUMBERS = (f"{CHOICE}{kind}" for kind in ("bins", "levels", "dates", "numbers"))
 _SCALAR = {"type": ["string", "integer", "boolean"]}
 LevelText: TypeAlias = Annotated[str, BeforeValidator(_level), WithJsonSchema(_SCALAR)]
 ClassName: TypeAlias = Annotated[str, BeforeValidator(_class_name), WithJsonSchema(_SCALAR)]
-EmptyCellStated: TypeAlias = Annotated[
+EmptyCellRule: TypeAlias = Annotated[
     Any, BeforeValidator(_empty_cell), WithJsonSchema({"type": ["string", "number", "boolean"]})
 ]
-LevelsStated: TypeAlias = Annotated[list[LevelText], Field(min_length=1, fail_fast=True)]
+LevelList: TypeAlias = Annotated[list[LevelText], Field(min_length=1, fail_fast=True)]
 
 
-class BinsStated(Document):
-    """The edges of bins, rising: of a number only the bin is looked at."""
+class BinsValue(Document):
+    """Rising edges of bins: of a number only the bin counts."""
 
     bins: Annotated[list[float], Field(fail_fast=True)]
 
 
-ColumnStated: TypeAlias = Annotated[
+ColumnValue: TypeAlias = Annotated[
     Annotated[list[float], Field(min_length=2, max_length=2), Tag(_NUMBERS)]
     | Annotated[list[datetime.date], Field(min_length=2, max_length=2), Tag(_DATES)]
     | Annotated[
@@ -110,21 +111,21 @@ ColumnStated: TypeAlias = Annotated[
         Field(min_length=1, fail_fast=True),
         Tag(_LEVELS),
     ]
-    | Annotated[BinsStated, Tag(_BINS)],
+    | Annotated[BinsValue, Tag(_BINS)],
     Discriminator(_kind),
     BeforeValidator(_column),
 ]
 
 
 class LabelSection(Document):
-    """The classes, two or more, in their order, and the column that has them, unless that is said elsewhere."""
+    """Section [label]: two or more classes in their order, and the column that has them unless stated elsewhere."""
 
     classes: Annotated[list[ClassName], Field(min_length=2, fail_fast=True)]
     column: str | None = None
 
 
 class RowsSection(Document):
-    """What becomes of rows: the norm at which they are clipped, the constant that is appended, and centring."""
+    """Section [rows]: the norm at which rows are clipped, the appended constant, and centring."""
 
     clip: float = DEFAULT_CLIP
     bias: float = DEFAULT_BIAS
@@ -132,19 +133,21 @@ class RowsSection(Document):
 
 
 class BoundsFile(Document):
-    """All of a file of bounds. `missing`: what an empty cell of a column is, a value, "category", "indicator" or
-    "leave out". `aliases`: other texts for the levels of a column, or for the classes under the column that has them.
+    """File of bounds.
+
+    `missing`: the rule for empty cells of a column, a value, "category", "indicator" or "leave out". `aliases`: other
+    texts for the levels of a column, or for the classes under the column that has them.
     """
 
-    columns: Annotated[dict[str, ColumnStated], few(_MANY)]
+    columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY)]
     label: LabelSection
     rows: RowsSection = Field(default_factory=RowsSection)
-    missing: Annotated[dict[str, EmptyCellStated], few(_MANY)] = Field(default_factory=dict)
-    aliases: Annotated[dict[str, dict[str, LevelsStated]], few(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)] = Field(default_factory=dict)
 
     @classmethod
+    @override
     def place(cls, path: tuple[PathStep, ...]) -> str:
-        """`[columns] age: ` for the column that is called so, as the file has it."""
         if path[:1] == ("aliases",) and len(path) > 1:
             path = (f"aliases.{str(path[1])[:_SHOWN]}", *path[2:])
         return f"[{path[0]}]{' ' if len(path) > 1 else ': '}{super().place(path[1:])}" if path else ""
@@ -157,7 +160,7 @@ class BoundsFile(Document):
 
     @cached_property
     def made(self) -> tuple[Column, ...]:
-        """The columns."""
+        """Columns that the file describes."""
         return tuple(self._column(name) for name in self.columns)
 
     @property
@@ -167,7 +170,7 @@ class BoundsFile(Document):
 
     @property
     def class_missing(self) -> str | None:
-        """What becomes of a row without a class."""
+        """Rule for a row without a class; None where it is refused."""
         return None if self.label.column is None else self.missing.get(self.label.column)
 
     def _faults(self) -> Iterator[Fault]:
@@ -193,12 +196,12 @@ class BoundsFile(Document):
         rule = self.missing.get(name)
         if name in self.aliases and _kind(stated) != _LEVELS:
             raise InputError("aliases.not_categorical", name=name[:_SHOWN])
-        if isinstance(stated, BinsStated):
+        if isinstance(stated, BinsValue):
             return BinnedColumn(name, tuple(stated.bins), _number(name, rule))
         if _kind(stated) == _LEVELS:
-            known = {canonical(level): level for level in stated}
+            known = {canonical_level(level): level for level in stated}
             level = None if rule is None else _level_in(name, rule)
-            missing = None if level is None else known.get(canonical(level), level)
+            missing = None if level is None else known.get(canonical_level(level), level)
             return CategoricalColumn(name, tuple(stated), missing, self._aliases(name, stated))
         if _kind(stated) == _DATES:
             if rule is not None and not isinstance(rule, str):
@@ -207,14 +210,14 @@ class BoundsFile(Document):
         return NumericColumn(name, stated[0], stated[1], _number(name, rule))
 
     def _aliases(self, name: str, levels: list[str]) -> Aliases:
-        """The other texts for each level, as a section of them says, whose keys are levels in any form of theirs."""
-        known = {canonical(level): level for level in levels}
+        """Return the other texts of each level; a section may write a level in any form that is compared as equal."""
+        known = {canonical_level(level): level for level in levels}
         stated = self.aliases.get(name, {})
-        return tuple((known.get(canonical(key), key), tuple(texts)) for key, texts in stated.items())
+        return tuple((known.get(canonical_level(key), key), tuple(texts)) for key, texts in stated.items())
 
 
 def _number(name: str, rule: Any) -> Any:
-    """What stands for an empty cell of numbers; whether it can be, the column checks."""
+    """Return the rule for empty cells of numbers, a whole number as a float; the column checks whether it fits."""
     if rule is None or isinstance(rule, str):
         return rule
     if isinstance(rule, bool):

@@ -1,6 +1,6 @@
-"""Data sets kept in a folder in the form in which they are used: fast to load, and checked each time.
+"""Data sets kept in a folder, encoded, and checked by SHA-256 each time they are loaded.
 
-The file `kdd99.<SHA-256>.npz` has its own digest in its name, so it is whole and recorded at once, or not there.
+The digest of the file `kdd99.<SHA-256>.npz` is in its name: the file is whole and recorded at once, or absent.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import scipy.sparse
 from smc_dp.core import reading
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.files import SHA256
-from smc_dp.data.points import Features, Points, Pool
+from smc_dp.data.dataset import Features, Points, Pool
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.known_files import SHA256
 
 _FORMAT = 1
 
 
 def write_cache(pool: Pool, folder: Path, *, ordinal: bool = False) -> Path:
-    """Keeps the pool in the folder, in place of what was kept before; the path of its file. InputError on failure."""
+    """Write the pool into the folder, in place of an earlier version; return its path, raise InputError on failure."""
     key = _key(pool.name, ordinal=ordinal)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,13 +42,13 @@ def write_cache(pool: Pool, folder: Path, *, ordinal: bool = False) -> Path:
 
 
 def read_cache(name: str, folder: Path, *, ordinal: bool = False) -> Pool | None:
-    """The pool that is kept in the folder, None if there is none; InputError when its file is not what was written."""
+    """Return the pool kept in the folder, None if there is none; raise InputError for a file that has changed."""
     found = list(folder.glob(f"{_key(name, ordinal=ordinal)}.*.npz"))
     if not found:
         return None
     path = max(found, key=lambda one: one.stat().st_mtime)  # two only after a crash
     try:
-        with reading.plain_file(path, f"cache file {path}") as file:
+        with reading.open_plain_file(path, f"cache file {path}") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if path.name.split(".")[1] != digest:
             raise InputError("cache.changed", got=digest).within(f"cache file {path}")
@@ -63,15 +63,15 @@ def _key(name: str, *, ordinal: bool) -> str:
 
 
 def _source(name: str, *, ordinal: bool) -> dict[str, Any]:
-    """What decides the rows of a pool: the files, the bounds, and the form kept here."""
+    """Return all that determines the rows of a pool: the files, the bounds, and the format of the cache."""
     bounds = files("smc_dp.data").joinpath(f"{name}.toml")
     digest = hashlib.sha256(bounds.read_bytes()).hexdigest() if bounds.is_file() else None
-    sums = {file: SHA256.get(file) for file in FACTS[name].files}
+    sums = {file: SHA256.get(file) for file in DATASET_INFO[name].files}
     return {"format": _FORMAT, "bounds": digest, "files": sums, "ordinal": ordinal}
 
 
 def _written(arrays: Mapping[str, Any], folder: Path, key: str) -> Path:
-    """The arrays in a file under the name of its digest; nothing is left behind when that fails."""
+    """Write the arrays to a file named by its digest; leave nothing behind on failure."""
     handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
     try:
         with os.fdopen(handle, "w+b") as file:

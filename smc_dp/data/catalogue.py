@@ -1,4 +1,4 @@
-"""The data sets by name: which there are, whether their files are at hand and whole, and getting one ready."""
+"""Catalogue of the data sets: names, sizes, presence and integrity of their files, and preparation for use."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Literal, TypeAlias
 from smc_dp.core import reading
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.cache import write_cache
-from smc_dp.data.dataset import NAMES, load_pool
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.fetch import FETCHED, fetch
-from smc_dp.data.files import SHA256
-from smc_dp.data.points import Pool
+from smc_dp.data.dataset import Pool
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.fetch import FETCHABLE, fetch
+from smc_dp.data.known_files import SHA256
+from smc_dp.data.load_pool import DATASET_NAMES, load_pool
 
 DatasetState: TypeAlias = Literal["bundled", "complete", "partial", "absent"]
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One data set: sizes as in `dataset_info.Facts`, and its state, "partial" if files at hand are not all of it."""
+    """Sizes and state of a data set; "partial" means that the files at hand are not all of it."""
 
     name: str
     rows: int
@@ -36,23 +36,23 @@ class CatalogueEntry:
 
 @dataclass(frozen=True)
 class DatasetCheck:
-    """A known file, and what is wrong with it; `fault` is None where it is there and is the recorded one."""
+    """Result of checking a known file; `fault` is None for a file that is present and unchanged."""
 
     file: str
     fault: Fault | None = None
 
 
-def listed(folder: Path | None) -> list[CatalogueEntry]:
-    """All data sets; whether files are there is looked up, their content is not (`verify` does)."""
+def list_datasets(folder: Path | None) -> list[CatalogueEntry]:
+    """Return an entry for each data set; files are looked up, their content is not checked (see `verify_files`)."""
     return [
-        CatalogueEntry(name, f.rows, f.test_rows, f.columns, f.classes, state(name, folder), f.what, f.paper)
-        for name, f in FACTS.items()
+        CatalogueEntry(name, f.rows, f.test_rows, f.columns, f.classes, dataset_state(name, folder), f.what, f.paper)
+        for name, f in DATASET_INFO.items()
     ]
 
 
-def state(name: str, folder: Path | None) -> DatasetState:
-    """Whether the files of a known data set are at hand."""
-    facts = FACTS[name]
+def dataset_state(name: str, folder: Path | None) -> DatasetState:
+    """Return whether the files of a known data set are at hand."""
+    facts = DATASET_INFO[name]
     if not facts.files:
         return "bundled"
     if folder is None or not all((folder / file).is_file() for file in facts.files):
@@ -60,11 +60,11 @@ def state(name: str, folder: Path | None) -> DatasetState:
     return "partial" if facts.partial else "complete"
 
 
-def verify(folder: Path) -> Iterator[DatasetCheck]:
-    """One check for each file with a recorded SHA-256, in the order of their names."""
+def verify_files(folder: Path) -> Iterator[DatasetCheck]:
+    """Yield a check for each file with a recorded SHA-256, by name."""
     for name, wanted in SHA256.items():
         try:
-            with reading.plain_file(folder / name, name) as file:
+            with reading.open_plain_file(folder / name, name) as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except InputError as error:
             yield DatasetCheck(name, error.fault)
@@ -73,18 +73,18 @@ def verify(folder: Path) -> Iterator[DatasetCheck]:
         yield DatasetCheck(name, None if digest == wanted else other)
 
 
-def prepare(
+def prepare_dataset(
     name: str, folder: Path | None, cache: Path | None = None, *, ordinal: bool = False, network: bool = False
 ) -> tuple[Pool, Path | None]:
-    """Reads and checks a data set and keeps it in the cache folder, if one is given; its file there, if any.
+    """Read and check a data set; keep it in the cache folder, if one is given, and return its path there.
 
-    With `network`, what is absent from `folder` or only partly there is fetched by scikit-learn, if it can, and kept;
-    a cache folder must be given for it. Raises InputError, in one line, when the data set is not to be had.
+    With `network`, scikit-learn fetches what `folder` lacks or has only in part, which needs a cache folder. Raises
+    InputError when the data set cannot be had.
     """
-    if name not in NAMES:
-        raise InputError("dataset.unknown", names=NAMES, got=shown(name))
-    now = state(name, folder)
-    if network and (now == "absent" or (now == "partial" and name in FETCHED)):
+    if name not in DATASET_NAMES:
+        raise InputError("dataset.unknown", names=DATASET_NAMES, got=shown(name))
+    now = dataset_state(name, folder)
+    if network and (now == "absent" or (now == "partial" and name in FETCHABLE)):
         if cache is None:
             raise InputError("dataset.no_cache").within(f"data set {name}")
         pool = fetch(name)
@@ -96,9 +96,9 @@ def prepare(
 
 
 def _absence(name: str, folder: Path | None) -> InputError:
-    help_ = "can be fetched where there is a network" if name in FETCHED else "cannot be fetched"
+    help_ = "can be fetched where there is a network" if name in FETCHABLE else "cannot be fetched"
     if folder is None:
         return InputError("dataset.needs_folder", help=help_).within(f"data set {name}")
-    missing = next(file for file in FACTS[name].files if not (folder / file).is_file())
+    missing = next(file for file in DATASET_INFO[name].files if not (folder / file).is_file())
     fault = InputError("dataset.file_missing", file=str(folder / missing), help=help_)
     return fault.within(f"data set {name}")

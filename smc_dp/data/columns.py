@@ -1,6 +1,6 @@
-"""What is publicly known about one column of a table, and what its cells become: numbers, levels, dates, bins.
+"""Public description of one column: numbers, levels, dates or bins, and the rule for its empty cells.
 
-A column says by itself what an empty cell means. Nobody guesses it: without a rule an empty cell is refused.
+Without a rule an empty cell is refused.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.file_form import FileForm
+from smc_dp.data.file_format import FileFormat
 
 CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
 NO_REGRESSION = "regression is not there: wanted classes, such as bins"
-RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
+EMPTY_CELL_RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
 """What may stand for an empty cell besides a value of the column: a level of its own, a middle with a mark, no row."""
 Aliases: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Levels, each with the other texts that mean it."""
@@ -26,9 +26,9 @@ _NO_ALIASES = ("aliases", ())
 
 @dataclass(frozen=True)
 class NumericColumn:
-    """A number known to lie in [low, high]; values outside are clipped to it.
+    """Number known to lie in [low, high]; values outside are clipped.
 
-    missing: what an empty cell is, a number of the range, "indicator" or "leave out"; None where it is refused.
+    missing: a number of the range, "indicator" or "leave out"; None where an empty cell is refused.
     """
 
     name: str
@@ -37,7 +37,7 @@ class NumericColumn:
     missing: float | str | None = None
 
     def __post_init__(self) -> None:
-        as_floats(self, "low", "high", "missing")
+        set_floats(self, "low", "high", "missing")
 
     @property
     def width(self) -> int:
@@ -45,7 +45,7 @@ class NumericColumn:
         return 2 if self.missing == INDICATOR else 1
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the range and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
             raise InputError("columns.not_finite", low=self.low, high=self.high).within(where)
@@ -56,10 +56,10 @@ class NumericColumn:
 
 @dataclass(frozen=True)
 class CategoricalColumn:
-    """One of several texts, one feature each, in the listed order.
+    """One of several texts; each is a feature, in the listed order.
 
-    missing: what an empty cell is, one of the texts, "category" or "leave out"; None where it is refused. aliases:
-    other texts that mean one of these.
+    missing: one of the texts, "category" or "leave out"; None where an empty cell is refused. aliases: other texts that
+    mean one of these.
     """
 
     name: str
@@ -74,20 +74,22 @@ class CategoricalColumn:
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """The texts, in the form in which they are compared."""
-        return tuple(map(canonical, self.categories))
+        """Categories in the canonical form in which they are compared."""
+        return tuple(map(canonical_level, self.categories))
 
     @cached_property
     def _places(self) -> dict[str, int]:
         own = {form: i for i, form in enumerate(self.forms)}
-        return own | {canonical(text): own[canonical(level)] for level, texts in self.aliases for text in texts}
+        return own | {
+            canonical_level(text): own[canonical_level(level)] for level, texts in self.aliases for text in texts
+        }
 
-    def place(self, text: str, form: FileForm) -> int | None:
-        """Return which of the texts, from 0, a cell of a file of this form means; None where it means none of them."""
-        return self._places.get(canonical(text), self._places.get(canonical(form.pointed(text))))
+    def place(self, text: str, form: FileFormat) -> int | None:
+        """Return the index of the category that a cell of a file in this format means; None where it means none."""
+        return self._places.get(canonical_level(text), self._places.get(canonical_level(form.pointed(text))))
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
         if not self.forms:
             raise InputError("columns.no_category").within(where)
@@ -98,7 +100,7 @@ class CategoricalColumn:
         places = check_aliases(where, self.categories, self.aliases)
         if self.missing is None:
             return
-        if twofold := [rule for rule in RULES if rule in places]:
+        if twofold := [rule for rule in EMPTY_CELL_RULES if rule in places]:
             raise InputError("missing.rule_and_category", rule=shown(twofold[0])).within(where)
         if self.missing not in (CATEGORY, LEAVE_OUT) and self.missing not in self.categories:
             wanted = f'one of its categories, "{CATEGORY}" or "{LEAVE_OUT}"'
@@ -107,9 +109,9 @@ class CategoricalColumn:
 
 @dataclass(frozen=True)
 class DateColumn:
-    """A date known to lie from `first` to `last`: a number of days, dates outside are clipped to it.
+    """Date known to lie from `first` to `last`, as a number of days; dates outside are clipped.
 
-    missing: what an empty cell is, a date as yyyy-mm-dd, "indicator" or "leave out"; None where it is refused.
+    missing: a date as yyyy-mm-dd, "indicator" or "leave out"; None where an empty cell is refused.
     """
 
     name: str
@@ -124,14 +126,14 @@ class DateColumn:
 
     @property
     def days(self) -> NumericColumn:
-        """The same column as days since its first date."""
+        """Numeric column of the days since the first date."""
         rule: float | str | None = self.missing
-        if self.missing not in (None, *RULES):
-            rule = float((day_in(self.missing) - self.first).days)
+        if self.missing not in (None, *EMPTY_CELL_RULES):
+            rule = float((parse_iso_date(self.missing) - self.first).days)
         return NumericColumn(self.name, 0.0, float((self.last - self.first).days), rule)
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the dates and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
         if not self.first < self.last:
             raise InputError("columns.no_order_of_dates", first=str(self.first), last=str(self.last)).within(where)
@@ -139,7 +141,7 @@ class DateColumn:
             return
         wanted = f'a date from {self.first} to {self.last}, "{INDICATOR}" or "{LEAVE_OUT}"'
         try:
-            inside = self.first <= day_in(self.missing) <= self.last
+            inside = self.first <= parse_iso_date(self.missing) <= self.last
         except ValueError:
             inside = False
         if not inside:
@@ -148,10 +150,10 @@ class DateColumn:
 
 @dataclass(frozen=True)
 class BinnedColumn:
-    """A number of which only the bin is looked at: one feature for each [edge, next edge), the last with its end.
+    """Number of which only the bin counts: one feature for each [edge, next edge), the last bin with its end.
 
-    A number outside all bins is clipped into the first or the last. missing: what an empty cell is, a number within the
-    bins, "category" or "leave out"; None where it is refused.
+    A number outside all bins is clipped into the first or the last. missing: a number within the bins, "category" or
+    "leave out"; None where an empty cell is refused.
     """
 
     name: str
@@ -160,11 +162,11 @@ class BinnedColumn:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", tuple(float(edge) if type(edge) is int else edge for edge in self.edges))
-        as_floats(self, "missing")
+        set_floats(self, "missing")
 
     @property
     def bins(self) -> int:
-        """How many there are."""
+        """Number of bins."""
         return len(self.edges) - 1
 
     @property
@@ -173,7 +175,7 @@ class BinnedColumn:
         return self.bins + (self.missing == CATEGORY)
 
     def check(self) -> None:
-        """Raises InputError for what is no such column."""
+        """Raise InputError unless the edges rise and the rule for empty cells is valid."""
         where = f"column {shown(self.name)}"
         rising = all(low < high for low, high in zip(self.edges, self.edges[1:], strict=False))
         if len(self.edges) < 2 or not rising or not all(map(math.isfinite, self.edges)):
@@ -184,16 +186,16 @@ class BinnedColumn:
 Column: TypeAlias = NumericColumn | CategoricalColumn | DateColumn | BinnedColumn
 
 
-def day_in(text: str) -> datetime.date:
-    """The date that is written as yyyy-mm-dd, and in no other of the ways of ISO 8601; ValueError for anything else."""
+def parse_iso_date(text: str) -> datetime.date:
+    """Return the date in a text as yyyy-mm-dd; raise ValueError for any other text, also in ISO 8601."""
     found = datetime.date.fromisoformat(str(text))
     if found.isoformat() != text:
         raise ValueError(f"wanted a date as yyyy-mm-dd, got {shown(text)}")
     return found
 
 
-def as_plain(column: Column) -> dict[str, Any]:
-    """Plain values for JSON; a rule for empty cells and aliases only where there are some."""
+def column_as_dict(column: Column) -> dict[str, Any]:
+    """Return plain values for JSON, without an empty rule for empty cells and empty aliases."""
     plain = {
         name: value for name, value in asdict(column).items() if value is not None and (name, value) != _NO_ALIASES
     }
@@ -201,10 +203,8 @@ def as_plain(column: Column) -> dict[str, Any]:
 
 
 def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[str, str]:
-    """The level of each text that means one, in the form in which texts are compared; InputError where one means two,
-    or an alias is of no level.
-    """
-    found = {canonical(level): level for level in levels}
+    """Return the level of each text that means one, by canonical form; raise InputError for a text of two levels."""
+    found = {canonical_level(level): level for level in levels}
     known = tuple(found.values())
     if len({level for level, _ in aliases}) != len(aliases):
         raise InputError("aliases.same_level").within(where)
@@ -213,27 +213,27 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
             raise InputError("aliases.unknown_level", listed=listed, level=shown(level)).within(where)
         for text in texts:
-            if not canonical(text):
+            if not canonical_level(text):
                 raise InputError("aliases.empty_text", level=shown(level)).within(where)
-            if canonical(text) in found:
-                other = found[canonical(text)]
+            if canonical_level(text) in found:
+                other = found[canonical_level(text)]
                 raise InputError("aliases.two_levels", level=shown(level), text=shown(text), other=shown(other)).within(
                     where
                 )
-            found[canonical(text)] = level
+            found[canonical_level(text)] = level
     return found
 
 
-def as_floats(frozen: object, *names: str) -> None:
-    """Whole numbers become floats, so that 0 and 0.0 are one bound, in a digest too."""
+def set_floats(frozen: object, *names: str) -> None:
+    """Replace whole numbers by floats, so that 0 and 0.0 are one bound, in a digest too."""
     for name in names:
         value = getattr(frozen, name)
         if isinstance(value, int) and not isinstance(value, bool):
             object.__setattr__(frozen, name, float(value))
 
 
-def canonical(text: str) -> str:
-    """The form in which labels and categories are compared: spaces stripped, plain numbers in shortest form.
+def canonical_level(text: str) -> str:
+    """Return the form in which labels and categories are compared: stripped, plain numbers in shortest form.
 
     So 1, +1, 01 and 1.0 are alike, and so are -0 and 0; any other text is compared as it is.
     """
@@ -248,7 +248,7 @@ def canonical(text: str) -> str:
 
 
 def _check_number(column: NumericColumn | BinnedColumn, low: float, high: float, rules: tuple[str, ...]) -> None:
-    """Raises InputError unless an empty cell is refused, a number from low to high, or goes by one of these rules."""
+    """Raise InputError unless the rule for empty cells is None, a number from low to high, or one of `rules`."""
     rule = column.missing
     if rule is None or rule in rules or (isinstance(rule, float) and low <= rule <= high):
         return

@@ -1,7 +1,7 @@
-"""The cells of a CSV file: pyarrow reads them, in blocks of whole rows whose quotes and line ends were looked at.
+"""Cells of a CSV file: pyarrow parses blocks of whole rows whose quotes and line ends were checked before.
 
-pyarrow takes a quote without end, a text behind one and an empty line for something else, and some kilobytes for every
-column of a block: what is not such a file, and where its rows end, is decided here, and so are very many columns read.
+pyarrow misreads a quote without end, a text behind one and an empty line, and takes some kilobytes for every column of
+a block. So the end of rows and what is no CSV are decided here, and files of very many columns are parsed here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from itertools import chain
 from typing import Any
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.data.dictionary_encoding import Coding
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.format_hints import Refused, explain
+from smc_dp.data.dictionary_encoding import DictionaryEncoder
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.format_hints import RefusedInput, add_hint
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.table import Cells
 from smc_dp.data.text_lines import ByteSource, TextLines
@@ -31,11 +31,11 @@ _SAMPLE = 1 << 8  # lines below the header, for what a file looks like
 
 
 def read_csv(
-    file: ByteSource, form: FileForm, limits: TableLimits, tabs: bool = False
+    file: ByteSource, form: FileFormat, limits: TableLimits, tabs: bool = False
 ) -> tuple[list[str], list[Cells], int]:
-    """The cells of the header, those of each column below it, the number of rows; raises InputError.
+    """Return the header, the cells of each column and the number of rows; raise InputError.
 
-    tabs: whether the file's name says that tabs stand between cells.
+    tabs: whether the file's name says that tabs separate cells.
     """
     table = _Rows(form, limits, tabs)
     table.read(TextLines(file, form, limits))
@@ -44,9 +44,9 @@ def read_csv(
 
 @dataclass
 class _Rows:
-    """What was read so far of a table: its header, and of each column which text stands in each cell."""
+    """Table read so far: its header, and the dictionary-encoded cells of each column."""
 
-    form: FileForm
+    form: FileFormat
     limits: TableLimits
     tabs: bool
     header: list[str] = field(default_factory=list)
@@ -54,11 +54,11 @@ class _Rows:
 
     def __post_init__(self) -> None:
         self._missing = dict.fromkeys(self.form.missing, "")
-        self._codings: list[Coding] = []
+        self._codings: list[DictionaryEncoder] = []
         self._lists: list[list[str]] = []
 
     def read(self, pieces: Iterable[str]) -> None:
-        """All rows of these lines."""
+        """Read all rows of these lines."""
         others = iter(pieces)
         first = next(others, "")
         self._choose_separator(first)
@@ -68,14 +68,14 @@ class _Rows:
             raise InputError("csv.empty")
 
     def cells(self) -> list[Cells]:
-        """The columns."""
+        """Return the columns, once."""
         if self._lists:
             return [*self._lists]
         self._codings.reverse()  # and each gives its cells away before the next
         return [self._codings.pop().coded() for _ in self.header]
 
     def _choose_separator(self, first: str) -> None:
-        """Tabs where the name or the header shows them and nobody said anything, or else commas."""
+        """Choose tabs where the name or the header shows them and no separator is set, or else commas."""
         header, *below = _LINE_END.split(first)
         self._below = below[:_SAMPLE]
         tabs = self.form.separator is None and (self.tabs or ("\t" in header and "," not in header))
@@ -86,11 +86,11 @@ class _Rows:
         self._grammar = _Grammar(self._separator)
 
     def _swap(self, text: str) -> str:
-        """The text, in which a separator of several bytes and one that pyarrow can take have changed places."""
+        """Return the text with a separator of several bytes and one that pyarrow accepts exchanged."""
         return text.translate(self._swapped) if self._swapped else text
 
     def _blocks(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """Blocks of whole rows, of which none is empty: the header alone, and all others; InputError for no CSV."""
+        """Yield the header alone, then blocks of whole rows, none empty; raise InputError for what is no CSV."""
         held, blank, enough = b"", False, 0
         for piece in chain(pieces, [b""]):
             held += piece
@@ -135,11 +135,11 @@ class _Rows:
         if width > _MOST_AT_ONCE:
             self._lists = [[] for _ in self.header]
         else:
-            self._codings = [Coding(self._missing) for _ in self.header]
+            self._codings = [DictionaryEncoder(self._missing) for _ in self.header]
             self._arrow = _Arrow(width, self._separator)
 
     def _take(self, block: bytes) -> None:
-        """Rows below the header."""
+        """Add rows below the header."""
         if self._lists:
             self._take_by_hand(block)
             return
@@ -181,11 +181,11 @@ class _Rows:
         return InputError(self._explained(ragged))
 
     def _explained(self, fault: Fault) -> Fault:
-        return explain(fault, Refused(self.form, header=self.header, lines=self._below))
+        return add_hint(fault, RefusedInput(self.form, header=self.header, lines=self._below))
 
 
 class _Grammar:
-    """Where rows end: a cell is a text in quotes, or one that does not begin with a quote."""
+    """Grammar of row ends: a cell is a text in quotes, or one that does not begin with a quote."""
 
     def __init__(self, separator: str) -> None:
         mark = re.escape(separator).encode()
@@ -196,12 +196,12 @@ class _Grammar:
         self._ended = re.compile(rb"(?:" + cell + mark + rb")*+" + quoted)
 
     def first(self, text: bytes) -> int:
-        """Where the first row ends; 0 where it does not."""
+        """Return the end of the first row; 0 where it does not end."""
         found = self._row.match(text)
         return found.end() if found else 0
 
     def rows(self, text: bytes) -> int:
-        """Where the last of all rows ends that stand there one after another, none of them empty."""
+        """Return the end of the last of several rows in a row, none of them empty."""
         quotes, empty = b'"' in text, any(ends in text for ends in (b"\n\n", b"\n\r", b"\r\r"))
         if not quotes and not empty and text[:1] not in (b"\r", b"\n"):
             return len(text)  # as it is whole lines
@@ -209,12 +209,12 @@ class _Grammar:
         return found.end() if found else 0
 
     def goes_on(self, text: bytes) -> bool:
-        """Whether, in what is no row, a cell goes on after its last quote."""
+        """Return whether, in what is no row, a cell goes on after its last quote."""
         return self._ended.match(text) is not None
 
 
 class _Arrow:
-    """pyarrow's reader, for rows of so many cells, each a text."""
+    """Parser of pyarrow for rows of `width` cells, each a text."""
 
     def __init__(self, width: int, separator: str) -> None:
         import pyarrow as pa
@@ -230,7 +230,7 @@ class _Arrow:
         self._convert = arrow.ConvertOptions(column_types=kinds, null_values=[], strings_can_be_null=False)
 
     def read(self, block: bytes) -> tuple[Any, tuple[int, int] | None]:
-        """The rows of a block, or None and the first of them, from 1, that has another number of cells, and which."""
+        """Return the rows of a block; or None and, of the first row of another width, its number and width."""
         import pyarrow as pa
         from pyarrow import csv as arrow
 

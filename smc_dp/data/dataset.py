@@ -1,77 +1,61 @@
-"""A whole data set as rows and class numbers, from which a simulation deals: binary and of several classes.
-
-`load_pool` reads, checks and encodes by public bounds; nothing is chosen from the rows. What depends on the rows, a
-projection to fewer columns, is fitted later and on public rows alone (`smc_dp.data.partition`).
-"""
+"""Whole data set of a simulation: encoded rows and class numbers, before they are dealt to parties."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from smc_dp.core.errors import InputError, shown
-from smc_dp.data import datasets
-from smc_dp.data.cache import read_cache
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.malicious_url import DAYS, read_days
-from smc_dp.data.points import Points, Pool
-from smc_dp.data.preprocess import class_numbers, encode, numbered
-from smc_dp.data.table import Table
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from typing_extensions import override
 
-__all__ = ["NAMES", "ORDINAL", "Points", "Pool", "from_tables", "load_pool"]
+from smc_dp.core.arrays import Array
+
+Features: TypeAlias = Array | scipy.sparse.csr_array
 
 
-def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, cache: Path | None = None) -> Pool:
-    """The data set of that name, from the cache folder if it is there, or else from `folder` unless it is bundled.
+@dataclass(frozen=True, eq=False, repr=False)
+class Points:
+    """Rows X: (n, d) with class numbers y: (n,).
 
-    With `ordinal` each category is its number in the alphabet, one column (Bank Marketing and Credit Default
-    in the experiments with OFPA and OFAA), and no row is clipped. Raises InputError when the name is unknown, a file
-    is missing or not the recorded one, or there are no categories to number.
+    Dense rows lie in the unit ball; sparse rows are those of their file, and are projected before anything else.
     """
-    if name not in NAMES:
-        raise InputError("dataset.unknown", names=NAMES, got=shown(name))
-    if ordinal and name not in ORDINAL:
-        raise InputError("dataset.not_ordinal", sets=" and ".join(ORDINAL)).within(f"data set {name}")
-    kept = None if cache is None else read_cache(name, cache, ordinal=ordinal)
-    if kept is not None:
-        return kept
-    if name == "malicious_url":
-        return malicious_url(folder)
-    found = from_tables(name, datasets.load(name, folder), ordinal=ordinal)
-    if name != "mnist37":
-        return found
-    unseen = datasets.mnist37(folder, part="t10k")  # its labels are not used
-    return replace(found, public=encode(unseen.train, replace(unseen.bounds, bias=0.0)))
+
+    X: Features
+    y: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows, dense or sparse."""
+        X = self.X
+        return X.nbytes if isinstance(X, np.ndarray) else int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
 
 
-def from_tables(name: str, source: datasets.Dataset, *, ordinal: bool = False) -> Pool:
-    """The pool of a data set that is given as tables with public bounds."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool:
+    """Data set for simulations.
 
-    def points(table: Table) -> Points:
-        y = class_numbers(table, source.bounds, source.bounds.label or "")
-        table, bounds = numbered(table, source.bounds) if ordinal else (table, source.bounds)
-        return Points(encode(table, replace(bounds, clip=clip, bias=0.0)), y)
+    `classes[c]` is the name of class c. `test` is the data set's own test set, None if it has none. `public`: (N, d),
+    rows that no experiment trains or tests on, for fitting a projection. No entry of a dense row exceeds `coordinate`,
+    a public bound. `bias` is the constant appended to each row unless the partition sets another. `holder` is the name
+    for a party. `notes` are for readers of the results.
+    """
 
-    # Categories spread over [-1, 1] would put every row outside the usual radius: then the radius holds all rows.
-    clip = math.sqrt(len(source.bounds.columns)) if ordinal else source.bounds.clip
-    return Pool(
-        name,
-        points(source.train),
-        None if source.test is None else points(source.test),
-        source.bounds.classes,
-        coordinate=1 / clip,
-        bias=source.bounds.bias,
-        holder=source.holder,
-        notes=FACTS[name].notes,
-    )
+    name: str
+    train: Points
+    test: Points | None
+    classes: tuple[str, ...]
+    public: Array | None = None
+    coordinate: float = 1.0
+    bias: float = 0.0
+    holder: str = "party"
+    notes: tuple[str, ...] = ()
 
-
-def malicious_url(folder: Path | None) -> Pool:
-    """Malicious URLs (Ma et al. 2009): days 0 to 9 to train on, days 10 to 19 to test on, sparse."""
-    train, test = (Points(*read_days(folder, days)) for days in (DAYS[:10], DAYS[10:]))
-    return Pool("malicious_url", train, test, ("benign", "malicious"), notes=FACTS["malicious_url"].notes)
-
-
-NAMES = (*datasets.NAMES, "malicious_url")
-ORDINAL = ("bank", "credit_default")
+    @override
+    def __sizeof__(self) -> int:
+        # Dask then knows the pool to be large and carries it to a worker once, not with every trial.
+        return self.train.nbytes + (0 if self.test is None else self.test.nbytes)

@@ -1,4 +1,4 @@
-"""A column as it is read, block by block: each different cell is kept once, as long as that saves anything."""
+"""Dictionary encoding of a column as it is read, block by block."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.data.table import Coded
+from smc_dp.data.table import DictionaryColumn
 
 _MANY = 1 << 16
 
 
-class Coding:
-    """The cells of a column so far. Once very many differ, most of all, those of a new block are no longer compared."""
+class DictionaryEncoder:
+    """Dictionary encoder of a column, which stops comparing cells once most of very many differ.
+
+    `empty`: texts that stand for an empty cell, with the text that replaces each.
+    """
 
     def __init__(self, empty: Mapping[str, str]) -> None:
-        """`empty`: texts that stand for an empty one."""
         self._empty: Mapping[object, object] = dict(empty.items())
         self._places: dict[object, int] = {}
         self._values: list[object] = []
@@ -25,7 +27,7 @@ class Coding:
         self._rows = 0
 
     def add(self, cells: Sequence[object], codes: NDArray[np.int32]) -> None:
-        """More rows: each is the cell of this number."""
+        """Add rows: row i has the cell `cells[codes[i]]`."""
         meant = [self._empty.get(cell, cell) for cell in cells] if self._empty else cells
         if self._values:
             self._codes.append(codes + np.int32(len(self._values)))
@@ -38,8 +40,8 @@ class Coding:
             self._values = [*places]
             places.clear()
 
-    def coded(self) -> Coded:
-        """All of them; this is empty then."""
+    def coded(self) -> DictionaryColumn:
+        """Return the encoded column, and empty the encoder."""
         codes: NDArray[Any] = np.concatenate(self._codes)
         self._codes.clear()
-        return Coded(codes, tuple(self._values or self._places))
+        return DictionaryColumn(codes, tuple(self._values or self._places))

@@ -1,4 +1,4 @@
-"""What all parties hold together: private rows of each, and the rows that are public."""
+"""Data of all parties: the private rows of each, and the public rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_ROWS = InputFault("rows.none")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """What one party holds: rows in the unit ball and their classes.
+    """Rows of one party in the unit ball, with their classes.
 
     Whoever makes a `Federation` of them checks them.
 
@@ -43,13 +43,13 @@ class Rows:
         return len(self.X)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Rows:
-        """The rows with these numbers."""
+        """Return the rows with these numbers."""
         return Rows(self.X[rows], self.y[rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Public:
-    """What is announced before anybody trains: how many parties, features d and classes, and the public rows.
+    """Public facts before training: number of parties, features d, classes, and the public rows.
 
     `sizes`: the number of rows of each party where they are constants of the neighbourhood and known, else None.
     `unlabelled`, `labelled`, `names`: as in `Federation`.
@@ -64,13 +64,13 @@ class Public:
     names: tuple[str, ...] = ()
 
     def name(self, party: int) -> str:
-        """What to call the party with this number (from 0) in a message."""
+        """Return the name of the party with this number (from 0) for a message."""
         return _name(self.names, party)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Federation:
-    """Each party's rows, and what is public: the number of classes, auxiliary rows, the parties' names.
+    """Rows of each party, with what is public: the number of classes, auxiliary rows, the parties' names.
 
     Parameters
     ----------
@@ -122,19 +122,19 @@ class Federation:
         check_features(self.parties[0].X, None, self.name(0))
         width = self.parties[0].X.shape[1:]
         for j, rows in enumerate(self.parties):
-            check_rows(rows, self.classes, width, self.name(j))
+            check_labelled_rows(rows, self.classes, width, self.name(j))
         if self.labelled is not None:
-            check_rows(self.labelled, self.classes, width, "the public labelled rows")
+            check_labelled_rows(self.labelled, self.classes, width, "the public labelled rows")
         if self.unlabelled is not None:
             check_features(self.unlabelled, width, "the auxiliary rows")
 
     def name(self, party: int) -> str:
-        """What to call the party with this number (from 0) in a message."""
+        """Return the name of the party with this number (from 0) for a message."""
         return _name(self.names, party)
 
     @property
     def by_name(self) -> dict[str, Rows]:
-        """Each party's rows by its name, which it must have."""
+        """Rows of each party by its name, which it must have."""
         return dict(zip(self.names, self.parties, strict=True))
 
     @property
@@ -144,7 +144,7 @@ class Federation:
 
     @property
     def public(self) -> Public:
-        """What whoever holds all of it could announce, the sizes of the parties among it."""
+        """Public facts of this federation, with the sizes of the parties."""
         sizes = tuple(self.sizes.tolist())
         return Public(
             len(self.parties), self.dimension, self.classes, sizes, self.unlabelled, self.labelled, self.names
@@ -152,11 +152,11 @@ class Federation:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """The number of rows of each party."""
+        """Number of rows of each party."""
         return np.array([len(rows) for rows in self.parties], dtype=np.int64)
 
     def pooled(self) -> Rows:
-        """All private rows in one place: no party may see this, only a simulation."""
+        """Return all private rows in one place: no party may see them, only a simulation."""
         return Rows(np.concatenate([r.X for r in self.parties]), np.concatenate([r.y for r in self.parties]))
 
 
@@ -164,8 +164,8 @@ def _name(names: tuple[str, ...], party: int) -> str:
     return f"party {plain_name(names[party])}" if names else f"party {party + 1}"
 
 
-def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:
-    """Raises InputError unless these are labelled rows of the unit ball."""
+def check_labelled_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:
+    """Raise InputError unless these are labelled rows of the unit ball."""
     check_features(rows.X, width, whose)
     if not isinstance(rows.y, np.ndarray):
         raise InputError("rows.no_class_numbers", got=shown(rows.y)).within(whose)
@@ -181,7 +181,7 @@ def check_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> 
 
 
 def check_features(X: Array, width: tuple[int, ...] | None, whose: str) -> None:
-    """Raises InputError unless X holds at least one row, of this width if given, finite and in the unit ball."""
+    """Raise InputError unless X holds at least one row, of this width if given, finite and in the unit ball."""
     if type(X) is not np.ndarray or X.dtype != np.float64:
         came = f"an array of {X.dtype}" if isinstance(X, np.ndarray) else shown(type(X).__name__)
         raise InputError("rows.not_float64", got=came).within(whose)

@@ -1,4 +1,4 @@
-"""Data sets from the network, by scikit-learn's fetchers, with whatever can be checked about them checked.
+"""Data sets from the network by scikit-learn's fetchers, checked against published counts or digests.
 
 Nothing is kept on disk here and no file is read back: a fetcher's own cache lives in a folder that is deleted at once.
 """
@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.errors import InputError
-from smc_dp.data import datasets
+from smc_dp.data import tabular_datasets as tabular
 from smc_dp.data.bounds import CategoricalColumn
-from smc_dp.data.dataset import from_tables
-from smc_dp.data.files import idx_file
-from smc_dp.data.points import Pool
-from smc_dp.data.preprocess import encode
-from smc_dp.data.table import Cells, Coded, Table
+from smc_dp.data.dataset import Pool
+from smc_dp.data.known_files import idx_file
+from smc_dp.data.load_pool import encode_dataset
+from smc_dp.data.preprocess import encode_rows
+from smc_dp.data.table import Cells, DictionaryColumn, Table
 
 _TIMEOUT = 20.0  # seconds without an answer
 _COUNTED = "Fetched by scikit-learn: published counts were checked, no checksum of the rows is known."
@@ -42,12 +42,12 @@ _MNIST_SHA256 = MappingProxyType(
 
 
 def fetch(name: str) -> Pool:
-    """The data set of that name, fetched; InputError when that is not possible or the rows are not the published ones.
+    """Fetch the data set of that name; raise InputError when that fails or the rows are not the published ones.
 
     Waits at most about a minute for a server that does not answer.
     """
     if name not in _FETCHERS:
-        raise InputError("dataset.not_fetchable", fetchers=FETCHED).within(f"data set {name}")
+        raise InputError("dataset.not_fetchable", fetchers=FETCHABLE).within(f"data set {name}")
     try:
         with tempfile.TemporaryDirectory(prefix="smc-dp-") as folder, _impatient():
             return _FETCHERS[name](folder)
@@ -58,41 +58,41 @@ def fetch(name: str) -> Pool:
         raise InputError("dataset.not_fetched", reason=reason).within(f"data set {name}") from error
 
 
-def covtype(folder: str) -> Pool:
-    """Covertype 1 against 2, all 495,141 rows."""
+def _covtype(folder: str) -> Pool:
+    """Fetch Covertype 1 against 2, all 495,141 rows."""
     from sklearn.datasets import fetch_covtype
 
     bunch = fetch_covtype(data_home=folder, n_retries=1, delay=1.0)
     counts = np.bincount(bunch.target.astype(np.int64), minlength=8)[1:3].tolist()
     _expect("covtype", (bunch.data.shape, counts), ((581_012, 54), [211_840, 283_301]))
-    kinds = Coded(bunch.target.astype(np.int64) - 1, tuple("1234567"))
-    names = datasets.field_names(datasets.bundled_bounds("covtype"))
+    kinds = DictionaryColumn(bunch.target.astype(np.int64) - 1, tuple("1234567"))
+    names = tabular.field_names(tabular.bundled_bounds("covtype"))
     columns: dict[str, Cells] = {field: bunch.data[:, i] for i, field in enumerate(names[:-1])}
     table = Table("fetched data set covtype", columns | {names[-1]: kinds}, range(1, len(kinds) + 1))
-    return replace(from_tables("covtype", datasets.covertype_1_or_2(table)), notes=(_COUNTED,))
+    return replace(encode_dataset("covtype", tabular.covertype_1_or_2(table)), notes=(_COUNTED,))
 
 
-def kdd99(folder: str) -> Pool:
-    """KDD Cup 99, the 10 % file; the corrected test file cannot be fetched."""
+def _kdd99(folder: str) -> Pool:
+    """Fetch the 10 % file of KDD Cup 99; its corrected test file cannot be fetched."""
     from sklearn.datasets import fetch_kddcup99
 
     bunch = fetch_kddcup99(percent10=True, shuffle=False, data_home=folder, n_retries=1, delay=1.0)
     kinds = _coded(bunch.target)
-    normal = int((datasets.normal_or_attack(kinds).codes == 0).sum())
+    normal = int((tabular.normal_or_attack(kinds).codes == 0).sum())
     _expect("kdd99", (bunch.data.shape, normal), ((494_021, 41), 97_278))
-    bounds = datasets.bundled_bounds("kdd99")
+    bounds = tabular.bundled_bounds("kdd99")
     columns: dict[str, Cells] = {}
     for i, column in enumerate(bounds.columns):
         cells = bunch.data[:, i]
         columns[column.name] = _coded(cells) if isinstance(column, CategoricalColumn) else cells.astype(np.float64)
-    columns[bounds.label or ""] = datasets.normal_or_attack(kinds)
+    columns[bounds.label or ""] = tabular.normal_or_attack(kinds)
     table = Table("fetched data set kdd99", columns, range(1, len(kinds) + 1))
-    found = from_tables("kdd99", datasets.Dataset(table, None, bounds))
+    found = encode_dataset("kdd99", tabular.TabularDataset(table, None, bounds))
     return replace(found, notes=(_COUNTED, "Without the corrected test file: a part of the 10 % file is held out."))
 
 
-def mnist37(folder: str) -> Pool:
-    """MNIST 3 against 7, byte for byte the original images."""
+def _mnist37(folder: str) -> Pool:
+    """Fetch MNIST 3 against 7, byte for byte the original images."""
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml(
@@ -106,22 +106,22 @@ def mnist37(folder: str) -> Pool:
             digest = hashlib.sha256(idx_file(array)).hexdigest()
             _expect("mnist37", (f"{part} {kind}", digest), (f"{part} {kind}", _MNIST_SHA256[f"{part} {kind}"]))
     train, test = (
-        datasets.three_or_seven(images[rows], digits[rows], f"fetched {part} images") for part, rows in parts.items()
+        tabular.three_or_seven(images[rows], digits[rows], f"fetched {part} images") for part, rows in parts.items()
     )
-    return replace(from_tables("mnist37", train), public=encode(test.train, replace(test.bounds, bias=0.0)))
+    return replace(encode_dataset("mnist37", train), public=encode_rows(test.train, replace(test.bounds, bias=0.0)))
 
 
 _FETCHERS: MappingProxyType[str, Callable[[str], Pool]] = MappingProxyType(
-    {"covtype": covtype, "kdd99": kdd99, "mnist37": mnist37}
+    {"covtype": _covtype, "kdd99": _kdd99, "mnist37": _mnist37}
 )
-FETCHED = tuple(_FETCHERS)
+FETCHABLE = tuple(_FETCHERS)
 
 
-def _coded(cells: NDArray[Any]) -> Coded:
-    """An array of byte strings."""
+def _coded(cells: NDArray[Any]) -> DictionaryColumn:
+    """Return an array of byte strings as dictionary-encoded texts."""
     places: dict[bytes, int] = {}
     codes = [places.setdefault(cell, len(places)) for cell in cells]
-    return Coded(np.array(codes, dtype=np.int64), tuple(text.decode("ascii") for text in places))
+    return DictionaryColumn(np.array(codes, dtype=np.int64), tuple(text.decode("ascii") for text in places))
 
 
 def _expect(name: str, got: object, wanted: object) -> None:
@@ -131,7 +131,7 @@ def _expect(name: str, got: object, wanted: object) -> None:
 
 @contextmanager
 def _impatient() -> Iterator[None]:
-    """Connections that give up, and one line of our own instead of a fetcher's warnings about its retries."""
+    """Set a timeout for connections, and silence a fetcher's warnings about its retries."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(_TIMEOUT)
     try:

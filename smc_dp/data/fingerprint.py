@@ -1,4 +1,4 @@
-"""Which data set a release was made of, without saying anything about it."""
+"""Keyed fingerprint of the data behind a release, which tells nothing about the data without the key."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from dataclasses import replace
 import numpy as np
 
 from smc_dp.data.federation import Rows
-from smc_dp.data.file_form import PLAIN, FileForm
-from smc_dp.data.table import Cells, Coded, Table
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
+from smc_dp.data.table import Cells, DictionaryColumn, Table
 
 _BLOCK = 8192  # rows at a time
 
 
-def identity(key: bytes, rows: Rows) -> str:
-    """HMAC-SHA256 of the rows, whatever their order: without the key nobody can test a guess of them.
+def fingerprint_rows(key: bytes, rows: Rows) -> str:
+    """Return HMAC-SHA256 of the rows in any order; without the key nobody can test a guess of them.
 
-    Rows are taken as they enter the training, features and label (+1 or -1). One row more, or other public bounds,
-    make another name: it says which releases were made of the same numbers, and not which are about the same people.
+    Rows are taken as they enter the training, features and label (+1 or -1). One row more, or other public bounds, give
+    another fingerprint: it tells which releases used the same numbers, and not which are about the same people.
     """
     table = np.ascontiguousarray(np.column_stack([rows.X, 2.0 * rows.y - 1]) + 0.0, dtype="<f8")  # -0.0 is 0.0
     code = hmac.new(key, b"smc-dp data set 1", hashlib.sha256)
@@ -33,28 +33,27 @@ def identity(key: bytes, rows: Rows) -> str:
     return code.hexdigest()
 
 
-def as_read(key: bytes, held: Table | Rows) -> str:
-    """HMAC-SHA256 of all cells of a table, whatever the order of its rows and columns, or of rows that came as such.
+def fingerprint_data(key: bytes, held: Table | Rows) -> str:
+    """Return HMAC-SHA256 of all cells of a table, whatever the order of rows and columns, or of given rows.
 
-    No bounds enter: which columns are used, and how, makes no difference, nor does the kind of file (1, 1.0 and a 1 in
-    Parquet are one cell; .1 in 32 bits is another number than .1, and NaN another cell than an empty one). One cell,
-    row or column that is changed, added or left out makes another name, and two tables that are alike have one. With a
-    decimal comma 3,5 is the cell 3.5, also in a column of texts. The column that divided a table among parties does not
-    enter: its cells are what the parties are called.
+    No bounds enter: neither the columns used nor the kind of file makes a difference (1, 1.0 and a 1 in Parquet are one
+    cell; .1 in 32 bits is another number than .1, and NaN another cell than an empty one). One cell, row or column that
+    is changed, added or left out gives another fingerprint. With a decimal comma 3,5 is the cell 3.5, also in a column
+    of texts. The column that divided a table among parties does not enter: its cells are the parties' names.
     """
     if isinstance(held, Rows):
-        return identity(key, held)
+        return fingerprint_rows(key, held)
     return _of_columns(key, held, held.columns.keys() - {held.divided_by})
 
 
-def formerly(key: bytes, held: Table | Rows, called: str) -> str | None:
-    """What a part of a divided table was called when the dividing column entered, and its party was `called` this.
+def former_fingerprint(key: bytes, held: Table | Rows, called: str) -> str | None:
+    """Return the former fingerprint of a part of a divided table, in which the dividing column held `called`.
 
-    None for what was not divided, whose name has not changed.
+    None for an undivided table, whose fingerprint has not changed.
     """
     if isinstance(held, Rows) or held.divided_by is None:
         return None
-    column = Coded(np.zeros(held.rows, dtype=np.int64), (called,))
+    column = DictionaryColumn(np.zeros(held.rows, dtype=np.int64), (called,))
     return _of_columns(key, replace(held, columns={**held.columns, held.divided_by: column}), held.columns)
 
 
@@ -70,21 +69,25 @@ def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
     return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()
 
 
-def _stored(cells: Cells, form: FileForm) -> Cells:
-    """A column as it is, one in which each cell is stored once as texts."""
-    return Coded(cells.codes, tuple(_plain(cell, form) for cell in cells.values)) if isinstance(cells, Coded) else cells
+def _stored(cells: Cells, form: FileFormat) -> Cells:
+    """Return a column with each stored cell as canonical text where cells are dictionary-encoded."""
+    return (
+        DictionaryColumn(cells.codes, tuple(_plain(cell, form) for cell in cells.values))
+        if isinstance(cells, DictionaryColumn)
+        else cells
+    )
 
 
-def _plain_cells(cells: Cells, start: int, form: FileForm) -> Iterator[object]:
-    """The cells of a block, as texts."""
-    if isinstance(cells, Coded):
+def _plain_cells(cells: Cells, start: int, form: FileFormat) -> Iterator[object]:
+    """Return the cells of a block as canonical texts."""
+    if isinstance(cells, DictionaryColumn):
         return map(cells.values.__getitem__, cells.codes[start : start + _BLOCK].tolist())
     block = cells[start : start + _BLOCK]
     return (_plain(cell, form) for cell in (block.tolist() if isinstance(block, np.ndarray) else block))
 
 
-def _plain(cell: object, form: FileForm) -> str:
-    """One text for whatever means the same in a CSV file of any form and in a Parquet file."""
+def _plain(cell: object, form: FileFormat) -> str:
+    """Return one text for all cells that mean the same in a CSV file of any format and in a Parquet file."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -93,7 +96,7 @@ def _plain(cell: object, form: FileForm) -> str:
     number = _plain_number(text)
     if number is None and form.decimal == ",":
         number = _plain_number(form.pointed(text))
-    if number is None and form.dates != PLAIN.dates:
+    if number is None and form.dates != DEFAULT_FORMAT.dates:
         with suppress(ValueError):
             return form.day(text).isoformat()
     return text if number is None else number

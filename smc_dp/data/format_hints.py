@@ -1,7 +1,7 @@
-"""Hints: how a cell, a header or a file looks that was refused, and the setting with which it would be read.
+"""Hints for refused input: its apparent format, and the setting with which it would be read.
 
-Readers of files and cells return faults without a hint. `explain` makes all hints, once, of a fault that somebody is
-told. Nothing is ever read as what it only looks like: 1,234 may be a thousand, or a bit more than one.
+Readers of files and cells return faults without a hint; `add_hint` adds it, once. Nothing is read by its appearance
+alone: 1,234 may be a thousand, or a bit more than one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_form import DATES, PLAIN, SEPARATORS, FileForm
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, SEPARATORS, FileFormat
 
 _SAMPLE = 200  # lines
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -29,17 +29,17 @@ _NOTHING = frozenset({"na", "n/a", "#n/a", "n.a.", "nan", "null", "nil", "none",
 
 
 class Hint(NamedTuple):
-    """What something looks like, in a word, and the clause that says so with what to do; both empty for no hint."""
+    """Apparent kind of the input, in a word, and a clause that says so with what to do; both empty for no hint."""
 
     looks: str = ""
     clause: str = ""
 
 
 @dataclass(frozen=True)
-class Refused:
-    """What a fault is about: a cell, its text and the levels of its column; a header and lines; or a file's start."""
+class RefusedInput:
+    """Subject of a fault: a cell, its text and the levels of its column; a header and lines; or a file's start."""
 
-    form: FileForm = PLAIN
+    form: FileFormat = DEFAULT_FORMAT
     cell: object = None
     text: str = ""
     levels: Collection[str] = ()
@@ -52,7 +52,7 @@ NO_HINT = Hint()
 DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (a truth value)")
 
 
-def explain(fault: Fault, refused: Refused) -> Fault:
+def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
     """Return the fault with what the cell holds, and with its hint: in a word as `looks`, in the sentence as `hint`."""
     fields = {name: _shown(fault, refused) if value is None else value for name, value in fault.fields.items()}
     if make := _MAKERS.get(fault.code):
@@ -61,7 +61,7 @@ def explain(fault: Fault, refused: Refused) -> Fault:
     return replace(fault, fields=fields)
 
 
-def _shown(fault: Fault, refused: Refused) -> str:
+def _shown(fault: Fault, refused: RefusedInput) -> str:
     """Write a refused cell for a sentence; a number that is not finite as it was understood."""
     cell = refused.cell
     if fault.code == "cell.not_finite":
@@ -69,8 +69,8 @@ def _shown(fault: Fault, refused: Refused) -> str:
     return str(cell) if isinstance(cell, Decimal) else shown(refused.text or cell)
 
 
-def _of_number(fault: Fault, refused: Refused) -> Hint:
-    """How a cell looks where a number was wanted."""
+def _of_number(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a cell where a number was wanted."""
     cell, form = refused.cell, refused.form
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return DATE
@@ -89,16 +89,16 @@ def _of_number(fault: Fault, refused: Refused) -> Hint:
     return _of_nothing(fault, refused)
 
 
-def _of_nothing(_: Fault, refused: Refused) -> Hint:
-    """A text that often stands where nothing is known."""
+def _of_nothing(_: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a text that often stands for a missing value."""
     cell, form = refused.cell, refused.form
     if not isinstance(cell, str) or cell.strip().lower() not in _NOTHING:
         return NO_HINT
     return Hint("nothing", f" (where nothing is known? {form.advice(missing=(*form.missing, cell))})")
 
 
-def _of_date(fault: Fault, refused: Refused) -> Hint:
-    """A date in another form, and in one only, or more than a date."""
+def _of_date(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a date in exactly one other form, or with a time of day."""
     cell, form = refused.cell, refused.form
     if not isinstance(cell, str):
         return NO_HINT
@@ -110,8 +110,8 @@ def _of_date(fault: Fault, refused: Refused) -> Hint:
     return _of_nothing(fault, refused)
 
 
-def _of_level(fault: Fault, refused: Refused) -> Hint:
-    """How a text looks where one of a list was wanted."""
+def _of_level(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a text that is not among the levels."""
     text = refused.text
     if (alike := _of_another_case(text, refused.levels)) != NO_HINT:
         return alike
@@ -120,8 +120,8 @@ def _of_level(fault: Fault, refused: Refused) -> Hint:
     return DATE if _DATE.fullmatch(text) else _of_nothing(fault, refused)
 
 
-def _of_column(fault: Fault, refused: Refused) -> Hint:
-    """A header that has the column in another letter case, or that another separator would have cut."""
+def _of_column(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a missing column: a header in another letter case, or cut by another separator."""
     alike = _of_another_case(refused.text, refused.header)
     return _of_separator(fault, refused) if alike == NO_HINT else alike
 
@@ -131,8 +131,8 @@ def _of_another_case(text: str, wanted: Iterable[str]) -> Hint:
     return NO_HINT if alike is None else Hint("case", f" (it differs from {shown(alike)} in letter case only)")
 
 
-def _of_separator(_: Fault, refused: Refused) -> Hint:
-    """A header that another separator would have cut into more cells, and what else the lines below it show."""
+def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a header that another separator would cut into more cells."""
     form, header = refused.form, refused.header
     found = {mark: sum(cell.count(mark) for cell in header) for mark in SEPARATORS if mark != (form.separator or ",")}
     mark = max(found, key=found.__getitem__)
@@ -142,8 +142,8 @@ def _of_separator(_: Fault, refused: Refused) -> Hint:
     return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")
 
 
-def _of_encoding(fault: Fault, refused: Refused) -> Hint:
-    """A file that looks like text of the encoding that the fault names, if it names one."""
+def _of_encoding(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a file that looks like text of the encoding that the fault names, if any."""
     encoding, form = str(fault.fields["looks"]), refused.form
     if not encoding:
         return NO_HINT
@@ -156,7 +156,7 @@ def _of_encoding(fault: Fault, refused: Refused) -> Hint:
     return Hint(encoding, f"; it looks like {encoding}: {advice}")
 
 
-_MAKERS: Mapping[str, Callable[[Fault, Refused], Hint]] = MappingProxyType(
+_MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
     {
         "cell.not_a_number": _of_number,
         "cell.not_finite": _of_nothing,
@@ -173,8 +173,8 @@ _MAKERS: Mapping[str, Callable[[Fault, Refused], Hint]] = MappingProxyType(
 )
 
 
-def _settings(lines: Iterable[str], separator: str, form: FileForm) -> dict[str, str]:
-    """What else the cells show beyond doubt: a decimal comma, dates of one form."""
+def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[str, str]:
+    """Return the other settings that the cells show beyond doubt: a decimal comma, dates of one form."""
     cells = {cell.strip(' "') for line in [*lines][:_SAMPLE] for cell in line.split(separator)}
     found: dict[str, str] = {}
     if separator != "," and form.decimal != "," and _any(_WITH_COMMA, cells) and not _any(_WITH_POINT, cells):
@@ -186,7 +186,7 @@ def _settings(lines: Iterable[str], separator: str, form: FileForm) -> dict[str,
 
 
 def _is_sure(name: str, dates: Sequence[str], cells: Iterable[str]) -> bool:
-    """Whether no other form of those that occur reads all the dates that this one reads."""
+    """Return whether no other form of those that occur reads all the dates that this one reads."""
     own = {cell for cell in cells if any(_is_day(cell, other) for other in dates)}
     readers = [other for other in dates if all(_is_day(cell, other) for cell in own)]
     return readers == [name]
@@ -194,7 +194,7 @@ def _is_sure(name: str, dates: Sequence[str], cells: Iterable[str]) -> bool:
 
 def _is_day(cell: str, dates: str) -> bool:
     try:
-        FileForm(dates=dates).day(cell)
+        FileFormat(dates=dates).day(cell)
     except ValueError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""How large a table may be, asked before its cells are made: a small file can stand for a table that fills a memory."""
+"""Limits on the size of a table, checked before cells are made: a small file can expand to fill the memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from smc_dp.core.errors import InputError
 
 @dataclass(frozen=True)
 class TableLimits:
-    """`cells`: rows times columns. `bytes`: of a file, and `text` of all its text in memory, or of what it unpacks to.
+    """Limits on a table: `cells`, rows times columns; `bytes` of a file; `text`, bytes in memory or unpacked.
 
     `line`: characters of one line of a CSV file.
     """
@@ -21,7 +21,7 @@ class TableLimits:
     line: int = 1 << 25
 
     def check_cells(self, rows: int, columns: int, more: bool = False) -> None:
-        """Raises InputError for more columns or cells than a table may have; `more`: there may be further rows."""
+        """Raise InputError for more columns or cells than a table may have; `more`: further rows may follow."""
         if columns > self.columns:
             raise InputError("table.too_many_columns", columns=columns, most=self.columns)
         if rows * columns > self.cells:
@@ -30,9 +30,9 @@ class TableLimits:
             raise InputError("table.too_many_cells", got=came, most=self.cells)
 
     def check_text(self, size: int) -> None:
-        """Raises InputError for more text than a table may hold."""
+        """Raise InputError for more text than a table may hold."""
         if size > self.text:
             raise InputError("table.too_large", most=self.text)
 
 
-LIMITS = TableLimits()
+TABLE_LIMITS = TableLimits()

@@ -1,8 +1,8 @@
-"""The Malicious URL data (Ma, Saul, Savage and Voelker 2009) as published: one svmlight file for each day.
+"""Malicious URL data (Ma, Saul, Savage and Voelker 2009) as published: one svmlight file for each day.
 
-The archive url_svmlight.tar.gz unpacks to `url_svmlight/Day0.svm` to `Day120.svm`, 3,231,961 sparse columns, labels
-+1 (malicious) and -1. It is expected, unpacked, in the folder `malicious_url`. Only
-days 0 to 19 are used (Hamm, Cao and Belkin 2016).
+The archive url_svmlight.tar.gz unpacks to `url_svmlight/Day0.svm` to `Day120.svm`, 3,231,961 sparse columns, labels +1
+(malicious) and -1. It is expected, unpacked, in the folder `malicious_url`. Only days 0 to 19 are used (Hamm, Cao and
+Belkin 2016).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy.typing as npt
 import scipy.sparse
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.files import within
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.known_files import data_path
 
-DAYS = FACTS["malicious_url"].files
+DAYS = DATASET_INFO["malicious_url"].files
 _ROWS = 20_000  # of each of these days, as published
-_COLUMNS = FACTS["malicious_url"].columns
+_COLUMNS = DATASET_INFO["malicious_url"].columns
 
 
 def read_days(folder: Path | None, days: Sequence[str]) -> tuple[scipy.sparse.csr_array, npt.NDArray[np.int64]]:
-    """The rows of these files, X: (n, 3231961), and classes y: (n,), 1 for malicious; InputError naming the file."""
-    read = [_read(within(folder, day)) for day in days]
+    """Read the rows X: (n, 3231961) and classes y: (n,), 1 for malicious; raise InputError naming the file."""
+    read = [_read(data_path(folder, day)) for day in days]
     X = scipy.sparse.csr_array(scipy.sparse.vstack([rows for rows, _ in read], format="csr"))
     return X, np.concatenate([classes for _, classes in read])
 

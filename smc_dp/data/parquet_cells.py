@@ -1,8 +1,8 @@
-"""The cells of a Parquet file, after a look at what its own description says of its size.
+"""Cells of a Parquet file, read within limits on its unpacked size.
 
-Two megabytes can stand for a table of gigabytes: a column of one value has a few bytes for any number of rows, and a
-text that is there once may stand in each of them. So texts are counted while they are unpacked, some rows at a time,
-and columns that nobody could use are not unpacked.
+Two megabytes can expand to a table of gigabytes: a column of one value takes a few bytes for any number of rows, and a
+text stored once may stand in each of them. So texts are counted while they are unpacked, some rows at a time, and
+columns of unreadable types are not unpacked.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import IO, Any
 import numpy as np
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.dictionary_encoding import Coding
+from smc_dp.data.dictionary_encoding import DictionaryEncoder
 from smc_dp.data.limits import TableLimits
-from smc_dp.data.table import Cells, Coded
+from smc_dp.data.table import Cells, DictionaryColumn
 
 _LONGEST_TEXT, _MOST_ITEMS = 1 << 24, 1 << 21  # of the description
 _LONGEST_FOOTER = 1 << 26  # bytes, which become some ten times as many
@@ -29,8 +29,8 @@ _END = 8  # bytes: the length of the footer, and what every such file ends with
 def read_parquet(
     file: IO[bytes], limits: TableLimits, missing: Sequence[str] = ()
 ) -> tuple[list[str], list[Cells], int]:
-    """Names, cells of each column, the number of rows; raises InputError. missing: texts that stand for empty cells."""
-    with opened(file) as found:
+    """Return names, cells of each column and the number of rows; raise InputError. missing: texts for empty cells."""
+    with open_parquet(file) as found:
         schema, rows = found.schema_arrow, found.metadata.num_rows
         limits.check_cells(rows, max(len(schema), found.metadata.num_columns))
         if all(_is_readable(field.type) for field in schema):
@@ -42,8 +42,8 @@ def read_parquet(
 
 
 @contextmanager
-def opened(file: IO[bytes]) -> Iterator[Any]:
-    """A Parquet file, nothing of which has been read but its description of itself, after a look at how long that is.
+def open_parquet(file: IO[bytes]) -> Iterator[Any]:
+    """Open a Parquet file of which only the footer is read, once its length was checked.
 
     Raises InputError, also for what cannot be read inside the block.
     """
@@ -84,19 +84,19 @@ def _check_unpacked(metadata: Any, limits: TableLimits) -> None:
 
 
 def _cells(opened: Any, field: Any, rows: int, limits: TableLimits, missing: Sequence[str]) -> Cells:
-    """The cells of a column, each different one once; a type that is no cell stands for each of its cells."""
+    """Return the cells of a column; where the type is unreadable, the type stands for each of its cells."""
     from pyarrow import types
 
     if not _is_readable(field.type):
-        return Coded(np.zeros(rows, np.int32), (field.type,))
+        return DictionaryColumn(np.zeros(rows, np.int32), (field.type,))
     parts = _parts(opened, field.name, rows, limits)
     return _numbers(parts) if types.is_floating(_kind(field.type)) else _coded(parts, missing)
 
 
 def _parts(opened: Any, name: str, rows: int, limits: TableLimits) -> Iterator[Any]:
-    """The cells of a column without a dictionary, some thousands of them at a time, unless they are long.
+    """Yield the cells of a column without a dictionary, some thousands at a time, fewer where they are long.
 
-    What a file says of its size may be wrong, so that what comes out of it is counted as well.
+    The size that a file states may be wrong, so what comes out of it is counted as well.
     """
     import pyarrow as pa
 
@@ -120,7 +120,7 @@ def _parts(opened: Any, name: str, rows: int, limits: TableLimits) -> Iterator[A
 
 
 def _numbers(parts: Iterable[Any]) -> Cells:
-    """Floating numbers as such, and as single cells where some are missing."""
+    """Return floating numbers as an array, and as single cells where some are missing."""
     import pyarrow as pa
 
     numbers, empty = [np.empty(0)], [np.empty(0, dtype=bool)]
@@ -133,9 +133,9 @@ def _numbers(parts: Iterable[Any]) -> Cells:
     return [None if is_none else cell for cell, is_none in zip(found.tolist(), none.tolist(), strict=True)]
 
 
-def _coded(parts: Iterable[Any], missing: Sequence[str]) -> Coded:
-    """Cells of any other kind, None for those that are missing."""
-    coding = Coding(dict.fromkeys(missing, ""))
+def _coded(parts: Iterable[Any], missing: Sequence[str]) -> DictionaryColumn:
+    """Return cells of any other kind, dictionary-encoded, None for missing ones."""
+    coding = DictionaryEncoder(dict.fromkeys(missing, ""))
     for part in parts:
         coded = part.dictionary_encode(null_encoding="encode")
         coding.add(_objects(coded.dictionary), coded.indices.to_numpy())
@@ -143,7 +143,7 @@ def _coded(parts: Iterable[Any], missing: Sequence[str]) -> Coded:
 
 
 def _objects(cells: Any) -> list[Any]:
-    """Python's own cells; a moment is a date where it has no time of day, in its own zone, and a text where it has."""
+    """Return Python objects; a timestamp is a date where it has no time of day in its own zone, else a text."""
     import pyarrow as pa
     from pyarrow import compute, types
 
@@ -166,7 +166,7 @@ def _day(text: str) -> datetime.date | str:
 
 
 def _kind(kind: Any) -> Any:
-    """The type of the cells, that of the values where they come in a dictionary."""
+    """Return the type of the cells, that of the values where they come in a dictionary."""
     from pyarrow import types
 
     return kind.value_type if types.is_dictionary(kind) else kind

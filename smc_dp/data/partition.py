@@ -1,4 +1,4 @@
-"""Deal the rows of one table to parties: only a simulation does this, real parties bring their own rows."""
+"""Partition of one table among simulated parties; real parties bring their own rows."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array, into_ball, with_bias
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.bounds import canonical
+from smc_dp.data.bounds import canonical_level
+from smc_dp.data.dataset import Features, Points, Pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.points import Features, Points, Pool
-from smc_dp.data.projection import Projection, Radius, principal
+from smc_dp.data.projection import Projection, Radius, fit_projection
 from smc_dp.data.table import Table
 
-RESERVED = frozenset({"charlie", "public", "transcript"})
+RESERVED_NAMES = frozenset({"charlie", "public", "transcript"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises InputError unless there are two or more party names, each simple, not reserved and used once."""
+    """Raise InputError unless there are two or more party names, each simple, not reserved and used once."""
     known: set[str] = set()  # a file of strangers may list very many
     for name in names:
-        check_letters(name)
-        if name.lower() in RESERVED:
+        check_name(name)
+        if name.lower() in RESERVED_NAMES:
             raise InputError("party.reserved_name").within(f"party name {shown(name)}")
         if name in known:
             raise InputError("party.same_name").within(f"party name {shown(name)}")
@@ -38,19 +38,19 @@ def check_names(names: Sequence[str]) -> None:
         raise InputError("parties.too_few", got=len(names))
 
 
-def check_letters(name: str) -> None:
-    """Raises InputError for a name that is not simple: such names can stand in messages, and name files."""
+def check_name(name: str) -> None:
+    """Raise InputError for a name that is not simple: such names stand in messages, and name files."""
     if not _NAME.fullmatch(name):
         raise InputError("party.wrong_name").within(f"party name {shown(name)}")
 
 
-def even(parties: int) -> list[Fraction]:
-    """Equal shares, in percent."""
+def even_shares(parties: int) -> list[Fraction]:
+    """Return equal shares, in percent."""
     return [Fraction(100, parties)] * parties
 
 
 def parse_split(text: str) -> list[Fraction]:
-    """Shares in percent from a text such as 15,20,20,20,25; each is positive and they sum to 100."""
+    """Parse shares in percent such as 15,20,20,20,25; each is positive and they sum to 100."""
     shares = []
     for part in text.split(","):
         if not re.fullmatch(r"\s*[0-9]{1,3}(\.[0-9]{1,9})?\s*", part):
@@ -63,8 +63,8 @@ def parse_split(text: str) -> list[Fraction]:
     return shares
 
 
-def sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
-    """How many of the rows each share, in percent, comes to; they sum to `rows`.
+def share_sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
+    """Return the number of rows of each share, in percent; they sum to `rows`.
 
     Sizes are rounded down; the rows left over go one each to the largest remainders, the first of equals.
     """
@@ -76,17 +76,17 @@ def sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
     return found
 
 
-def deal(rows: int, shares: Sequence[Fraction], seed: int) -> list[NDArray[np.int64]]:
-    """Disjoint row numbers for each share, at random by a public seed, every row dealt; sizes as `sizes` says."""
+def split_rows(rows: int, shares: Sequence[Fraction], seed: int) -> list[NDArray[np.int64]]:
+    """Return disjoint row numbers for each share, at random by a public seed; every row is dealt."""
     order = np.random.default_rng(seed).permutation(rows).astype(np.int64)
-    return [np.sort(part) for part in np.split(order, np.cumsum(sizes(rows, shares))[:-1])]
+    return [np.sort(part) for part in np.split(order, np.cumsum(share_sizes(rows, shares))[:-1])]
 
 
-def group(table: Table, column: str) -> dict[str, NDArray[np.int64]]:
-    """Row numbers by the value of `column`, in the order of first appearance."""
+def group_rows(table: Table, column: str) -> dict[str, NDArray[np.int64]]:
+    """Return row numbers by the value of `column`, in the order of first appearance."""
     groups: dict[str, list[int]] = {}
     for row, text in enumerate(table.texts(column)):
-        groups.setdefault(canonical(text), []).append(row)
+        groups.setdefault(canonical_level(text), []).append(row)
     return {name: np.array(rows, dtype=np.int64) for name, rows in groups.items()}
 
 
@@ -95,8 +95,8 @@ RowNumbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Deal:
-    """Who gets what; the defaults give five parties equal parts of everything.
+class Partition:
+    """Settings of a partition; the defaults give five parties equal parts of everything.
 
     `per_party`: rows of each party, the rest is left out; None deals everything, in equal parts or in the percentages
     of `split`, such as "15,20,20,20,25". `auxiliary`: how many training rows become public and lose their labels
@@ -138,8 +138,8 @@ class Deal:
 
 
 @dataclass(frozen=True, eq=False)
-class Dealt:
-    """Row numbers of the training rows, disjoint: of each party, public with and without labels, and tested on.
+class PartitionedRows:
+    """Partition of the training rows, as disjoint row numbers: parties, public rows with and without labels, test rows.
 
     `test` is None when the data set has a test set of its own.
     """
@@ -150,12 +150,12 @@ class Dealt:
     test: RowNumbers | None
 
 
-def deal_pool(pool: Pool, deal: Deal, seed: int) -> tuple[Federation, Rows]:
-    """What the parties hold, and the test rows in the same coordinates, dealt at random by a public seed.
+def partition_pool(pool: Pool, deal: Partition, seed: int) -> tuple[Federation, Rows]:
+    """Deal a pool to parties by a public seed; return their federation, and the test rows in the same coordinates.
 
-    Raises InputError when there are fewer rows than the deal wants, or too few public rows for the projection.
+    Raises InputError when there are fewer rows than the settings want, or too few public rows for the projection.
     """
-    dealt = deal_rows(pool, deal, seed)
+    dealt = partition_rows(pool, deal, seed)
     chart = _chart(pool, deal, dealt)
     private = _rows(pool.train, np.concatenate(dealt.parties), chart)
     edges = np.cumsum([0, *map(len, dealt.parties)]).tolist()
@@ -172,22 +172,22 @@ def deal_pool(pool: Pool, deal: Deal, seed: int) -> tuple[Federation, Rows]:
     return federation, _rows(tested, np.arange(len(tested)), chart)
 
 
-def deal_rows(pool: Pool, deal: Deal, seed: int) -> Dealt:
-    """Which row goes where, by a public seed; raises InputError when there are too few rows."""
+def partition_rows(pool: Pool, deal: Partition, seed: int) -> PartitionedRows:
+    """Assign each row by a public seed; raise InputError when there are too few rows."""
     order = np.random.default_rng(seed).permutation(len(pool.train)).astype(np.int64)
     test = None
     if pool.test is None:
-        kept, _ = sizes(len(order), [100 - deal.held_out, deal.held_out])
+        kept, _ = share_sizes(len(order), [100 - deal.held_out, deal.held_out])
         order, test = order[:kept], np.sort(order[kept:])
     order = order[: int(len(order) * deal.sample)]
     labelled, auxiliary = deal.labelled or 0, deal.auxiliary or 0
     counts = _counts(pool.name, deal, len(order), labelled + auxiliary)
     parts = np.split(order, np.cumsum([labelled, auxiliary, *counts]))
-    return Dealt(tuple(parts[2:-1]), parts[0], parts[1], test)
+    return PartitionedRows(tuple(parts[2:-1]), parts[0], parts[1], test)
 
 
-def _counts(name: str, deal: Deal, rows: int, public: int) -> list[int]:
-    """The rows of each party."""
+def _counts(name: str, deal: Partition, rows: int, public: int) -> list[int]:
+    """Return the number of rows of each party."""
     wanted = deal.parties * (deal.per_party or 1) + public
     if wanted > rows:
         each = "at least 1" if deal.per_party is None else f"{deal.per_party}"
@@ -196,8 +196,8 @@ def _counts(name: str, deal: Deal, rows: int, public: int) -> list[int]:
         ).within(f"data set {name}")
     if deal.per_party is not None:
         return [deal.per_party] * deal.parties
-    shares = even(deal.parties) if deal.split is None else parse_split(deal.split)
-    counts = sizes(rows - public, shares)
+    shares = even_shares(deal.parties) if deal.split is None else parse_split(deal.split)
+    counts = share_sizes(rows - public, shares)
     if min(counts) == 0:
         raise InputError("dataset.empty_share", rows=rows - public).within(f"data set {name}")
     return counts
@@ -205,7 +205,7 @@ def _counts(name: str, deal: Deal, rows: int, public: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Chart:
-    """The way from a row of the pool to a row of the unit ball."""
+    """Map from a row of the pool to a row of the unit ball."""
 
     features: int | None
     projection: Projection | None
@@ -219,7 +219,7 @@ class _Chart:
         return with_bias(into_ball(dense, self.radius), self.bias)
 
 
-def _chart(pool: Pool, deal: Deal, dealt: Dealt) -> _Chart:
+def _chart(pool: Pool, deal: Partition, dealt: PartitionedRows) -> _Chart:
     width = pool.train.X.shape[1]
     if deal.features is not None and deal.features > width:
         raise InputError("features.wrong_width", name=pool.name, width=width, got=deal.features)
@@ -233,12 +233,12 @@ def _chart(pool: Pool, deal: Deal, dealt: Dealt) -> _Chart:
     public = pool.public if pool.public is not None else pool.train.X[np.concatenate([dealt.labelled, dealt.auxiliary])]
     if deal.features is not None:
         public = public[:, : deal.features]
-    projection, radius = principal(public, deal.components, deal.radius)
+    projection, radius = fit_projection(public, deal.components, deal.radius)
     return _Chart(deal.features, projection, radius, bias)
 
 
 def _rows(points: Points, numbers: RowNumbers, chart: _Chart) -> Rows:
-    """These rows in the coordinates of the chart, a block at a time, so that a large data set is copied once."""
+    """Map these rows into the unit ball, a block at a time, so that a large data set is copied once."""
     blocks = [numbers[start : start + _BLOCK] for start in range(0, len(numbers), _BLOCK)]
     X, done = np.empty((0, 0)), 0
     for block in blocks:

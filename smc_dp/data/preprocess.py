@@ -1,4 +1,4 @@
-"""Tables to rows in the unit ball and class numbers, by public bounds alone."""
+"""Encoding of tables as rows in the unit ball and class numbers, by public bounds alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.arrays import into_ball, longer_than, with_bias
+from smc_dp.core.arrays import count_longer, into_ball, with_bias
 from smc_dp.core.errors import InputError, InputFault, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import (
@@ -24,7 +24,7 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.table import Table, read_column
+from smc_dp.data.table import Table, parse_column
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, outside_bounds
 
 _BLOCK = 8192  # rows at a time
@@ -36,13 +36,13 @@ _MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Encoded:
-    """Rows of a table as features, shape (n, d), and which rows these are, counted from 0: those not left out.
+class EncodedTable:
+    """Encoded rows of a table, X: (n, d), and their numbers `kept` in the table, from 0, without those left out.
 
-    y: their classes, where a column of classes was named. faults: all that the bounds refuse, whole columns first, then
-    column by column; `first` is what is refused without looking further. With faults X and y hold no rows. clipped: how
-    many rows were shortened; outside: numbers and dates outside their bounds, column by column. All of it is private,
-    as the rows are.
+    y: classes, where a column of classes was named. faults: all that the bounds refuse, whole columns first, then
+    column by column; `first` is what is refused without looking further. With faults X and y hold no rows. clipped:
+    number of shortened rows; outside: numbers and dates outside their bounds, by column. All of it is private, as the
+    rows are.
     """
 
     X: NDArray[np.float64]
@@ -53,29 +53,28 @@ class Encoded:
     faults: tuple[TableFault, ...] = ()
     first: TableFault | None = None
 
-    def checked(self, source: str) -> Encoded:
+    def checked(self, source: str) -> EncodedTable:
         """Return the rows of the table `source`; raise UnfitTableError for the first fault."""
         if self.first is not None:
             raise UnfitTableError(source, self.first)
         return self
 
 
-def labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
-    """The encoded rows and classes of a table with rows; raises InputError naming table, column and row.
+def encode_labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
+    """Encode the rows and classes of a table with rows; raise InputError naming table, column and row.
 
-    Rows that are left out are not looked at. warn: tell whoever has the rows, by a RowsClippedWarning, where many rows
-    or numbers are clipped.
+    Rows that are left out are not looked at. warn: issue a RowsClippedWarning where many rows or numbers are clipped.
     """
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
-    made = examine(table, bounds, label, strict=strict).checked(table.source)
+    made = examine_table(table, bounds, label, strict=strict).checked(table.source)
     if warn:
         warn_of_clipping(table.source, made, bounds)
     return Rows(made.X, made.y)
 
 
 def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
-    """Raises InputError, naming table and column, where all of these labelled rows of the table are of one class."""
+    """Raise InputError, naming table and column, where all of these rows of the table are of one class."""
     if (rows.y == rows.y[0]).all():
         only, names = bounds.classes[int(rows.y[0])], bounds.classes
         both = f"both {shown(names[0])} and {shown(names[1])}"
@@ -85,26 +84,26 @@ def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
         ).within(table.source)
 
 
-def encode(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.float64]:
-    """The rows that are not left out as features, shape (n, bounds.dimension), each of norm at most 1.
+def encode_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> NDArray[np.float64]:
+    """Return the rows that are not left out as features, shape (n, bounds.dimension), each of norm at most 1.
 
-    A number is mapped linearly, its range to [-1, 1], and clipped to it (with `strict` a number outside its range is an
-    InputError instead); a date is the number of days since the first. A category or a bin becomes a one among zeros.
-    An empty cell is what the column's rule says: a value of its own, one more category, or for "indicator" 0 and a one
-    in a feature that is 0 for all other cells. Of a centred range that 0 is the middle; uncentred it is the number 0,
-    which the weight of the other feature makes any number. The row x is then clipped and scaled,
-    x / max(1, |x| / clip) / clip, the bias b is appended, and (x, b) is divided by sqrt(1 + b^2).
+    A number is mapped linearly, its range to [-1, 1], and clipped to it (with `strict` a number outside its range
+    raises InputError instead); a date is the number of days since the first. A category or a bin becomes a one among
+    zeros. An empty cell follows the column's rule: a value of its own, one more category, or for "indicator" 0 and a
+    one in a feature that is 0 for all other cells. In a centred range that 0 is the middle; uncentred it is the number
+    0, which the weight of the other feature makes any number. The row x is then clipped and scaled, x / max(1, |x| /
+    clip) / clip, the bias b is appended, and (x, b) is divided by sqrt(1 + b^2).
 
-    What a row becomes, and whether it is left out, depends on that row and the bounds alone.
+    The encoding of a row, and whether it is left out, depend on that row and the bounds alone.
     """
-    return examine(table, bounds, strict=strict).checked(table.source).X
+    return examine_table(table, bounds, strict=strict).checked(table.source).X
 
 
-def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: bool = False) -> Encoded:
-    """Encode a table as `encode` does, with its classes, or find everything in it that these bounds refuse.
+def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, strict: bool = False) -> EncodedTable:
+    """Encode a table as `encode_rows` does, with its classes, or find everything in it that these bounds refuse.
 
-    The faults are for the people of the party that has the rows: they say what single cells hold. Rows that are left
-    out are not looked at. label: the column of classes, None where there are none.
+    The faults quote single cells: they are for the party that has the rows. Rows that are left out are not looked at.
+    label: the column of classes, None where there are none.
     """
     rows = table.rows
     leaving = [column.name for column in bounds.columns if column.missing == LEAVE_OUT]
@@ -130,18 +129,18 @@ def examine(table: Table, bounds: Bounds, label: str | None = None, *, strict: b
     if found:
         listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]
         listed.sort(key=lambda fault: _LISTED_AT.get(fault.code, 1))
-        return Encoded(X[:0], kept, 0, tuple(outside), y, tuple(listed), found[0])
+        return EncodedTable(X[:0], kept, 0, tuple(outside), y, tuple(listed), found[0])
     clipped = 0
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]
         features = np.ascontiguousarray(block[:, :width])
-        clipped += longer_than(features, bounds.clip)
+        clipped += count_longer(features, bounds.clip)
         block[:] = with_bias(into_ball(features, bounds.clip), bounds.bias)
-    return Encoded(X, kept, clipped, tuple(outside), y)
+    return EncodedTable(X, kept, clipped, tuple(outside), y)
 
 
 def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -> Iterator[TableFault]:
-    """Yield what is wrong with the number of rows that are left of so many."""
+    """Yield the faults of the number of rows that are left."""
     if label is not None and rows and not kept.rows:
         columns = " or ".join(shown(name) for name in bounds.leaving[:_LISTED])
         yield TableFault(bounds.leaving[0], InputFault("rows.all_left_out", {"columns": columns}), rows)
@@ -150,10 +149,10 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
         yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
 
 
-def class_numbers(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
-    """Column `label` as 0 (the first class), 1 (the second class), ..., shape (n,); 1 and 1.0 are the same label.
+def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
+    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label.
 
-    some: whether rows may have none, which are then -1.
+    some: whether rows may have no class, which are then -1.
     """
     places = _fitting(table, _class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
     return np.nan_to_num(places, nan=-1.0).astype(np.int64)
@@ -170,7 +169,7 @@ def _read(
     """Return the values of a column, NaN for cells that are empty or do not fit, and its faults."""
     if (lacking := table.lacking(column.name)) is not None:
         return np.full(table.rows, np.nan), (TableFault(column.name, lacking),)
-    read = read_column(table, column)
+    read = parse_column(table, column)
     return read.values, column_faults(table, column, read, is_label=is_label)
 
 
@@ -182,8 +181,8 @@ def _fitting(table: Table, column: Column, *, is_label: bool = False) -> NDArray
     return values
 
 
-def warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
-    """Warn whoever has the rows, by a RowsClippedWarning, where many rows or numbers are clipped."""
+def warn_of_clipping(source: str, made: EncodedTable, bounds: Bounds) -> None:
+    """Issue a RowsClippedWarning where many rows or numbers are clipped."""
     n, said = len(made.X), []
     if clipped_too_often(made.clipped, n):
         said.append(f"{made.clipped:,} of {n:,} rows are longer than clip {bounds.clip:g} of [rows] and are shortened")
@@ -205,11 +204,11 @@ def warn_of_clipping(source: str, made: Encoded, bounds: Bounds) -> None:
         warn_clipped(fault.within(source))
 
 
-def numbered(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
-    """Each category as its number in sorted order, one numeric column known to lie in [0, categories - 1].
+def number_categories(table: Table, bounds: Bounds) -> tuple[Table, Bounds]:
+    """Replace each category by its number in sorted order, a numeric column in [0, categories - 1].
 
-    As scikit-learn's LabelEncoder does, but from the public list: whole numbers in their own order, texts in that of
-    the alphabet (the encoding of the experiments with OFPA and OFAA). A column of one category becomes a constant.
+    As scikit-learn's LabelEncoder does, but from the public list: whole numbers in numeric order, texts in that of the
+    alphabet (the encoding of the experiments with OFPA and OFAA). A column of one category becomes a constant.
     """
     cells, columns = dict(table.columns), list(bounds.columns)
     for i, column in enumerate(columns):
@@ -230,7 +229,7 @@ def _sorted(categories: tuple[str, ...]) -> list[str]:
 
 
 def _fill(X: NDArray[np.float64], values: NDArray[np.float64], column: Column, center: bool) -> None:
-    """The features of a column, where its cells hold these; NaN for those that are empty."""
+    """Write the features of a column into X; NaN marks empty cells."""
     empty = np.isnan(values)
     if isinstance(column, CategoricalColumn | BinnedColumn):
         places = values if isinstance(column, CategoricalColumn) else _bins(values, column)
@@ -260,7 +259,7 @@ def _mapped(values: NDArray[np.float64], column: NumericColumn, center: bool) ->
 
 
 def _bins(values: NDArray[np.float64], column: BinnedColumn) -> NDArray[np.int64]:
-    """The bin of each number, [edge, next edge); those outside all bins in the first or the last."""
+    """Return the bin of each number, [edge, next edge); those outside all bins fall into the first or the last."""
     return np.clip(np.searchsorted(column.edges, values, side="right") - 1, 0, column.bins - 1)
 
 

@@ -1,4 +1,4 @@
-"""Principal components of public rows, and the radius that holds them: the only numbers here that rows decide."""
+"""Principal components of public rows, and the radius that holds them: the only parameters here that rows decide."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
-from smc_dp.data.points import Features
+from smc_dp.data.dataset import Features
 
 Radius: TypeAlias = Literal["median", "largest"]
 """Of the norms of the projected public rows: where rows are clipped."""
@@ -19,7 +19,7 @@ Radius: TypeAlias = Literal["median", "largest"]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """x -> axes (x - mean), of the columns of x with the numbers `columns`, or of all for None.
+    """Map x -> axes (x - mean), of the columns of x with the numbers `columns`, or of all for None.
 
     axes: (k, c), orthonormal rows; mean: (c,), zero for sparse rows.
     """
@@ -29,18 +29,18 @@ class Projection:
     columns: npt.NDArray[np.int64] | None = None
 
     def of(self, X: Features) -> Array:
-        """The rows of X: (n, d) in the new coordinates: (n, k)."""
+        """Project the rows X: (n, d) to the new coordinates: (n, k)."""
         chosen = X if self.columns is None else X[:, self.columns]
         if isinstance(chosen, np.ndarray):
             chosen = chosen - self.mean
         return np.asarray(chosen @ self.axes.T)
 
 
-def principal(public: Features, components: int, radius: Radius = "median") -> tuple[Projection, float]:
-    """The projection on the first principal components of the public rows, and the median or largest of their norms.
+def fit_projection(public: Features, components: int, radius: Radius = "median") -> tuple[Projection, float]:
+    """Fit the projection on the first principal components of public rows; return it with a clipping radius.
 
-    Rows are clipped to that radius. The largest clips no public row, and leaves most rows so short that a regularised
-    model hardly sees them.
+    The radius is the median or the largest norm of the projected public rows. The largest clips no public row, and
+    leaves most rows so short that a regularised model hardly sees them.
 
     Sparse rows are not centred (a truncated singular value decomposition), so that they stay sparse, and columns in
     which all public rows are 0 are left out. The signs of the axes are fixed: the entry of largest size is positive.

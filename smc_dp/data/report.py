@@ -1,4 +1,4 @@
-"""Report data sets, and the check of a party's own file against bounds."""
+"""Reports of data sets, and of the check of a party's own file against bounds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from smc_dp.core.errors import shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
-from smc_dp.data.points import Pool
-from smc_dp.data.validate_file import PRIVATE, CheckedFile
+from smc_dp.data.dataset import Pool
+from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Verbatim
-from smc_dp.pages.shortening import cut, some
+from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.pages.text import printable
 
 _HEADINGS = ("data set", "state", "rows", "test rows", "columns", "classes", "what it is", "used by")
@@ -26,7 +26,7 @@ _RULES = {
 }
 
 
-def catalogue(entries: Sequence[CatalogueEntry]) -> PageTable:
+def catalogue_table(entries: Sequence[CatalogueEntry]) -> PageTable:
     """Return the data sets and their states."""
     tested = ((e, f"{e.test_rows:,}" if e.test_rows else "") for e in entries)
     rows = (
@@ -35,14 +35,14 @@ def catalogue(entries: Sequence[CatalogueEntry]) -> PageTable:
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
 
 
-def checked(check: DatasetCheck) -> Prose:
+def file_check(check: DatasetCheck) -> Prose:
     """Return a file of a data set, and what is wrong with it if anything is."""
     if check.fault is None:
         return Prose(f"ok: {check.file}", "data.file_as_recorded")
     return Prose(f"WRONG: {check.fault}", check.fault.code)
 
 
-def prepared(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]:
+def dataset_summary(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]:
     """Yield the sizes of a data set, its notes, and where it is kept."""
     tested = "" if pool.test is None else f", {len(pool.test)} test rows"
     sizes = f"{len(pool.train)} rows{tested}, {pool.train.X.shape[1]} columns, {len(pool.classes)} classes"
@@ -52,10 +52,13 @@ def prepared(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]:
         yield Prose(f"kept in {kept}")
 
 
-def columns(bounds: Bounds) -> Iterator[PageBlock]:
+def column_table(bounds: Bounds) -> Iterator[PageBlock]:
     """Yield the columns with their public bounds, and what an empty cell stands for."""
     shown_columns = bounds.columns[:_MOST_COLUMNS]
-    rows = ((cut(c.name), *(cut(text, _LONGEST) for text in (*_values(c), _empty(c.missing)))) for c in shown_columns)
+    rows = (
+        (shorten(c.name), *(shorten(text, _LONGEST) for text in (*_values(c), _empty(c.missing))))
+        for c in shown_columns
+    )
     yield PageTable("Columns", ("column", "what it is", "bounds", "an empty cell"), tuple(rows))
     if more := len(bounds.columns) - len(shown_columns):
         yield Prose(f"And {more:,} more.")
@@ -65,11 +68,11 @@ def _values(column: Column) -> tuple[str, str]:
     if isinstance(column, CategoricalColumn):
         others = dict(column.aliases)
         levels = [" or ".join((level, *others.get(level, ()))) for level in column.categories]
-        return "one of several texts", some(levels, _MOST_LEVELS)
+        return "one of several texts", join_first(levels, _MOST_LEVELS)
     if isinstance(column, DateColumn):
         return "a date", f"{column.first} to {column.last}"
     if isinstance(column, BinnedColumn):
-        return "a number, by its bin", some([f"{edge:g}" for edge in column.edges], _MOST_LEVELS)
+        return "a number, by its bin", join_first([f"{edge:g}" for edge in column.edges], _MOST_LEVELS)
     return "a number", f"{column.low:g} to {column.high:g}"
 
 
@@ -79,11 +82,11 @@ def _empty(rule: float | str | None) -> str:
     return _RULES.get(str(rule), f"counts as {rule:g}" if isinstance(rule, float) else f"counts as {rule}")
 
 
-def blocks(found: CheckedFile) -> Iterator[PageBlock]:
+def blocks(found: FileValidation) -> Iterator[PageBlock]:
     """Yield the faults of a party's file, the lines to add to the bounds, and what will be clipped."""
     if found.faults:
         count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
-        yield Prose(f"{found.source}: {count}. {PRIVATE}", "file.does_not_fit")
+        yield Prose(f"{found.source}: {count}. {PRIVATE_NOTICE}", "file.does_not_fit")
         # A fault that says what to write is to be copied: a terminal must not fold it.
         for is_to_copy, alike in groupby(map(_fault, found.faults), lambda text: " write " in text):
             faults = tuple(alike)
@@ -93,7 +96,7 @@ def blocks(found: CheckedFile) -> Iterator[PageBlock]:
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
         classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
-        yield Prose(f"{found.source}: {found.rows:,} rows fit the bounds ({classes}). {PRIVATE}", "file.fits")
+        yield Prose(f"{found.source}: {found.rows:,} rows fit the bounds ({classes}). {PRIVATE_NOTICE}", "file.fits")
     yield from (Prose(f"warning: {text}") for text in found.warnings())
 
 

@@ -1,4 +1,4 @@
-"""Who brings which rows: own files, one table grouped by a column, or a data set dealt to parties."""
+"""Sources of the parties' rows: own files, one table grouped by a column, or a data set dealt to parties."""
 
 from __future__ import annotations
 
@@ -13,27 +13,26 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data import datasets
+from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import check_names, deal, even, group, parse_split
-from smc_dp.data.preprocess import encode, labelled_rows
+from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_rows
+from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 
-PUBLIC_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
+PARTITION_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
 HELD_OUT = Fraction(20)  # percent of a data set without a test set of its own
 DEFAULT_PARTIES = 5
 _MAX_PARTIES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """Everybody's rows, the parties named, the rows to test on if any, the public bounds; `bounds.label` is set.
+class PreparedData:
+    """Rows of all named parties, test rows if any, and the public bounds; `bounds.label` is set.
 
-    `tables`: each party's rows as they were read, before any bounds; empty where they came as rows of the ball. Rows
-    that the bounds leave out are not in the federation: whoever takes it alone, without `bounds`, has to see to it that
-    the guarantee lets the number of rows change.
+    `tables`: each party's table before any bounds; empty where rows of the ball were given. Rows that the bounds leave
+    out are not in the federation: the guarantee must then allow the number of rows to change.
     """
 
     federation: Federation
@@ -43,11 +42,11 @@ class Prepared:
 
     @property
     def as_read(self) -> Mapping[str, Table | Rows]:
-        """What each party brought, by its name, as it was before anything was done to it."""
+        """Data of each party by its name, before any processing."""
         return self.tables or self.federation.by_name
 
 
-def own_files(
+def read_own_files(
     parties: Sequence[str | tuple[str, Path]],
     bounds: str | PathLike[str] | Bounds,
     *,
@@ -56,11 +55,11 @@ def own_files(
     parties_by: str | None = None,
     auxiliary: Path | None = None,
     strict: bool = False,
-) -> Prepared:
-    """Everybody's rows from files.
+) -> PreparedData:
+    """Read the rows of all parties from files.
 
     `parties` are paths, name=path or pairs of them, or one table that the column `parties_by` groups. `auxiliary`: a
-    file of public rows, of which a column of labels is not looked at.
+    file of public rows, whose labels are not looked at.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
@@ -71,10 +70,12 @@ def own_files(
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
     if public.label is None:
         raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
-    tables = _grouped(parties, parties_by) if parties_by is not None else one_file_each(parties)
-    data = {name: labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
-    held_out = None if test is None else labelled_rows(read_table(test, f"test file {test}"), public, public.label)
-    rows = None if auxiliary is None else encode(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
+    tables = _grouped(parties, parties_by) if parties_by is not None else read_file_of_each(parties)
+    data = {name: encode_labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
+    held_out = (
+        None if test is None else encode_labelled_rows(read_table(test, f"test file {test}"), public, public.label)
+    )
+    rows = None if auxiliary is None else encode_rows(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
     return _prepared(data, held_out, public, tables, rows)
 
 
@@ -86,41 +87,41 @@ def dataset(
     split: str | None = None,
     auxiliary: int | None = None,
     strict: bool = False,
-    seed: int = PUBLIC_SEED,
-) -> Prepared:
-    """Everybody's rows from a data set, dealt at random by a public seed: evenly, or in the percentages of `split`.
+    seed: int = PARTITION_SEED,
+) -> PreparedData:
+    """Deal a data set to parties by a public seed: evenly, or in the percentages of `split`.
 
-    A data set without a test set of its own has 20 % held out first. `auxiliary`: so many training rows become public
-    before the others are dealt, and lose their labels. Raises InputError as `own_files` does.
+    A data set without a test set of its own has 20 % held out first. `auxiliary`: this many training rows become public
+    before the others are dealt, and lose their labels. Raises InputError as `read_own_files` does.
     """
     shares = _shares(parties, split)
-    source = datasets.load(name, folder)
+    source = tabular_datasets.load_tabular(name, folder)
     label = source.bounds.label
     if label is None:
         raise ValueError(f"data set {name}: its bounds name no label column")
     train, test = source.train, source.test
     if test is None:
-        kept, held_out = deal(train.rows, [100 - HELD_OUT, HELD_OUT], seed)
+        kept, held_out = split_rows(train.rows, [100 - HELD_OUT, HELD_OUT], seed)
         train, test = train.take(kept, name), train.take(held_out, f"held-out rows of {name}")
     rows = None
     if auxiliary is not None:
         public, train = _made_public(train, auxiliary, name, seed + 2)
-        rows = encode(public, source.bounds, strict=strict)
+        rows = encode_rows(public, source.bounds, strict=strict)
     names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
-    tables = _dealt(train, dict(zip(names, deal(train.rows, shares, seed + 1), strict=True)))
-    data = {party: labelled_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
-    return _prepared(data, labelled_rows(test, source.bounds, label), source.bounds, tables, rows)
+    tables = _dealt(train, dict(zip(names, split_rows(train.rows, shares, seed + 1), strict=True)))
+    data = {party: encode_labelled_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
+    return _prepared(data, encode_labelled_rows(test, source.bounds, label), source.bounds, tables, rows)
 
 
 def _prepared(
     parties: dict[str, Rows], test: Rows | None, bounds: Bounds, tables: dict[str, Table], public: Array | None
-) -> Prepared:
+) -> PreparedData:
     federation = Federation(tuple(parties.values()), len(bounds.classes), public, names=tuple(parties))
-    return Prepared(federation, test, bounds, tables)
+    return PreparedData(federation, test, bounds, tables)
 
 
 def _made_public(train: Table, count: int, name: str, seed: int) -> tuple[Table, Table]:
-    """So many rows at random, and the others; InputError where none would be left."""
+    """Return `count` random rows, and the others; raise InputError where none would be left."""
     if not 1 <= count < train.rows:
         raise InputError("auxiliary.wrong_number", name=name, rows=train.rows, last=train.rows - 1, got=count)
     order = np.random.default_rng(seed).permutation(train.rows).astype(np.int64)
@@ -136,10 +137,10 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
         raise InputError("parties.wrong_number", most=_MAX_PARTIES, got=count)
     if shares is not None and len(shares) != count:
         raise InputError("split.wrong_number", wanted=count, got=len(shares))
-    return shares or even(count)
+    return shares or even_shares(count)
 
 
-def one_file_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
+def read_file_of_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
     """Read the file of each party; files are paths, name=path, or pairs of them."""
     named = [_name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
@@ -162,7 +163,7 @@ def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str
         raise InputError("parties_by.several_tables", got=len(parties))
     path = _name_and_path(parties[0])[1]
     table = read_table(path, f"table {path}")
-    groups = group(table, column)
+    groups = group_rows(table, column)
     check_names(list(groups))
     return _dealt(replace(table, divided_by=column), groups)
 

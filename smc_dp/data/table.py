@@ -1,4 +1,4 @@
-"""A table as columns of cells, and what stands in them as the bounds of a column read it.
+"""Table of columns of cells, and the values of cells by the bounds of their column.
 
 Rows are numbered from 1, the first row below the header of a CSV file or the first row of a Parquet file.
 """
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
-from smc_dp.data.file_form import PLAIN, FileForm
-from smc_dp.data.format_hints import Refused, explain
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
+from smc_dp.data.format_hints import RefusedInput, add_hint
 
 _SHOWN, _LISTED = 40, 8  # characters of a name or a category, how many of a list
 
@@ -27,11 +27,11 @@ Meant = TypeVar("Meant")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Coded:
-    """A column in which equal cells are stored once, unless nearly all differ: cell i is `values[codes[i]]`.
+class DictionaryColumn:
+    """Dictionary-encoded column: cell i is `values[codes[i]]`, and most different cells are stored once.
 
-    A column of half a million cells and three different texts is then looked at three times. Cells are what they are in
-    any column: texts, numbers, truth values, dates, None where nothing stands.
+    A column of half a million cells and three different texts is then looked at three times. Cells are texts, numbers,
+    truth values, dates, or None.
     """
 
     codes: NDArray[np.signedinteger[Any]]
@@ -40,27 +40,26 @@ class Coded:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, indices: NDArray[np.int64]) -> Coded:
-        """The cells at these positions."""
-        return Coded(self.codes[indices], self.values)
+    def take(self, indices: NDArray[np.int64]) -> DictionaryColumn:
+        """Return the cells at these positions."""
+        return DictionaryColumn(self.codes[indices], self.values)
 
 
-Cells: TypeAlias = Sequence[object] | NDArray[np.float64] | Coded
+Cells: TypeAlias = Sequence[object] | NDArray[np.float64] | DictionaryColumn
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Named columns of equal length; messages call the table `source` and its rows by `row_numbers`.
 
-    Cells are looked at only when a column is asked for: a column that nobody uses may hold anything. `form`: how texts
-    among them write numbers. `divided_by`: the column whose cells say whose the rows are, of a part of a table that was
-    divided among parties.
+    Only the columns that are asked for are looked at: an unused column may hold anything. `form`: the format of texts
+    among the cells. `divided_by`: the column that divided a table among parties, in a part of such a table.
     """
 
     source: str
     columns: Mapping[str, Cells]
     row_numbers: Sequence[int]
-    form: FileForm = PLAIN
+    form: FileFormat = DEFAULT_FORMAT
     divided_by: str | None = None
 
     @property
@@ -69,34 +68,36 @@ class Table:
         return len(self.row_numbers)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """Column `name` as finite numbers, shape (rows,); raises InputError naming source, column and row."""
+        """Return column `name` as finite numbers, shape (rows,); raise InputError naming source, column and row."""
         cells = self._cells(name)
         if isinstance(cells, np.ndarray) and np.isfinite(cells).all():
             return cells
-        found, codes = self._read(name, lambda cell: number_in(cell, self.form))
+        found, codes = self._read(name, lambda cell: parse_number(cell, self.form))
         numbers: NDArray[np.float64] = np.array(found, dtype=np.float64)[codes]
         return numbers
 
     def texts(self, name: str) -> list[str]:
-        """Column `name` as texts, numbers written out; raises InputError naming source, column and row."""
-        found, codes = self._read(name, text_in)
+        """Return column `name` as texts, numbers written out; raise InputError naming source, column and row."""
+        found, codes = self._read(name, parse_text)
         return [text for code in codes.tolist() if (text := found[code]) is not None]
 
-    def coded(self, name: str) -> Coded:
-        """Column `name` as texts, as `texts`, with each different text stored once, in the order of appearance."""
-        found, codes = self._read(name, text_in)
+    def coded(self, name: str) -> DictionaryColumn:
+        """Return column `name` as texts, each different one stored once, in the order of appearance."""
+        found, codes = self._read(name, parse_text)
         places: dict[str | None, int] = {}
-        return Coded(np.array([places.setdefault(text, len(places)) for text in found])[codes], tuple(places))
+        return DictionaryColumn(
+            np.array([places.setdefault(text, len(places)) for text in found])[codes], tuple(places)
+        )
 
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
-        """The rows at these positions, under another name."""
+        """Return the rows at these positions, under another name."""
         columns = {name: _taken(cells, indices) for name, cells in self.columns.items()}
         return Table(source, columns, [self.row_numbers[i] for i in indices], self.form, self.divided_by)
 
     def different(self, name: str) -> tuple[Sequence[object], NDArray[np.int64]]:
-        """The different cells of column `name`, and which of them each row has; some of them may be no row's."""
+        """Return the different cells of column `name`, and the index of each row's cell; some may be in no row."""
         cells = self._cells(name)
-        if isinstance(cells, Coded):
+        if isinstance(cells, DictionaryColumn):
             return cells.values, cells.codes
         if isinstance(cells, np.ndarray):
             values, codes = np.unique(cells, return_inverse=True)
@@ -111,24 +112,24 @@ class Table:
         for name in names:
             if name in self.columns:
                 cells, codes = self.different(name)
-                left_out |= np.array([is_empty(cell) for cell in cells], dtype=bool)[codes]
+                left_out |= np.array([is_empty_cell(cell) for cell in cells], dtype=bool)[codes]
         kept = np.flatnonzero(~left_out)
         return (self.take(kept, self.source) if left_out.any() else self), kept
 
     def blank_rows(self) -> NDArray[np.bool_]:
-        """Whether nothing stands in any cell of a row of several, shape (rows,)."""
+        """Return which rows of several cells are empty, shape (rows,)."""
         found = np.full(self.rows, len(self.columns) > 1)
         for name in self.columns:
             cells, codes = self.different(name)
-            found &= np.array([is_empty(cell) for cell in cells], dtype=bool)[codes]
+            found &= np.array([is_empty_cell(cell) for cell in cells], dtype=bool)[codes]
             if not found.any():
                 break
         return found
 
     def _read(self, name: str, read: Callable[[object], Meant | Fault]) -> tuple[list[Meant | None], NDArray[Any]]:
-        """Each different cell of column `name` as `read` reads it, and which of them each row has.
+        """Apply `read` to each different cell of column `name`; return the results and the index of each row's cell.
 
-        Raises InputError naming source, column and the first row whose cell is not what was wanted.
+        Raises InputError naming source, column and the first row whose cell is refused.
         """
         cells, codes = self.different(name)
         found = [read(cell) for cell in cells]
@@ -137,7 +138,7 @@ class Table:
             i = int(rows[0])
             cell, fault = cells[codes[i]], found[codes[i]]
             if isinstance(fault, Fault):
-                raise InputError(explain(fault, Refused(self.form, cell))).within(self.where(name, i))
+                raise InputError(add_hint(fault, RefusedInput(self.form, cell))).within(self.where(name, i))
         return [None if isinstance(each, Fault) else each for each in found], codes
 
     def _cells(self, name: str) -> Cells:
@@ -154,19 +155,19 @@ class Table:
             "table.no_column",
             {"column": None, "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
         )
-        return explain(fault, Refused(self.form, text=name, header=list(self.columns)))
+        return add_hint(fault, RefusedInput(self.form, text=name, header=list(self.columns)))
 
     def where(self, name: str, i: int) -> str:
-        """How messages call the i-th cell of a column, i from 0: source, column, row number in the file."""
+        """Return the place of the i-th cell of a column for messages: source, column, row number in the file."""
         return f"{self.source}: column {shown(name)}, row {self.row_numbers[i]}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReadCells:
-    """A column as its bounds read it: `values` of its rows, NaN for empty cells and for those that do not fit.
+class ParsedColumn:
+    """Column as its bounds read it: `values` of its rows, NaN for empty and for refused cells.
 
-    cells, codes: the different cells, and which of them each row has. faults: those of cells, by their place among the
-    different ones, with nothing filled in; `validation_errors.column_faults` explains them.
+    cells, codes: the different cells, and the index of each row's cell. faults: faults of different cells by index, not
+    yet explained (see `validation_errors.column_faults`).
     """
 
     values: NDArray[np.float64]
@@ -175,42 +176,44 @@ class ReadCells:
     faults: Mapping[int, Fault]
 
 
-def read_column(table: Table, column: Column) -> ReadCells:
+def parse_column(table: Table, column: Column) -> ParsedColumn:
     """Read each cell of a column: a number, days since the first date, or the place of a level."""
     cells = table.columns.get(column.name)
     if isinstance(cells, np.ndarray) and isinstance(column, NumericColumn | BinnedColumn) and np.isfinite(cells).all():
-        return ReadCells(cells, (), np.zeros(0, dtype=np.int64), {})  # numbers that need not be looked at one by one
+        return ParsedColumn(cells, (), np.zeros(0, dtype=np.int64), {})  # numbers that need not be looked at one by one
     read = _place(column, table.form) if isinstance(column, CategoricalColumn) else _number(column, table.form)
     cells, codes = table.different(column.name)
     found, faults = np.full(len(cells), np.nan), {}
     for i, cell in enumerate(cells):
-        if column.missing is not None and is_empty(cell):
+        if column.missing is not None and is_empty_cell(cell):
             continue
         meant = read(cell)
         if isinstance(meant, Fault):
             faults[i] = meant
         else:
             found[i] = meant
-    return ReadCells(found[codes], cells, codes, faults)
+    return ParsedColumn(found[codes], cells, codes, faults)
 
 
 NOT_A_NUMBER = InputFault("cell.not_a_number", {"got": None, "hint": ""})
 NOT_FINITE = InputFault("cell.not_finite", {"got": None, "hint": ""})
 NOT_A_TEXT = InputFault("cell.not_a_text", {"got": None})
-EMPTY = MappingProxyType(
+EMPTY_FAULTS = MappingProxyType(
     {wanted: InputFault("cell.empty", {"wanted": wanted}) for wanted in ("a number", "a date", "a text")}
 )
-NAN = MappingProxyType({wanted: InputFault("cell.nan", {"wanted": wanted}) for wanted in ("a finite number", "a text")})
-NOTHING = frozenset({"cell.empty", "cell.nan"})
+NAN_FAULTS = MappingProxyType(
+    {wanted: InputFault("cell.nan", {"wanted": wanted}) for wanted in ("a finite number", "a text")}
+)
+EMPTY_CODES = frozenset({"cell.empty", "cell.nan"})
 """Codes of cells in which nothing stands."""
 
 
-def is_empty(cell: object) -> bool:
-    """Whether nothing stands in a cell; NaN that is no text stands for nothing too."""
+def is_empty_cell(cell: object) -> bool:
+    """Return whether nothing stands in a cell; NaN that is no text counts as empty."""
     return cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and cell != cell)
 
 
-def number_in(cell: object, form: FileForm) -> float | Fault:
+def parse_number(cell: object, form: FileFormat) -> float | Fault:
     """Return the finite number in a cell, or the fault of any other cell."""
     if isinstance(cell, str) and cell.strip():
         try:
@@ -220,16 +223,16 @@ def number_in(cell: object, form: FileForm) -> float | Fault:
     elif isinstance(cell, bool | int | float | Decimal):
         found = float(cell)
     else:
-        return EMPTY["a number"] if is_empty(cell) else NOT_A_NUMBER
+        return EMPTY_FAULTS["a number"] if is_empty_cell(cell) else NOT_A_NUMBER
     if math.isfinite(found):
         return found
-    return NAN["a finite number"] if is_empty(cell) else NOT_FINITE
+    return NAN_FAULTS["a finite number"] if is_empty_cell(cell) else NOT_FINITE
 
 
-def day_of(cell: object, form: FileForm) -> datetime.date | Fault:
+def parse_date(cell: object, form: FileFormat) -> datetime.date | Fault:
     """Return the date in a cell, or the fault of any other cell."""
-    if is_empty(cell):
-        return EMPTY["a date"]
+    if is_empty_cell(cell):
+        return EMPTY_FAULTS["a date"]
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return cell
     try:
@@ -238,44 +241,44 @@ def day_of(cell: object, form: FileForm) -> datetime.date | Fault:
         return InputFault("cell.not_a_date", {"dates": form.dates, "got": None, "hint": ""})
 
 
-def text_in(cell: object) -> str | Fault:
+def parse_text(cell: object) -> str | Fault:
     """Return the text in a cell, numbers, dates and truth values written out, or the fault of any other cell."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return cell.isoformat()
     if isinstance(cell, int | float | Decimal):
-        return str(cell) if math.isfinite(cell) else NAN["a text"] if is_empty(cell) else NOT_A_TEXT
-    if is_empty(cell):
-        return EMPTY["a text"]
+        return str(cell) if math.isfinite(cell) else NAN_FAULTS["a text"] if is_empty_cell(cell) else NOT_A_TEXT
+    if is_empty_cell(cell):
+        return EMPTY_FAULTS["a text"]
     return cell if isinstance(cell, str) else NOT_A_TEXT
 
 
 def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:
     if isinstance(cells, np.ndarray):
         return cells[indices]
-    return cells.take(indices) if isinstance(cells, Coded) else [cells[i] for i in indices]
+    return cells.take(indices) if isinstance(cells, DictionaryColumn) else [cells[i] for i in indices]
 
 
-def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileForm) -> Callable[[object], float | Fault]:
+def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileFormat) -> Callable[[object], float | Fault]:
     if not isinstance(column, DateColumn):
-        return lambda cell: number_in(cell, form)
+        return lambda cell: parse_number(cell, form)
     first = column.first.toordinal()
 
     def days(cell: object) -> float | Fault:
-        day = day_of(cell, form)
+        day = parse_date(cell, form)
         return float(day.toordinal() - first) if isinstance(day, datetime.date) else day
 
     return days
 
 
-def _place(column: CategoricalColumn, form: FileForm) -> Callable[[object], float | Fault]:
-    """Return what finds the place of a cell among the categories."""
+def _place(column: CategoricalColumn, form: FileFormat) -> Callable[[object], float | Fault]:
+    """Return a function that finds the index of a cell among the categories."""
     listed = [text[:_SHOWN] for text in column.forms[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
     unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 
     def place(cell: object) -> float | Fault:
-        text = text_in(cell)
+        text = parse_text(cell)
         if isinstance(text, Fault):
             return text
         found = column.place(text, form)

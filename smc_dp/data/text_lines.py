@@ -1,4 +1,4 @@
-"""The text of a file in pieces of whole lines: too long, too many or unreadable ones are refused as they come."""
+"""Text of a file in pieces of whole lines, within limits on length and number, decoded as its format states."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from smc_dp.core.errors import Fault, InputError, InputFault
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.format_hints import Refused, explain
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.format_hints import RefusedInput, add_hint
 from smc_dp.data.limits import TableLimits
 
 _CHUNK = 1 << 19
@@ -21,10 +21,10 @@ _CONTROLS = re.compile("[\x80-\x9f]")  # what latin-1 has where cp1252 has quote
 
 
 class ByteSource(Protocol):
-    """A file that is read from its beginning, and from there again."""
+    """File that is read from its beginning, once or again."""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes, at most so many."""
+        """Read the next bytes, at most `size`."""
 
     def seek(self, position: int, /) -> int:
         """Go to this byte."""
@@ -32,13 +32,13 @@ class ByteSource(Protocol):
 
 @dataclass
 class TextLines:
-    """The lines of a file whose form says its encoding: a bound on each, on their number, and on all that they take.
+    """Lines of a file in a stated encoding, within limits on each, on their number, and on their total size.
 
-    Raises InputError for what is no text of that encoding, with the one that it looks like.
+    Raises InputError for what is no text of that encoding, with the encoding that it looks like.
     """
 
     file: ByteSource
-    form: FileForm
+    form: FileFormat
     limits: TableLimits
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class TextLines:
         self._lines = self._weight = 0
 
     def __iter__(self) -> Iterator[str]:
-        """Pieces of the text, each of whole lines that end."""
+        """Yield pieces of the text, each of whole lines."""
         self._check_mark()
         try:
             for piece in self._decoded():
@@ -92,7 +92,7 @@ class TextLines:
             raise InputError("text.long_line", most=most)
 
     def _check_mark(self) -> None:
-        """Refuse UTF-16 that is said to be another, and what is said to be UTF-16 and does not begin as such."""
+        """Refuse UTF-16 under another name, and a file stated to be UTF-16 that does not begin as such."""
         encoding = self._encoding
         if self._is_marked and encoding != "utf-16":
             raise self.refusal(
@@ -104,7 +104,7 @@ class TextLines:
             raise InputError("text.no_byte_order_mark")
 
     def _unreadable(self) -> InputError:
-        """Return what is wrong with a file that is not text of this encoding."""
+        """Return the refusal of a file that is not text of this encoding."""
         encoding = self._encoding
         self.file.seek(0)
         if encoding != "utf-16" and b"\0" in self.file.read(_CHUNK):
@@ -125,10 +125,10 @@ class TextLines:
     def refusal(self, fault: Fault) -> InputError:
         """Return the refusal of the file, with the encoding that it looks like and what to write."""
         self.file.seek(0)
-        return InputError(explain(fault, Refused(self.form, start=self.file.read(1 << 16))))
+        return InputError(add_hint(fault, RefusedInput(self.form, start=self.file.read(1 << 16))))
 
     def _first_unreadable(self, encoding: str) -> tuple[int | None, bool]:
-        """The position of the first byte that cannot be read, if any, and whether there is more than ASCII before."""
+        """Return the position of the first undecodable byte, if any, and whether more than ASCII precedes it."""
         self.file.seek(0)
         decoder, at, others = codecs.getincrementaldecoder(encoding)(), 0, False
         while True:
@@ -144,14 +144,14 @@ class TextLines:
 
 
 class _Bytewise:
-    """Whether text is really in the encoding that is said, of those in which nearly any byte is some character."""
+    """Check of encodings in which nearly any byte is some character: text in them may really be UTF-8."""
 
     def __init__(self, encoding: str, text: TextLines) -> None:
         self._encoding, self._text, self._told = encoding, text, encoding.startswith("utf")
         self._more_than_ascii = self._not_utf_8 = self._controls = False
 
     def check(self, lines: Sequence[str]) -> None:
-        """Raises InputError for characters that no text has."""
+        """Raise InputError for characters that no text has."""
         if self._told:
             return
         for line in lines:
@@ -163,7 +163,7 @@ class _Bytewise:
             raise self._text.refusal(InputFault("text.control_characters", {"looks": "cp1252", "hint": ""}))
 
     def check_all(self) -> None:
-        """Raises InputError where every line of more than ASCII is UTF-8, which it is not by chance."""
+        """Raise InputError where every line of more than ASCII is UTF-8, which does not happen by chance."""
         if self._more_than_ascii and not self._not_utf_8:
             raise self._text.refusal(
                 InputFault("text.all_utf8", {"encoding": self._encoding, "looks": "utf-8", "hint": ""})
@@ -171,7 +171,7 @@ class _Bytewise:
 
 
 def _weight(line: str) -> int:
-    """Bytes that a text may take in memory."""
+    """Return the bytes that a text may take in memory."""
     return len(line) if line.isascii() else 4 * len(line)
 
 

@@ -1,6 +1,6 @@
-"""One party's file held against public bounds before it is used: all that does not fit at once, and what is clipped.
+"""Validation of one party's file against public bounds: everything that does not fit, and what is clipped.
 
-What is found quotes cells and counts rows. It is private, for the party's own machine, and goes into nothing public.
+The result quotes cells and counts rows. It is private, for the party's own machine, and enters nothing public.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import numpy as np
 from smc_dp.core.errors import InputError, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.partition import check_letters
-from smc_dp.data.preprocess import examine
-from smc_dp.data.tables import read_table
-from smc_dp.data.validation_errors import TableFault, naming
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.partition import check_name
+from smc_dp.data.preprocess import examine_table
+from smc_dp.data.table_reader import read_table
+from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
 
-PRIVATE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
+PRIVATE_NOTICE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
 
 
 @dataclass(frozen=True)
-class CheckedFile:
-    """What was found; rows: how many there are, None where the file could not be read.
+class FileValidation:
+    """Result of validating a file; rows: their number, None where the file could not be read.
 
-    faults: what a run would refuse. outside: numbers and dates outside their bounds, which a run clips to them.
-    left_out: rows that go for an empty cell. clipped: rows that are shortened to the norm of the bounds. classes: how
-    many rows each class has, by its name. The last three only where nothing is refused.
+    faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
+    left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
+    rows of each class by its name.
     """
 
     source: str
@@ -43,18 +43,18 @@ class CheckedFile:
 
     @property
     def fits(self) -> bool:
-        """Whether a run would take the file."""
+        """True if a run would take the file."""
         return not self.faults
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         told = {name: getattr(self, name) for name in ("left_out", "clipped", "classes")}
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
-        return {"fits": self.fits, "rows": self.rows, **found, **told, "warnings": warnings, "private": PRIVATE}
+        return {"fits": self.fits, "rows": self.rows, **found, **told, "warnings": warnings, "private": PRIVATE_NOTICE}
 
     def warnings(self) -> Iterator[str]:
-        """What a run takes and its owner should know."""
+        """Yield a warning for each property that a run accepts and the owner should know."""
         for fault in self.outside:
             many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
             first = f"the first, in row {fault.rows[0]}: {fault.what}"
@@ -72,15 +72,15 @@ class CheckedFile:
             yield f"all rows are of class {shown(only)}, which the method prr_mean refuses of a party"
 
 
-def check_file(
-    path: Path, bounds: Bounds, name: str, label: str | None = None, form: FileForm | None = None
-) -> CheckedFile:
-    """The file of the party of this name held against bounds; a file that cannot be read is a fault of it.
+def validate_file(
+    path: Path, bounds: Bounds, name: str, label: str | None = None, form: FileFormat | None = None
+) -> FileValidation:
+    """Validate the file of the party of this name; an unreadable file is a fault in the result.
 
-    form: how it is written, if that is said elsewhere than beside it. Raises InputError for a name that no party has,
-    and where neither the bounds nor `label` say which column has the classes.
+    form: the format of the file where stated elsewhere than beside it. Raises InputError for an invalid party name, and
+    where neither the bounds nor `label` name the column of classes.
     """
-    check_letters(name)
+    check_name(name)
     column = label or bounds.label
     if column is None:
         raise InputError("bounds.no_label_column").within("bounds")
@@ -90,15 +90,15 @@ def check_file(
         table = read_table(path, source, form=form)
     except InputError as error:
         fault = replace(error.fault, place=error.fault.place.removeprefix(f"{source}: "))
-        return CheckedFile(source, None, (TableFault("", fault),))
+        return FileValidation(source, None, (TableFault("", fault),))
     if not table.rows:
-        return CheckedFile(source, 0, (TableFault("", NO_ROWS),))
-    found = examine(table, public, column)
+        return FileValidation(source, 0, (TableFault("", NO_ROWS),))
+    found = examine_table(table, public, column)
     wrong = found.faults
     if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
-        wrong = (naming(column), *wrong)
+        wrong = (unnamed_label_fault(column), *wrong)
     if wrong:
-        return CheckedFile(source, table.rows, wrong, found.outside)
+        return FileValidation(source, table.rows, wrong, found.outside)
     counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
     classes = dict(zip(public.classes, counts, strict=True))
-    return CheckedFile(source, table.rows, (), found.outside, table.rows - len(found.kept), found.clipped, classes)
+    return FileValidation(source, table.rows, (), found.outside, table.rows - len(found.kept), found.clipped, classes)

@@ -1,6 +1,6 @@
-"""What does not fit in a table, as data: what it is, in how many rows, and the line of the bounds that would mend it.
+"""Faults of a table against its bounds, as data: the fault, its rows, and the line of the bounds that corrects it.
 
-A fault tells a party's own people what their cells hold: it is for them alone, on their machine.
+A fault quotes cells: it is for the party's own people alone, on their machine.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.toml import on_one_line
 from smc_dp.data.columns import (
     CATEGORY,
+    EMPTY_CELL_RULES,
     INDICATOR,
     LEAVE_OUT,
     NO_REGRESSION,
-    RULES,
     Aliases,
     BinnedColumn,
     CategoricalColumn,
     Column,
     DateColumn,
     NumericColumn,
-    canonical,
+    canonical_level,
 )
-from smc_dp.data.format_hints import Refused, explain
-from smc_dp.data.table import NOTHING, ReadCells, Table, text_in
+from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.table import EMPTY_CODES, ParsedColumn, Table, parse_text
 
 FIRST_ROWS = 5
 """How many rows a fault names."""
@@ -48,11 +48,10 @@ _YES = ("1", "true", "yes", "t", "y")
 
 @dataclass(frozen=True)
 class TableFault:
-    """Cells of a column that are mended alike.
+    """Cells of a column with one correction.
 
-    fault: that of the first of them. rows: the first of their numbers, of `count` in all; none where the whole column
-    is missing. line: what to write into `section` of the bounds, None where nothing there would help. note: what to
-    know before it is written.
+    fault: that of the first of them. rows: the first of their numbers, of `count` in all; none for a missing column.
+    line: the text for `section` of the bounds, None where nothing there would help. note: a caution about that line.
     """
 
     column: str
@@ -96,7 +95,7 @@ class TableFault:
 
 
 class UnfitTableError(InputError):
-    """Something in a table does not fit the bounds; `table_fault` is the first of it."""
+    """Refusal of a table that does not fit the bounds; `table_fault` is the first fault."""
 
     def __init__(self, source: str, fault: TableFault) -> None:
         self.source, self.table_fault = source, fault
@@ -107,8 +106,10 @@ class UnfitTableError(InputError):
         return UnfitTableError(f"{place}: {self.source}", self.table_fault)
 
 
-def column_faults(table: Table, column: Column, read: ReadCells, *, is_label: bool = False) -> tuple[TableFault, ...]:
-    """Return a fault for each kind of cells that do not fit, explained, with the lines of the bounds that mend them.
+def column_faults(
+    table: Table, column: Column, read: ParsedColumn, *, is_label: bool = False
+) -> tuple[TableFault, ...]:
+    """Return a fault for each kind of cells that do not fit, explained, with the lines of the bounds that correct them.
 
     All lines may be written down together.
     """
@@ -124,7 +125,7 @@ def column_faults(table: Table, column: Column, read: ReadCells, *, is_label: bo
 
 
 def outside_bounds(table: Table, column: Column, values: NDArray[np.float64]) -> tuple[TableFault, ...]:
-    """The numbers or dates of a column outside its bounds, as a fault of strict bounds; none where all are inside."""
+    """Return the numbers or dates of a column outside its bounds as a fault; none where all are inside."""
     if isinstance(column, CategoricalColumn):
         return ()
     number = column.days if isinstance(column, DateColumn) else column
@@ -141,8 +142,8 @@ def outside_bounds(table: Table, column: Column, values: NDArray[np.float64]) ->
     return (_table_fault(table, column.name, fault, rows, fields["got"]),)
 
 
-def _kinds(table: Table, column: Column, read: ReadCells) -> list[TableFault]:
-    """A fault for each kind of cells, in the order of their first rows; of very many kinds the last as one.
+def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]:
+    """Return a fault for each kind of cells, in the order of their first rows; of very many kinds the last as one.
 
     Empty cells are of one kind, and never among the last.
     """
@@ -167,29 +168,29 @@ def _kinds(table: Table, column: Column, read: ReadCells) -> list[TableFault]:
 
 
 def _kind(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> str:
-    """Return what cells that are mended alike have in common, nothing for empty ones."""
-    if fault.code in NOTHING:
+    """Return the kind of a cell, equal for cells with one correction, empty for empty ones."""
+    if fault.code in EMPTY_CODES:
         return ""
     if fault.code == "cell.unknown_level":
-        return f"level {canonical(str(text_in(cell)))}"
+        return f"level {canonical_level(str(parse_text(cell)))}"
     return f"{fault.code}{_explained(fault, cell, table, levels).fields.get('hint', '')}"
 
 
 def _explained(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> Fault:
-    text = canonical(str(text_in(cell))) if fault.code == "cell.unknown_level" else ""
-    return explain(fault, Refused(table.form, cell, text, levels))
+    text = canonical_level(str(parse_text(cell))) if fault.code == "cell.unknown_level" else ""
+    return add_hint(fault, RefusedInput(table.form, cell, text, levels))
 
 
 def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64], example: object) -> TableFault:
-    """The fault of these rows, counted from 0."""
+    """Return the fault of these rows, counted from 0."""
     first = tuple(int(table.row_numbers[i]) for i in rows[:FIRST_ROWS].tolist())
-    if fault.code in NOTHING and table.blank_rows()[rows].all():
+    if fault.code in EMPTY_CODES and table.blank_rows()[rows].all():
         return TableFault(name, InputFault("row.empty"), len(rows), first)
     return TableFault(name, fault, len(rows), first, "" if example is None else str(example))
 
 
 def _with_aliases(faults: Sequence[TableFault], levels: Sequence[str], aliases: Aliases) -> list[TableFault]:
-    """The faults of a column of levels: those of unknown texts that are levels in other words with the line for them.
+    """Return the faults of a column of levels, with an alias line for each text that is a level in other words.
 
     The line of a level has all of its texts, for a key stands only once in TOML.
     """
@@ -200,71 +201,73 @@ def _with_aliases(faults: Sequence[TableFault], levels: Sequence[str], aliases: 
         level = meant.get(fault.example)
         if level is not None:
             texts = [*said.get(level, ()), *(text.strip() for text, other in meant.items() if other == level)]
-            fault = replace(fault, section=f"aliases.{key(fault.column)}", line=f"{key(level)} = {_quoted(texts)}")
+            fault = replace(
+                fault, section=f"aliases.{toml_key(fault.column)}", line=f"{toml_key(level)} = {_quoted(texts)}"
+            )
         found.append(fault)
     return found
 
 
 def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
-    """The faults of a column of classes; those of unknown texts as one where they are many different numbers."""
-    unknown = [fault for fault in faults if fault.code not in NOTHING]
+    """Return the faults of a column of classes; many different numbers are one fault."""
+    unknown = [fault for fault in faults if fault.code not in EMPTY_CODES]
     if len(unknown) < _MANY_NUMBERS or not all(_is_number(fault.example) for fault in unknown):
         return faults
     numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": unknown[0].fault.fields["got"]})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
-    return [together, *(fault for fault in faults if fault.code in NOTHING)]
+    return [together, *(fault for fault in faults if fault.code in EMPTY_CODES)]
 
 
-def key(name: str) -> str:
-    """A name as TOML writes a key."""
+def toml_key(name: str) -> str:
+    """Return a name as TOML writes a key."""
     import tomlkit  # a party whose files fit need not wait for it
 
     return on_one_line(tomlkit.key(name).as_string())
 
 
-def naming(column: str) -> TableFault:
-    """That lines about the column of classes want its name in the bounds, with the line that says it."""
+def unnamed_label_fault(column: str) -> TableFault:
+    """Return the fault that the bounds do not name the column of classes, with the line that does."""
     fault = InputFault("label.not_named", {"column": shown(column)})
     return TableFault(column, fault, section="label", line=f"column = {_quoted([column])[1:-1]}")
 
 
 def _other_bounds(fault: TableFault, column: Column) -> str | None:
-    """What the bounds of a number would have to be for such cells."""
+    """Return the bounds that a column of numbers would need for such cells; None for any other column."""
     if not isinstance(column, NumericColumn | BinnedColumn):
         return None
     return {"date": _DATES, "truth": _TRUTHS}.get(str(fault.fault.fields.get("looks")))
 
 
 def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: bool) -> TableFault:
-    """The fault with the line that mends it; `bounds`: what the column's are to become, where they are to."""
-    if fault.code in NOTHING:
+    """Return the fault with the line that corrects it; `bounds`: new bounds of the column, where it needs some."""
+    if fault.code in EMPTY_CODES:
         if isinstance(column, CategoricalColumn) and _is_ambiguous(column) and not is_label:
             return fault
         is_levels = bounds == _TRUTHS if bounds else isinstance(column, CategoricalColumn | BinnedColumn)
         rule = LEAVE_OUT if is_label else CATEGORY if is_levels else INDICATOR
         note = _OF_ANOTHER_NUMBER if is_label else None
-        return replace(fault, section="missing", line=f'{key(fault.column)} = "{rule}"', note=note)
+        return replace(fault, section="missing", line=f'{toml_key(fault.column)} = "{rule}"', note=note)
     if bounds is not None and _other_bounds(fault, column) == bounds:
         note = _POSSIBLE if bounds == _DATES else None
-        return replace(fault, section="columns", line=f"{key(column.name)} = {bounds}", note=note)
+        return replace(fault, section="columns", line=f"{toml_key(column.name)} = {bounds}", note=note)
     return fault
 
 
 def _is_ambiguous(column: CategoricalColumn) -> bool:
-    """Whether a level is called as a rule for empty cells is: then no rule may stand there."""
+    """Return whether a level has the name of a rule for empty cells: then no rule may stand there."""
     texts = (text for _, others in column.aliases for text in others)
-    return any(canonical(text) in RULES for text in (*column.categories, *texts))
+    return any(canonical_level(text) in EMPTY_CELL_RULES for text in (*column.categories, *texts))
 
 
 def _alike(text: str, levels: Sequence[str]) -> str | None:
-    """The one level that a text is but for letter case, or as a truth value; None where there is no such one."""
+    """Return the one level that equals a text but for letter case, or as a truth value; None otherwise."""
     if len(text) > _LONGEST_ALIAS:
         return None
-    form = canonical(text).casefold()
+    form = canonical_level(text).casefold()
     same = [level for level in levels if level.casefold() == form]
     for words in (_NO, _YES):
         if not same and form in words:
-            same = [level for level in levels if canonical(level).casefold() in words]
+            same = [level for level in levels if canonical_level(level).casefold() in words]
     return same[0] if len(same) == 1 else None
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, WithJsonSchema
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.kinds import NUMBER_SCHEMA, line
-from smc_dp.data.partition import check_letters
+from smc_dp.core.kinds import NUMBER_SCHEMA, check_line
+from smc_dp.data.partition import check_name
 from smc_dp.run.identities import PublicKeyText as PublicKeyText
 from smc_dp.run.identities import SignatureText as SignatureText
 
@@ -34,7 +34,7 @@ def relay_host(relay: str, schemes: Collection[str], usual_port: int) -> tuple[s
 
 
 def _relay(value: object) -> str:
-    if relay_host(relay := line(value), ("nats", "tls", "flare"), 0) is None:
+    if relay_host(relay := check_line(value), ("nats", "tls", "flare"), 0) is None:
         raise InputError("relay.no_address", got=shown(value))
     return relay
 
@@ -49,7 +49,7 @@ def _seconds(value: object) -> float:
 
 
 def _name(value: object) -> str:
-    check_letters(name := line(value))
+    check_name(name := check_line(value))
     return name
 
 

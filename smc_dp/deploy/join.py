@@ -1,7 +1,8 @@
-"""A site's whole part in a study, from the files that it has: what `join` and `serve` do, whatever the carrier."""
+"""Part of a site in a study, from the files that it has: `join` and `serve`, over any carrier."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -17,29 +18,29 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.arrival import longest_parcel
-from smc_dp.deploy.curator_site import KeeperBusiness
-from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
+from smc_dp.deploy.arrival import longest_frame
+from smc_dp.deploy.curator_site import CuratorBusiness
+from smc_dp.deploy.frame import Carrier, CarrierError
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
-from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
-from smc_dp.deploy.session_driver import Member, Participation
-from smc_dp.deploy.site import charge_in
+from smc_dp.deploy.preflight import OwnFiles, OwnRows, participant, run_preflight
+from smc_dp.deploy.session_driver import Member, SessionDriver
+from smc_dp.deploy.site import charge_from_facts, refusal
+from smc_dp.deploy.status import erase_missed
 from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run import folder as run_folder
 from smc_dp.run import identities
-from smc_dp.run.local_evaluation import OwnComparison, on_own_rows
+from smc_dp.run.local_evaluation import LocalComparison, evaluate_locally
 from smc_dp.run.release import RELEASE
-from smc_dp.run.site_ledger import OwnLedger
-from smc_dp.run.status_message import Notice
+from smc_dp.run.site_ledger import SiteLedger
 
 _NATS = ("nats", "tls")
 
 
 def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
-    """This participant's way to the relay of the study; nothing is sent yet.
+    """Return this participant's carrier to the relay of the study. Nothing is sent yet.
 
     `credentials`: the folder that the relay's operator made for it. InputError for an address of no carrier, and where
     what the carrier needs is not installed.
@@ -52,9 +53,9 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     if credentials is None:
         raise InputError("relay.no_credentials")
     from smc_dp.deploy.nats.carrier import NatsCarrier
-    from smc_dp.deploy.nats.subjects import RelayPlaces
+    from smc_dp.deploy.nats.subjects import RelaySubjects
 
-    places, most = RelayPlaces(study.digest, study.names), longest_parcel(study)
+    places, most = RelaySubjects(study.digest, study.names), longest_frame(study)
     return NatsCarrier(places, study.relay, name, credentials, most_bytes=most)
 
 
@@ -86,7 +87,8 @@ class SiteFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """How the part of a site in a study ended: "released", or how else, with why, for its owner alone, and the code.
+    """Outcome of a site's part in a study: "released", or another end with its reason, for its owner alone, and its
+    code.
 
     `out` is the site's run folder; `rows` are those of the site, where it has some.
     """
@@ -101,19 +103,20 @@ class Part:
     rows: Rows | None = field(default=None, repr=False, compare=False)
 
     @cached_property
-    def compared(self) -> OwnComparison | None:
-        """What the own rows say of the release in the folder, for the site alone; None where they say nothing.
+    def compared(self) -> LocalComparison | None:
+        """Comparison of the release with a local model on the site's own rows, for the site alone; None without rows or
+        release.
 
         Computed for whoever asks: the part is over by then, and what may go wrong here is no part of it.
         """
         if self.end != "released" or self.rows is None or not (self.out / RELEASE).is_file():
             return None
-        document = run_folder.read_document(self.out)
-        release = run_folder.stated(document, run_folder.auxiliary(self.out, document))
-        return on_own_rows(release, self.rows)
+        document = run_folder.read_release_file(self.out)
+        release = run_folder.parse_release(document, run_folder.read_public_rows(self.out, document))
+        return evaluate_locally(release, self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, for the owner's screen."""
+        """Return plain values for JSON, for the owner's screen."""
         out = str(self.out) if self.end == "released" else None
         return {
             **{"name": self.name, "study": self.study, "end": self.end, "why": self.why.on_screen(), "code": self.code},
@@ -127,16 +130,18 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
 
     Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
     """
-    study, signer = JointStudy.read(study_file), identities.read_key(files.key)
-    terms = None if files.terms is None else OwnTerms.read(files.terms)
+    study, signer = JointStudy.read(study_file), identities.read_identity(files.key)
     name = participant(study, signer.public)
+    folder, counters = files.state or state_folder(study_file, name), files.counters or counter_folder()
+    begun = (folder / DATABASE).exists()
+    if begun:
+        erase_missed(study, folder, counters, time.time())
+    terms = None if files.terms is None else OwnTerms.read(files.terms)
     if (name in study.parties) != (files.ledger is not None):
         raise InputError(
             "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
-    folder = files.state or state_folder(study_file, name)
-    begun = (folder / DATABASE).exists()
-    fit = look(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
+    fit = run_preflight(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
     credentials = files.credentials or (None if terms is None else terms.credentials_path)
     with closing(carrier(study, name, credentials)) as way:
         try:
@@ -147,10 +152,9 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
         except InputError:
             _say_refused(study, name, signer, way, hear)
             raise
-        counters = files.counters or counter_folder()
         with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
             hear(PrivateText(f"{name} takes part in study {study.digest}; its state is in {folder}"))
-            taking_part = Participation(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
+            taking_part = SessionDriver(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
             try:
                 end = taking_part.run()
             except InputError as error:
@@ -158,7 +162,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
                     _say_refused(study, name, signer, way, hear)
                 raise
             facts = store.facts()
-    charged = bool(charge_in(facts).standing)
+    charged = bool(charge_from_facts(facts).standing)
     rows = None if fit.own is None else fit.own.rows
     why, code = PrivateText(facts.get("why", "")), facts.get("code", "")
     return Part(name, study.digest, end, why, code, charged, business.out, rows)
@@ -173,22 +177,20 @@ def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:
     return own
 
 
-def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Path) -> KeeperBusiness | PartyBusiness:
+def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Path) -> CuratorBusiness | PartyBusiness:
     out = files.out or folder / "run"
     if member.name == CURATOR_NAME:
-        return KeeperBusiness(member, out, files.views)
+        return CuratorBusiness(member, out, files.views)
     if own is None or files.ledger is None:
         raise InputError("party.no_data_or_ledger")
-    return PartyBusiness(member, own.rows, own.table, OwnLedger(files.ledger), out, files.views)
+    return PartyBusiness(member, own.rows, own.table, SiteLedger(files.ledger), out, files.views)
 
 
 def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier, hear: Hear) -> None:
     """Tell all others, by a code and nothing else, that this participant does not take part as things stand."""
     try:
         last = carrier.last(PUBLIC_NAME, "refusal")
-        number = 0 if last is None else last.number + 1
-        notice = Notice.made(study.digest, b"", name, "refused", b"", signer)
-        carrier.send([Parcel(study.digest, name, PUBLIC_NAME, "refusal", number, notice.encode())])
+        carrier.send([refusal(study.digest, name, signer, 0 if last is None else last.number + 1)])
     except CarrierError as error:
         hear(PrivateText(f"the others could not be told that {name} does not take part: {error}"))
 

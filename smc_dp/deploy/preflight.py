@@ -1,4 +1,4 @@
-"""What a site's own rows, book, key and terms say to a study: looked at here, before anything is sent, all at once.
+"""Preflight check of a site's own rows, ledger, key and terms against a study, before anything is sent.
 
 Nothing that is found leaves the site: an error tells the site's own people what a cell holds.
 """
@@ -11,36 +11,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.documents import UnfitError
-from smc_dp.core.errors import Fault, InputError, InputFault
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.preprocess import encode, examine, warn_of_clipping
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.preprocess import encode_rows, examine_table, warn_of_clipping
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.identities import read_key
-from smc_dp.run.party import OwnPart
-from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.identities import read_identity
+from smc_dp.run.party import LocalParty
+from smc_dp.run.site_ledger import SiteLedger
 
 NO_TERMS = InputFault("terms.missing")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnRows:
-    """A party's rows, as they were read and as they enter the training."""
+    """Rows of a party, as they were read and as they enter the training."""
 
     table: Table
     rows: Rows
 
 
 @dataclass
-class Fit:
-    """Every fault that was found, who looked, and what was read on the way; of what was not read, None."""
+class PreflightResult:
+    """Result of a preflight check: every fault, the participant, and what was read; None for what was not."""
 
     name: str | None = None
     faults: list[Fault] = field(default_factory=list)
@@ -69,7 +68,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """Where a site's data and its book of releases lie, and the public rows that all have, as far as it has them.
+    """Paths of a site's data and ledger, and of the public rows that all have.
 
     A site that has `begun` was looked at before, and its book may be charged for the study by now.
     """
@@ -80,35 +79,37 @@ class OwnFiles:
     begun: bool = False
 
 
-def look_at_files(study: JointStudy, key: Path, terms: Path | None, files: OwnFiles) -> Fit:
-    """Look as `look` does, and read the key and the terms first: what is wrong with them hides nothing else."""
-    first, own = Fit(), None
+def preflight_of_files(study: JointStudy, key: Path, terms: Path | None, files: OwnFiles) -> PreflightResult:
+    """Check as `run_preflight` does, and read key and terms first. A fault in them hides no other."""
+    first, own = PreflightResult(), None
     with first.looking():
-        first.name = participant(study, read_key(key).public)
+        first.name = participant(study, read_identity(key).public)
     if terms is not None:
         with first.looking(f"terms {terms}"):
             own = OwnTerms.read(terms)
-    found = look(study, first.name, own, files)
+    found = run_preflight(study, first.name, own, files)
     found.faults = first.faults + [fault for fault in found.faults if fault != NO_TERMS or terms is None]
     return found
 
 
-def look(study: JointStudy, name: str | None, terms: OwnTerms | None, files: OwnFiles) -> Fit:
-    """Look whether this participant can take part with this ledger, these rows and these terms; write nothing.
+def run_preflight(study: JointStudy, name: str | None, terms: OwnTerms | None, files: OwnFiles) -> PreflightResult:
+    """Check whether this participant can take part with this ledger, these rows and these terms. Write nothing.
 
     The curator has neither rows nor a ledger, and needs no terms. The terms may name a party's data. Without a name
     whoever has data or a ledger is looked at as some party.
     """
-    found = look_at_terms(study, name, terms, files.auxiliary)
+    found = preflight_of_terms(study, name, terms, files.auxiliary)
     if name in study.parties or (name is None and (files.data or files.ledger)):
         _look_at_rows(found, study.bounds, terms, files.data)
         _look_at_ledger(found, files)
     return found
 
 
-def look_at_terms(study: JointStudy, name: str | None, terms: OwnTerms | None, auxiliary: Path | None = None) -> Fit:
-    """Look as `look` does, at the terms alone: what an approval needs."""
-    found = Fit(name)
+def preflight_of_terms(
+    study: JointStudy, name: str | None, terms: OwnTerms | None, auxiliary: Path | None = None
+) -> PreflightResult:
+    """Check the terms alone, as an approval needs it."""
+    found = PreflightResult(name)
     with found.looking():
         found.agreement = agreement_of(study, auxiliary)
     if terms is not None and found.agreement is not None:
@@ -133,22 +134,22 @@ def participant(study: JointStudy, public: bytes) -> str:
     raise InputError("key.not_in_study", public_key=public.hex())
 
 
-def read_rows(path: Path, bounds: Bounds, form: FileForm | None = None) -> OwnRows:
-    """The rows of a file under the study's bounds; `UnfitError` has every fault.
+def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> OwnRows:
+    """Read the rows of a file under the study's bounds. `UnfitError` has every fault.
 
     form: how the file is written, None where that stands beside it, if anywhere.
     """
     table = read_table(path, f"data {path}", form=form)
-    return OwnRows(table, rows_of(table, bounds))
+    return OwnRows(table, encode_party_rows(table, bounds))
 
 
-def rows_of(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
+def encode_party_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
     """Return the rows of a table under a study's bounds; raise `UnfitError` with every fault of the table."""
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
     if bounds.label is None:
         raise InputError("bounds.label_missing")
-    found = examine(table, bounds, bounds.label, strict=strict)
+    found = examine_table(table, bounds, bounds.label, strict=strict)
     if found.faults:
         raise UnfitError(table.source, [fault.placed(table.source) for fault in found.faults])
     warn_of_clipping(table.source, found, bounds)
@@ -157,10 +158,10 @@ def rows_of(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
 
 def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
     """Return the public rows without labels of a file, under these bounds."""
-    return AuxiliaryRows(encode(read_table(path, f"file {path}"), bounds), f"file {path}")
+    return AuxiliaryRows(encode_rows(read_table(path, f"file {path}"), bounds), f"file {path}")
 
 
-def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
+def _look_at_rows(found: PreflightResult, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
     path = data if data is not None or terms is None else terms.data_path
     if path is None:
         found.add([InputFault("data.missing")])
@@ -170,12 +171,14 @@ def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path
     if found.own is not None and found.agreement is not None:
         for table in (found.own.table, None):  # the second time without what only a table shows, which comes first
             with found.looking():
-                OwnPart(found.name or str(path), found.own.rows, found.agreement, Stream.from_system(), table).check()
+                LocalParty(
+                    found.name or str(path), found.own.rows, found.agreement, Stream.from_system(), table
+                ).check()
 
 
-def _look_at_ledger(found: Fit, files: OwnFiles) -> None:
+def _look_at_ledger(found: PreflightResult, files: OwnFiles) -> None:
     if files.ledger is None:
         found.add([InputFault("ledger.none_given")])
     elif found.agreement is not None and not files.begun:
         with found.looking():
-            OwnLedger(files.ledger).check(found.agreement)
+            SiteLedger(files.ledger).check(found.agreement)

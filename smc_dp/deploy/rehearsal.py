@@ -13,17 +13,16 @@ from typing import Any
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.documents import FaultCollector, refuse_all
-from smc_dp.core.errors import InputError, InputFault
+from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.preprocess import labelled_rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.preprocess import encode_labelled_rows
+from smc_dp.data.sources import PreparedData
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
-from smc_dp.deploy.preflight import agreement_of, rows_of
+from smc_dp.data.table_reader import read_table
+from smc_dp.deploy.preflight import agreement_of, encode_party_rows
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import REASONS, SEEDED, SIMULATED_STUDY, Agreement
 from smc_dp.run.settings import DataRoles, RunRequest
@@ -32,10 +31,10 @@ GENERATED_ROWS = 200
 """Rows that each party gets where none are given: enough for every class, and soon trained on."""
 _FILES = ("study", "party", "dataset", "data_dir", "test", "auxiliary", "strict_bounds", "out", "record_views")
 _BESIDE_A_STUDY = (*_FILES, "vanish", "topology", "link", "workers", "insecure_seed")
-"""All that a study leaves to whoever simulates it."""
+"""Options that a study leaves to its simulation."""
 
 
-def rehearse(asked: RunRequest, rng: Stream) -> tuple[Prepared, Agreement]:
+def rehearse(asked: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]:
     """Return the rows of all parties of a study, and its agreement with the marker of a simulation.
 
     Rows are those of files, of a data set, or made up inside the bounds. Raises an InputError with every option that
@@ -51,19 +50,19 @@ def rehearse(asked: RunRequest, rng: Stream) -> tuple[Prepared, Agreement]:
     found = FaultCollector()
     for name in study.parties:
         with found.step():
-            rows[name] = rows_of(tables[name], study.bounds, strict=data.strict_bounds)
+            rows[name] = encode_party_rows(tables[name], study.bounds, strict=data.strict_bounds)
     found.require()
     public = None if agreement.auxiliary is None else agreement.auxiliary.X
     federation = Federation(tuple(rows.values()), len(study.bounds.classes), public, names=study.parties)
     test = (
         None
         if data.test is None
-        else labelled_rows(read_table(data.test, f"test file {data.test}"), study.bounds, label)
+        else encode_labelled_rows(read_table(data.test, f"test file {data.test}"), study.bounds, label)
     )
     wanted = {*agreement.marks, SIMULATED_STUDY, *([SEEDED] if rng.insecure else [])}
     marks = tuple(mark for mark in REASONS if mark in wanted)
     own = {name: tables[name] for name in study.parties}
-    return Prepared(federation, test, study.bounds, own), replace(agreement, marks=marks)
+    return PreparedData(federation, test, study.bounds, own), replace(agreement, marks=marks)
 
 
 def _refuse_contradictions(asked: RunRequest) -> None:
@@ -78,7 +77,7 @@ def _refuse_contradictions(asked: RunRequest) -> None:
 
 def _tables(study: JointStudy, data: DataRoles, rng: Stream) -> Mapping[str, Table]:
     if data.party:
-        tables = sources.one_file_each(data.party)
+        tables = sources.read_file_of_each(data.party)
         if set(tables) != set(study.parties):
             raise InputError("party.not_of_study", wanted=study.parties, got=list(tables))
         return tables

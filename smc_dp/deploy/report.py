@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
-from smc_dp.data.report import columns
+from smc_dp.data.report import column_table
 from smc_dp.deploy.study import JointStudy
 from smc_dp.pages.blocks import Bullets, Section
-from smc_dp.pages.shortening import some
-from smc_dp.privacy.ledger.numbers import at_most
+from smc_dp.pages.shortening import join_first
+from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.run.agreement import REASONS, Agreement
-from smc_dp.run.budget_charge import price_of
-from smc_dp.run.release_report import setting
+from smc_dp.run.budget_charge import charge_of_run
+from smc_dp.run.release_report import setting_text
 
 _SHOWN = 40  # classes
 _ELSEWHERE = ("parties", "auxiliary")  # settings that have sentences of their own
@@ -27,7 +27,7 @@ def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
         yield _section("INSECURE", [f"{REASONS[mark]}." for mark in agreement.marks])
     yield _section("Who takes part", [f"{name}, public key {key.hex()}" for name, key in study.identities.items()])
     learned = Bullets(tuple(_learned(study, agreement)))
-    yield Section("What is learned", (learned, *columns(study.bounds)))
+    yield Section("What is learned", (learned, *column_table(study.bounds)))
     yield _section("What leaves the site", _leaving(study, agreement))
     yield _section("What the release guarantees, against whom, and what not", [agreement.statement.plain_words()])
     yield _section("What it costs", _cost(agreement))
@@ -48,8 +48,9 @@ def duration(seconds: float) -> str:
 
 def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     parameters = agreement.parameters.items()
-    settings = (f"{name} {setting(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
-    yield f"One linear model that tells {some(study.bounds.classes, _SHOWN)} apart in column {study.bounds.label}."
+    settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
+    classes = join_first(study.bounds.classes, _SHOWN)
+    yield f"One linear model that tells {classes} apart in column {study.bounds.label}."
     yield f"Agreed: {', '.join(settings)}."
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."
@@ -72,12 +73,13 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
 
 def _cost(agreement: Agreement) -> Iterator[str]:
     try:
-        cost = price_of(agreement)
+        cost = charge_of_run(agreement)
     except InputError as error:
         yield f"No ledger takes it: {error}."
         return
     yield (
-        f"Each party's own ledger is charged epsilon {at_most(cost.epsilon)}, delta {at_most(cost.delta)} "
+        f"Each party's own ledger is charged epsilon {digits_rounded_up(cost.epsilon)}, "
+        f"delta {digits_rounded_up(cost.delta)} "
         f"(unit {cost.unit}, adjacency {cost.adjacency}), before anything leaves that cannot be called back."
     )
     yield "A study runs once: to run it again takes new approvals, and costs as much again."
@@ -86,7 +88,7 @@ def _cost(agreement: Agreement) -> Iterator[str]:
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     greetings, letters = duration(study.deadlines.greetings), duration(study.deadlines.letters)
     yield f"Until all have greeted: {greetings}. If somebody has not by then, the session ends, and nobody is charged."
-    missing = agreement.among.parties - agreement.among.remaining
+    missing = agreement.threat_model.parties - agreement.threat_model.remaining
     going = f"the others go on without it, as long as no more than {missing} of the parties are missing"
     rest = going if missing else "the session ends"
     yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."

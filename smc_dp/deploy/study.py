@@ -18,55 +18,47 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.core.documents import (
-    Document,
-    FaultCollector,
-    UnfitError,
-    canonical_text,
-    faults_in,
-    read_document,
-    readable,
-)
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.documents import Document, canonical_text, faults_in, read_document, readable
+from smc_dp.core.errors import Fault, FaultCollector, InputError, InputFault, UnfitError, shown
 from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
-from smc_dp.data.bounds import Bounds, bounds_of
+from smc_dp.data.bounds import Bounds, bounds_from_file
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.fields import Duration, PublicKeyText, RelayAddress, SiteName
 from smc_dp.run.agreement import (
-    PLAIN,
+    DEFAULT_SIMULATION,
     Agreement,
     SettledRun,
-    as_printed,
     check_auxiliary,
-    secure_form,
-    settings_wanted,
+    is_as_published,
+    required_settings,
+    secure_method,
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols.registry import FOLLOWS, setting_names, terms_of
-from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required
+from smc_dp.run.protocols.registry import DERIVED_SETTINGS, find_terms, setting_names
+from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required_field
 from smc_dp.run.transcript_header import refuse_beyond
 
 
 class StudyMethod(MethodSettings):
     """A method and all of its settings, called as in a release; numbers become the fractions that they are."""
 
-    name: OneLine = required(MethodSettings, "name")
+    name: OneLine = required_field(MethodSettings, "name")
 
 
 class StudyTarget(TargetSettings):
-    """What the release guarantees, or under calibration paper the printed figure."""
+    """Guarantee of the release, or under calibration paper the published figure."""
 
-    epsilon: PositiveRatio = required(TargetSettings, "epsilon")
-    noise: OneLine = required(TargetSettings, "noise")
-    calibration: OneLine = required(TargetSettings, "calibration")
+    epsilon: PositiveRatio = required_field(TargetSettings, "epsilon")
+    noise: OneLine = required_field(TargetSettings, "noise")
+    calibration: OneLine = required_field(TargetSettings, "calibration")
 
 
 class StudyProtocol(ProtocolSettings):
     """A protocol and all of its settings, called as in a release."""
 
-    name: OneLine = required(ProtocolSettings, "name")
+    name: OneLine = required_field(ProtocolSettings, "name")
 
 
 class PinnedParty(Document):
@@ -90,7 +82,7 @@ class Deadlines(Document):
 
 
 def _bounds(said: BoundsFile) -> BoundsFile:
-    if bounds_of(said).label is None:
+    if bounds_from_file(said).label is None:
         raise InputError("bounds.no_label")
     return said
 
@@ -112,7 +104,7 @@ class JointStudy(RunSettings):
 
     @classmethod
     def read(cls, path: Path) -> JointStudy:
-        """The study in a TOML file; an `UnfitError` lists every fault."""
+        """Read a study from a TOML file. An `UnfitError` lists every fault."""
         return read_document(cls, path, "study")
 
     @model_validator(mode="wrap")
@@ -132,49 +124,47 @@ class JointStudy(RunSettings):
 
     @cached_property
     def content(self) -> bytes:
-        """All that it says as one JSON text, which stands in the folder of a run; how its own file writes it does not
-        matter.
-        """
+        """Study as one canonical JSON text, which does not depend on how its file writes it."""
         return canonical_text({"format": "smc-dp study 1", **self.as_dict()})
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of that text, as hexadecimals."""
+        """SHA-256 of the content, in hexadecimal digits."""
         return hashlib.sha256(self.content).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, each in its one form."""
+        """Return plain values for JSON, each in its one form."""
         stated = {key: self._sections[key] for key in ("method", "protocol")}
         return {**self.model_dump(by_alias=True), **stated, "bounds": self.bounds.as_dict()}
 
     @property
     def parties(self) -> tuple[str, ...]:
-        """P_1 ... P_K."""
+        """Names P_1 ... P_K of the parties."""
         return tuple(party.name for party in self.parties_pinned)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everybody who takes part, in the order of the session."""
+        """Names of all participants, in the order of the session."""
         return (*self.parties, CURATOR_NAME)
 
     @cached_property
     def identities(self) -> Mapping[str, bytes]:
-        """Everybody's pinned identity, by name."""
+        """Pinned identities of all participants, by name."""
         found = {party.name: bytes.fromhex(party.key) for party in self.parties_pinned}
         return {**found, CURATOR_NAME: bytes.fromhex(self.curator.key)}
 
     @cached_property
     def bounds(self) -> Bounds:
-        """The public bounds of the columns."""
-        return bounds_of(self.bounds_stated)
+        """Public bounds of the columns."""
+        return bounds_from_file(self.bounds_stated)
 
     @property
     def remaining(self) -> int:
-        """The number of parties that are left if as many drop out as may."""
-        return self.stated.terms.among(len(self.parties)).remaining
+        """Number of parties that are left if as many drop out as may."""
+        return self.stated.terms.threat_model(len(self.parties)).remaining
 
     def agreement(self, auxiliary: AuxiliaryRows | None = None) -> Agreement:
-        """What a run agrees on; InputError for public rows that are not those of the study."""
+        """Return the agreement of a run. InputError for public rows that are not those of the study."""
         came = None if auxiliary is None else auxiliary.digest
         if came != self.auxiliary:
             wanted = "no public rows" if self.auxiliary is None else f"public rows of digest {self.auxiliary}"
@@ -188,7 +178,7 @@ class JointStudy(RunSettings):
         return self._agreement(None)
 
     def session(self, approvals: Mapping[str, Approval], auxiliary: AuxiliaryRows | None = None) -> Session:
-        """The session that these approvals make; InputError unless they are those of all, each signed by its own."""
+        """Return the session that these approvals make. InputError unless all participants have signed."""
         for name in self.names:
             if name not in approvals:
                 raise InputError("approvals.missing", name=name)
@@ -199,29 +189,32 @@ class JointStudy(RunSettings):
         return self._session(nonce([approvals[name] for name in self.names]), auxiliary)
 
     def unapproved_session(self, auxiliary: AuxiliaryRows | None = None) -> Session:
-        """The session before anybody has approved: it has no nonce, and everything else."""
+        """Return the session without the nonce that approvals make."""
         return self._session(bytes(SESSION_BYTES), auxiliary)
 
     def _session(self, made_of_all: bytes, auxiliary: AuxiliaryRows | None) -> Session:
         agreement = self.agreement(auxiliary)
-        program, agreed = PROTOCOLS[agreement.protocol].program, agreement.bound(PLAIN, self.content)
+        program, agreed = (
+            PROTOCOLS[agreement.protocol].program,
+            agreement.session_binding(DEFAULT_SIMULATION, self.content),
+        )
         return Session(program, agreement.program_parameters(agreed), self.identities, made_of_all)
 
     def _agreement(self, auxiliary: AuxiliaryRows | None) -> Agreement:
-        made = self.stated.agreed(self.parties, self.bounds, auxiliary)
+        made = self.stated.with_parties(self.parties, self.bounds, auxiliary)
         if found := list(self._faults_of_agreement(made)):
             raise UnfitError("study", found)
         return made
 
     @property
     def _sections(self) -> dict[str, dict[str, Any]]:
-        """The settings as they are stated, without those that are not."""
+        """Settings as the document has them, without missing ones."""
         return {section: self._said(section, {}) for section in SECTIONS}
 
     @cached_property
     def stated(self) -> SettledRun:
-        """What is agreed on but who takes part under which bounds."""
-        return SettledRun.in_sections(self._sections)
+        """Settings of the study, without participants and bounds."""
+        return SettledRun.from_sections(self._sections)
 
     def _faults(self, parts: Mapping[str, Any]) -> Iterator[Fault]:
         """Yield what shows where several fields are read together, of those that could be read; see `readable`."""
@@ -236,7 +229,7 @@ class JointStudy(RunSettings):
         if section not in self.__dict__:
             return dict(parts.get(section, {}))
         own = getattr(self, section)
-        return own.said() if section == "target" else {"name": own.name, **own.said()}
+        return own.given() if section == "target" else {"name": own.name, **own.given()}
 
     def _faults_of_names(self, parties: list[dict[str, str]]) -> Iterator[Fault]:
         found, names = FaultCollector(), [party["name"] for party in parties if party.get("name")]
@@ -254,12 +247,12 @@ class JointStudy(RunSettings):
     def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:
         name, by, found = sections["method"].pop("name"), sections["protocol"].pop("name"), FaultCollector()
         with found.step():
-            kind, terms = secure_form(name, by), terms_of(by)
-        if found.faults or as_printed(by):
+            kind, terms = secure_method(name, by), find_terms(by)
+        if found.faults or is_as_published(by):
             yield from found.faults or [InputFault("study.protocol_as_printed", {"protocol": by})]
             return
         needed = {setting: setting not in terms.unsaid for setting in setting_names(terms)}
-        known = {"method": settings_wanted(kind), "protocol": dict.fromkeys(FOLLOWS, False) | needed}
+        known = {"method": required_settings(kind), "protocol": dict.fromkeys(DERIVED_SETTINGS, False) | needed}
         complete = [section for section in sections if section in self.__dict__]
         for section, wanted in known.items():
             said, listed = sections[section], ", ".join(wanted) or "no settings"
@@ -270,7 +263,7 @@ class JointStudy(RunSettings):
             if missing and section in complete:
                 complete.remove(section)
         read = {section: {key: v for key, v in said.items() if v is not None} for section, said in sections.items()}
-        settled = SettledRun.read(name, by, read, complete, found)
+        settled = SettledRun.read_sections(name, by, read, complete, found)
         if settled is not None:
             self._look_together(settled, found)
         yield from found.faults
@@ -287,26 +280,26 @@ class JointStudy(RunSettings):
             return
         if self.insecure_test_keys and not settled.marks:
             found.faults.append(InputFault("study.no_test_keys"))
-        if self.protocol.said().get("left_out"):
+        if self.protocol.given().get("left_out"):
             found.faults.append(InputFault("study.party_left_out"))
         if self.auxiliary is None and {"parties_pinned", "bounds_stated"} <= has:
             with found.step():
                 self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
 
     def _faults_of_agreement(self, agreement: Agreement) -> Iterator[Fault]:
-        """What shows only where everything is known, the public rows too."""
+        """Yield the faults that show only where the public rows are known too."""
         try:
             participants, program = agreement.participants, PROTOCOLS[agreement.protocol]
             refuse_beyond("protocol", agreement.program_parameters("").as_dict(), program.limits)
         except (InputError, LocalError) as error:
             yield from error.faults
             return
-        if agreement.among.in_a_circle and not agreement.parameters.get("semi_honest"):
-            yield InputFault("study.semi_honest_only", {"parties": agreement.among.parties})
+        if agreement.threat_model.has_sparse_graph and not agreement.parameters.get("semi_honest"):
+            yield InputFault("study.semi_honest_only", {"parties": agreement.threat_model.parties})
         if CURATOR_NAME not in participants:
             yield InputFault("study.without_curator", {"protocol": self.protocol.name})
         for name, wanted in agreement.parameters.items():
-            stated = self.protocol.said().get(name, wanted)
+            stated = self.protocol.given().get(name, wanted)
             if stated != wanted or type(stated) is not type(wanted):
                 yield InputFault("study.other_value", {"name": name, "wanted": shown(wanted), "got": shown(stated)})
         if self.target.delta is not None and "delta" not in agreement.parameters:

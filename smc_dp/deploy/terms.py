@@ -1,4 +1,4 @@
-"""A site's own terms: what it takes part in at all. They stay at home, and nobody pushes them there.
+"""Terms of a site: what it takes part in. They never leave the site, and nobody can push them there.
 
 A study beyond them is refused by the site itself, whatever anybody else has approved.
 """
@@ -16,13 +16,13 @@ from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
 from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.file_form import FileForm, FileSection
+from smc_dp.data.file_format import FileFormat, FileSection
 from smc_dp.deploy.study import JointStudy
-from smc_dp.privacy.ledger.numbers import at_most
+from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.privacy.statement import Adjacency, round_up
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.budget_charge import price_of
+from smc_dp.run.budget_charge import charge_of_run
 
 
 def _not_negative(value: int) -> int:
@@ -35,7 +35,7 @@ Count = Annotated[int, AfterValidator(_not_negative)]
 
 
 class SiteLimits(Document):
-    """The most, or the least, that the site agrees to; of what has a list, whatever stands in it, and without one any.
+    """Limits of a site. A list allows what it holds; a missing list allows anything.
 
     An epsilon means less where neighbours differ by less: `adjacency` says of which kind the site's figures are.
     """
@@ -51,13 +51,13 @@ class SiteLimits(Document):
 
 
 class RelaySection(Document):
-    """How the site gets in at the relay."""
+    """Credentials of the site at the relay."""
 
     credentials: str | None = None
 
 
 class OwnTerms(Document):
-    """The site's data, how they are written, and its limits. Paths are relative to the file's own folder."""
+    """Terms of a site: its data, their file format, and its limits. Paths are relative to the file's folder."""
 
     data: str | None = None
     file: FileSection | None = None
@@ -67,24 +67,24 @@ class OwnTerms(Document):
 
     @classmethod
     def read(cls, path: Path) -> OwnTerms:
-        """The terms in a TOML file; an `UnfitError` lists every fault."""
+        """Read terms from a TOML file. An `UnfitError` lists every fault."""
         found = read_document(cls, path, "terms")
         found._folder = path.parent
         return found
 
     @property
     def data_path(self) -> Path | None:
-        """Where the rows are, if the terms say so."""
+        """Path of the rows, if the terms name one."""
         return None if self.data is None else self._folder / self.data
 
     @property
-    def form(self) -> FileForm | None:
-        """How the rows are written, if the terms say so."""
+    def form(self) -> FileFormat | None:
+        """Format of the rows' file, if the terms have one."""
         return None if self.file is None else self.file.form
 
     @property
     def credentials_path(self) -> Path | None:
-        """The folder of what the relay wants to see, if the terms name one."""
+        """Folder of the site's credentials, if the terms name one."""
         return None if self.relay.credentials is None else self._folder / self.relay.credentials
 
     def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[Fault]:
@@ -98,18 +98,18 @@ class OwnTerms(Document):
     def _faults(self, study: JointStudy, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
         limits, statement = self.limits, agreement.statement
         try:
-            found = price_of(agreement)
+            found = charge_of_run(agreement)
         except InputError:
             yield "terms.no_guarantee", {"most": limits.max_epsilon}
         else:
             if found.epsilon > Fraction(limits.max_epsilon):
-                yield "terms.max_epsilon", {"most": limits.max_epsilon, "got": at_most(found.epsilon)}
+                yield "terms.max_epsilon", {"most": limits.max_epsilon, "got": digits_rounded_up(found.epsilon)}
             if found.delta > round_up(Fraction(limits.max_delta)):  # a statement's delta is a float, rounded up
-                yield "terms.max_delta", {"most": limits.max_delta, "got": at_most(found.delta)}
+                yield "terms.max_delta", {"most": limits.max_delta, "got": digits_rounded_up(found.delta)}
         if limits.adjacency is not None and statement.adjacency not in limits.adjacency:
             yield "terms.adjacency", {"wanted": " or ".join(limits.adjacency) or "none", "got": statement.adjacency}
         yield from self._faults_of_company(agreement)
-        for column in [] if limits.columns is None else columns(study.bounds):
+        for column in [] if limits.columns is None else columns_read(study.bounds):
             if column not in (limits.columns or ()):
                 yield "terms.columns", {"column": column}
         if limits.purposes is not None and study.purpose not in limits.purposes:
@@ -118,7 +118,7 @@ class OwnTerms(Document):
             yield "terms.insecure", {"marks": agreement.marks}
 
     def _faults_of_company(self, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
-        limits, among = self.limits, agreement.among
+        limits, among = self.limits, agreement.threat_model
         if among.remaining < limits.min_parties:
             yield "terms.min_parties", {"wanted": limits.min_parties, "got": among.remaining}
         if among.colluders < limits.min_colluders:
@@ -127,6 +127,6 @@ class OwnTerms(Document):
             yield "terms.min_colluders", {"wanted": limits.min_colluders, "protocol": agreement.protocol, "held": held}
 
 
-def columns(bounds: Bounds) -> list[str]:
-    """All columns of a site's table that a study reads, that of the classes too."""
+def columns_read(bounds: Bounds) -> list[str]:
+    """Return all columns of a site's table that a study reads, with that of the classes."""
     return [*([] if bounds.label is None else [bounds.label]), *(column.name for column in bounds.columns)]

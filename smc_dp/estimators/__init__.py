@@ -13,9 +13,9 @@ step that was fitted on public rows and frozen are fine. A radius is long enough
 one in which every column has its largest possible value; after standardising with public constants the root of the
 number of columns is about what most rows are long. Sparse rows are accepted, and made dense in blocks.
 
-In `SecureSumClassifier`, and with `trust="secure"` in three other families, nobody is trusted: the parts are those that
-parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. It is
-computed in one place all the same: a fit is no run of the protocol, and `privacy_` says so.
+In `SecureSumClassifier`, and with `trust="secure"` in three other families, nobody is trusted: contributions are those
+that parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. A
+fit computes it in one place all the same: it is no run of the protocol, and `privacy_` says so.
 
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
 repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.

@@ -1,13 +1,12 @@
-"""Averages of the parties' models (Pathak, Rane and Raj 2010), and what they are compared with."""
+"""Averages of the parties' models (Pathak, Rane and Raj 2010), and the baselines beside them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.checked import number
-from smc_dp.estimators.documented import documented
+from smc_dp.estimators.docstrings import documented
 
 
 @documented
@@ -20,19 +19,17 @@ class AveragingClassifier(FederatedClassifier):
 
     Parameters
     ----------
-    method : {"wsum", "prr_mean", "local", "central", "central_obj"}, default="wsum"
-        What is released: `wsum`, the mean of the parties' models weighted by their sizes, for two classes or more;
-        for two classes `prr_mean`, the plain mean (Pathak, Rane and Raj 2010); `local`, the mean of models that each
-        party made noisy by itself; `central`, one model of all rows, and `central_obj` one by objective perturbation.
-        May be given by its place.
+    method
+        `wsum` is the mean of the parties' models weighted by their sizes, for two classes or more; for two classes
+        `prr_mean` is the plain mean (Pathak, Rane and Raj 2010), `local` the mean of models that each party made noisy
+        by itself, `central` one model of all rows, and `central_obj` one by objective perturbation.
     calibration
         `prr_mean` and `central` have a printed scale.
     trust
         `wsum` has that.
-    lam : float or None, default=0.01
-        The weight of the regulariser `lam |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. A larger
-        one needs less noise, so the default is ten times that of the methods. None leaves it to the method, and
-        `central_obj` has a public rule for it.
+    lam
+        A larger one needs less noise, so the default is ten times that of the methods. `central_obj` has a public rule
+        for None.
     classes
         There are two, or with `wsum` two and more.
 
@@ -63,6 +60,3 @@ class AveragingClassifier(FederatedClassifier):
 
     method: str = field(default="wsum", kw_only=False)
     lam: float | None = 1e-2
-
-    def _settings(self) -> dict[str, Any]:
-        return {"lam": None if self.lam is None else number("lam", self.lam)}

@@ -1,9 +1,9 @@
-"""What all estimators share: from scikit-learn's arrays to a federation, a method's release, and predictions."""
+"""Base class of the estimators: from scikit-learn's arrays to a federation, a method's release, and predictions."""
 
 # Annotations are not deferred here: families in other files inherit the fields, and would not find the types' names.
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
@@ -15,32 +15,41 @@ import scipy.special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, check_one_of, clipped_too_often, shown, warn_clipped
 from smc_dp.data.federation import Federation
-from smc_dp.estimators.charged import Charge, charged
-from smc_dp.estimators.checked import LabelArray, exact_number, number, whole_number
-from smc_dp.estimators.documented import documented
-from smc_dp.estimators.rows import Ball, Parts, blocks, entered, federation, joined, known_classes
+from smc_dp.estimators.docstrings import documented
+from smc_dp.estimators.ledger_charge import FitCharge, charge_fit
+from smc_dp.estimators.rows import (
+    Ball,
+    RowAssignment,
+    clip_into_ball,
+    dense_blocks,
+    join_parties,
+    make_federation,
+    sorted_classes,
+)
+from smc_dp.estimators.validation import LabelArray, check_exact_number, check_number, check_whole_number
 from smc_dp.methods.collaborative.rounds import BiasedModel
-from smc_dp.methods.method import Method, Trust, check_target, laws
+from smc_dp.methods.method import Method, Trust, check_target, noise_names
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, check_secure, usual_noise
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.simulated_sum import SimulatedSum, default_secure_noise, has_secure_sum, require_secure_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-CLASSES_READ = (
+CLASSES_FROM_LABELS = (
     "Which classes there are was read off the labels and is not protected: name them beforehand with the parameter "
     "classes."
 )
-DEALT = "The parties are a simulation: the rows of one table, dealt by a public seed."
-ONE_FIT = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
-REFUSED = "That a fit is refused because of private rows is not covered."
+SIMULATED_PARTIES = "The parties are a simulation: the rows of one table, dealt by a public seed."
+SINGLE_RELEASE = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
+REFUSAL = "That a fit is refused because of private rows is not covered."
 NO_RANDOM_STATE = InputFault("random_state.not_a_parameter")
 
 PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
@@ -51,11 +60,11 @@ class Scored(Protocol):
     """A released model that scores rows of the unit ball; the class with the largest score, the first of equals."""
 
     def scores(self, X: Array) -> Array:
-        """One score for each row and class: (n, C)."""
+        """Return one score for each row and class: (n, C)."""
         ...
 
     def predict(self, X: Array) -> npt.NDArray[np.int64]:
-        """Class numbers: (n,)."""
+        """Return class numbers: (n,)."""
         ...
 
 
@@ -63,10 +72,9 @@ class Scored(Protocol):
 class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Methods of `smc_dp.methods` behind scikit-learn's interface; each subclass is one family of them.
 
-    A subclass names its `methods`, says whether they are `binary`, but for one that says itself that it is not, and
-    turns its parameters into a method's settings.
-    The fields are the parameters: those here belong to every family, and only `method` may be given by its place. They
-    are looked at in `fit` and not before, as scikit-learn wants it.
+    A subclass names its `methods`, and says whether they are `binary`, but for one that says itself that it is not. The
+    fields are the parameters: those here belong to every family, those of a subclass are settings of its methods, and
+    only `method` may be given by its place. They are checked in `fit` and not before, as scikit-learn wants it.
     """
 
     methods: ClassVar[tuple[str, ...]]
@@ -88,9 +96,9 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     insecure_seed: int | None = None
     ledger: str | PathLike[str] | None = None
 
+    @override
     def __new__(cls, *args: object, **given: object) -> Self:
-        """An estimator; the parameters are those of `__init__`. TypeError for random_state, by habit."""
-        if "random_state" in given:
+        if "random_state" in given:  # by habit
             raise TypeError(str(NO_RANDOM_STATE))
         made: Self = super().__new__(cls)
         return made
@@ -135,7 +143,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     @documented
     def fit_parties(self, parties: Iterable[PartyRows] | Mapping[Any, PartyRows], **public: Any) -> Self:
-        """As `fit`, from each party's own rows.
+        """Fit to each party's own rows.
 
         Parameters
         ----------
@@ -145,12 +153,12 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             Public rows, passed on to `fit` by name where the family has any.
 
         """
-        X, y, whose = joined(parties)
+        X, y, whose = join_parties(parties)
         fitted: Self = self.fit(X, y, parties=whose, **public)
         return fitted
 
     def predict(self, X: npt.ArrayLike) -> LabelArray:
-        """The likeliest class of each row, which is clipped as in training.
+        """Return the likeliest class of each row, which is clipped as in training.
 
         Parameters
         ----------
@@ -168,7 +176,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return found
 
     def predict_proba(self, X: npt.ArrayLike) -> Array:
-        """The softmax of the scores: what a model with noise says, and no calibrated chance.
+        """Return the softmax of the scores: numbers of a model with noise, and no calibrated probabilities.
 
         Parameters
         ----------
@@ -185,7 +193,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return probabilities
 
     def decision_function(self, X: npt.ArrayLike) -> Array:
-        """The scores, of which the largest is the class that is predicted.
+        """Return the scores, of which the largest is the class that is predicted.
 
         Parameters
         ----------
@@ -208,9 +216,10 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     @property
     def intercept_(self) -> Array:
-        """The constants beside `coef_`: (C,), or (1,) for two classes."""
+        """Constants beside `coef_`: (C,), or (1,) for two classes."""
         return self._in_columns("intercept_")[1]
 
+    @override
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         noisy = self.epsilon != math.inf
@@ -223,13 +232,20 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    @abstractmethod
     def _settings(self) -> dict[str, Any]:
-        """The method's fields; None leaves one to the method, which may not have it."""
+        """Return the method's fields, which are the family's own parameters, checked by their types.
+
+        None leaves a field to the method, which may not have it.
+        """
+        checks, found = {"float": check_number, "int": check_whole_number}, dict[str, Any]()
+        for own in fields(self)[len(fields(FederatedClassifier)) :]:
+            value, kind = getattr(self, own.name), str(own.type).partition(" ")[0]
+            found[own.name] = value if value is None or kind not in checks else checks[kind](own.name, value)
+        return found
 
     def _method(self, **settings: Any) -> Method:
         check_one_of("method", self.method, self.methods)
-        kind: Any = find(self.method)
+        kind: Any = find_method(self.method)
         known, given = {setting.name for setting in fields(kind)}, {}
         for name, value in (self._settings() | settings).items():
             if value is not None and name not in known:
@@ -243,32 +259,34 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return method
 
     def _target(self, method: Method) -> Target:
-        delta = exact_number("delta", self.delta)
+        delta = check_exact_number("delta", self.delta)
         if delta is None:
             raise InputError("delta.infinite")
         noise = self._own_noise(method) if self.noise is None else self.noise
-        return Target(exact_number("epsilon", self.epsilon), self.calibration, noise, delta)
+        return Target(check_exact_number("epsilon", self.epsilon), self.calibration, noise, delta)
 
     def _check(self, method: Method) -> None:
-        """Raises InputError for a target or a trust that the theory of this method does not give."""
+        """Raise InputError for a target or a trust that the theory of this method does not give."""
         check_one_of("trust", self.trust, get_args(Trust))
         if self.trust == "secure":
-            check_secure(method, self._target(method))
+            require_secure_sum(method, self._target(method))
         else:
             check_target(self._target(method), method)
 
     def _own_noise(self, method: Method) -> NoiseName:
-        if self.trust == "secure" and by_secure_sum(method):
-            return usual_noise(method)
-        return next(iter(laws(method, self.calibration)), "knorm")  # a calibration that it has not is refused later
+        if self.trust == "secure" and has_secure_sum(method):
+            return default_secure_noise(method)
+        return next(
+            iter(noise_names(method, self.calibration)), "knorm"
+        )  # a calibration that it has not is refused later
 
     def _stream(self) -> Stream:
         if self.insecure_seed is None:
             return Stream.from_system()
-        return Stream.insecure_from_seed(whole_number("insecure_seed", self.insecure_seed))
+        return Stream.insecure_from_seed(check_whole_number("insecure_seed", self.insecure_seed))
 
     def _federation(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None) -> Federation:
-        """Checks everything that can be checked before training; sets what describes the input.
+        """Check everything that can be checked before training, and set the attributes that describe the input.
 
         A fit that fails leaves an estimator that is not fitted, instead of an old model with new classes.
         """
@@ -279,10 +297,10 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         check_classification_targets(labels)
         self._check(self._method())
         self.classes_: LabelArray = self._classes(labels)
-        self.ball_ = Ball(number("radius", self.radius), number("bias", self.bias))
+        self.ball_ = Ball(check_number("radius", self.radius), check_number("bias", self.bias))
         parts = self._parts(rows.shape[0], parties)
-        inside, clipped = entered(rows, self.ball_, parts)
-        data = federation(inside, labels, self.classes_, parts)
+        inside, clipped = clip_into_ball(rows, self.ball_, parts)
+        data = make_federation(inside, labels, self.classes_, parts)
         if clipped_too_often(clipped, rows.shape[0]):
             self._warn_clipped(clipped, rows.shape)
         return data
@@ -295,18 +313,18 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         )
         warn_clipped(fault.within(type(self).__name__), stacklevel=4)
 
-    def _parts(self, n: int, parties: npt.ArrayLike | None) -> Parts:
+    def _parts(self, n: int, parties: npt.ArrayLike | None) -> RowAssignment:
         if parties is None:
-            return Parts.dealt(n, whole_number("n_parties", self.n_parties))
-        return Parts.labelled(n, parties)
+            return RowAssignment.even(n, check_whole_number("n_parties", self.n_parties))
+        return RowAssignment.by_label(n, parties)
 
     @property
     def _for_two(self) -> bool:
-        """Whether the method is for two classes only; one that is none of the family is refused elsewhere."""
-        return self.binary and (self.method not in self.methods or getattr(find(self.method), "binary", True))
+        """Property of a method for two classes only; one that is none of the family is refused elsewhere."""
+        return self.binary and (self.method not in self.methods or getattr(find_method(self.method), "binary", True))
 
     def _classes(self, y: LabelArray) -> LabelArray:
-        classes = known_classes(y if self.classes is None else self.classes, once=self.classes is not None)
+        classes = sorted_classes(y if self.classes is None else self.classes, once=self.classes is not None)
         if self._for_two and len(classes) > 2:
             raise InputError("classes.only_two_supported", method=self.method, got=len(classes))
         return classes
@@ -319,20 +337,21 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if rng.insecure:
             raise InputError("ledger.insecure_seed")
         stated = home.statement(home.form(target)) if home else method.statement(data.public, target)
-        with charged(self.ledger, data, self.method, stated, target) as charge:
+        with charge_fit(self.ledger, data, self.method, stated, target) as charge:
             return self._released((home or method.train(data)).release(target, rng), dealt, charge)
 
-    def _at_home(self, method: Method, data: Federation) -> AtHome | None:
-        """What the parties have at home where nobody is trusted; None where somebody is."""
+    def _at_home(self, method: Method, data: Federation) -> SimulatedSum | None:
+        """Return the parties' local models where nobody is trusted; None where somebody is."""
         if self.trust == "aggregator":
             return None
-        t, D = whole_number("colluders", self.colluders), whole_number("dropouts", self.dropouts)
-        return AtHome.of(method, data, Among(len(data.parties), t, D), LARGEST_N)
+        t, D = check_whole_number("colluders", self.colluders), check_whole_number("dropouts", self.dropouts)
+        return SimulatedSum.of(method, data, ThreatModel(len(data.parties), t, D), LARGEST_N)
 
-    def _released(self, release: Release, dealt: bool, charge: Charge | None = None) -> Self:
+    def _released(self, release: Release, dealt: bool, charge: FitCharge | None = None) -> Self:
         if not isinstance(release.model, Scored):
             raise TypeError(f"{self.method} releases no model that scores rows")
-        more = [(CLASSES_READ, self.classes is None), (DEALT, dealt), (ONE_FIT, charge is None), (REFUSED, True)]
+        more = [(CLASSES_FROM_LABELS, self.classes is None), (SIMULATED_PARTIES, dealt)]
+        more += [(SINGLE_RELEASE, charge is None), (REFUSAL, True)]
         caveats = (*release.privacy.caveats, *(caveat for caveat, holds in more if holds))
         privacy = replace(release.privacy, caveats=caveats)
         self.privacy_: PrivacyStatement = charge.released(release.model, privacy) if charge else privacy
@@ -340,18 +359,18 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         return self
 
     def _scores(self, X: npt.ArrayLike) -> Array:
-        """(n, C)."""
+        """Return scores: (n, C)."""
         scores: Array = np.concatenate([self.model_.scores(rows) for rows in self._rows(X)])
         return scores
 
     def _rows(self, X: npt.ArrayLike) -> Iterator[Array]:
-        """The rows in the ball, block by block."""
+        """Return the rows in the ball, block by block."""
         check_is_fitted(self)
         given = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
-        return (self.ball_.rows(block) for _, block in blocks(given))
+        return (self.ball_.rows(block) for _, block in dense_blocks(given))
 
     def _in_columns(self, name: str) -> tuple[Array, Array]:
-        """`coef_` and `intercept_`; AttributeError before a fit, and where the model has neither."""
+        """Return `coef_` and `intercept_`; AttributeError before a fit, and where the model has neither."""
         check_is_fitted(self)
         if isinstance(self.model_, LinearModel):
             weights, constants = self.ball_.in_columns(self.model_.W)

@@ -1,4 +1,4 @@
-"""Which of scikit-learn's own checks a private estimator cannot pass, and why."""
+"""scikit-learn's own checks that a private estimator cannot pass, and why."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ _TWICE = "fits twice and wants the same predictions, but every fit draws fresh n
 
 
 def expected_failed_checks(estimator: FederatedClassifier) -> dict[str, str]:
-    """Names and reasons, as `check_estimator` and `parametrize_with_checks` take them; none at epsilon = inf.
+    """Return names and reasons, as `check_estimator` and `parametrize_with_checks` take them; none at epsilon = inf.
 
     Each may pass by luck. With an insecure_seed the noise is the same in every fit, and nothing is expected to fail.
-    That accuracy is not checked and that predictions are not compared across pipelines, scikit-learn learns from the
-    estimator's tags (poor_score, non_deterministic). The checks fit rows that are longer than the default radius, and
-    so hear a RowsClippedWarning.
+    The estimator's tags (poor_score, non_deterministic) tell scikit-learn not to check accuracy, nor to compare
+    predictions across pipelines. Rows of the checks are longer than the default radius, so a RowsClippedWarning comes.
 
     Parameters
     ----------

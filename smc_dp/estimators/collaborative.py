@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.checked import number, whole_number
-from smc_dp.estimators.documented import documented
+from smc_dp.estimators.docstrings import documented
 
 
 @documented
@@ -19,21 +18,20 @@ class CollaborativeClassifier(FederatedClassifier):
 
     Parameters
     ----------
-    method : {"ofpa", "ofaa", "param_laplace"}, default="ofpa"
-        What is perturbed: in `ofpa` every party's objective; in `ofaa` a polynomial in place of the objective; in
-        `param_laplace` every party's model. May be given by its place.
+    method
+        The noise perturbs in `ofpa` every party's objective, in `ofaa` a polynomial in place of the objective, and in
+        `param_laplace` every party's model.
     calibration
         `ofpa` and `ofaa` have a printed scale, with noise `laplace`; `ofpa` is then not private.
     noise
         The proven `ofpa` has `knorm` only, the proven `ofaa` all, `param_laplace` and the printed forms `laplace`.
     trust
         `ofaa` has that, and `ofpa` with one round.
-    rounds : int or None, default=None
+    rounds
         How often the server averages, from 1 to 10,000 rounds; a round costs its share of epsilon in `ofpa`, and
         nothing in the proven `ofaa`. None leaves it to the method, and `param_laplace` has none.
-    lam : float or None, default=None
-        The weight of the regulariser `lam |theta|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6. None
-        leaves it to the method, and `ofaa` has none.
+    lam
+        `ofaa` has none.
     classes
         There are two.
 
@@ -65,9 +63,3 @@ class CollaborativeClassifier(FederatedClassifier):
     rounds: int | None = None
     lam: float | None = None
     bias: float = field(default=0.0, init=False)  # no parameter: the methods add a coordinate of their own
-
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "rounds": None if self.rounds is None else whole_number("rounds", self.rounds),
-            "lam": None if self.lam is None else number("lam", self.lam),
-        }

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from smc_dp.core.arrays import Array
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.checked import number, public_rows
-from smc_dp.estimators.documented import documented
+from smc_dp.estimators.docstrings import documented
+from smc_dp.estimators.validation import check_public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
 from smc_dp.methods.hamm2016.votes import ONE_ROW, PUBLIC_ROWS
 
-MADE_UP = (
+GENERATED_AUXILIARY = (
     "The auxiliary rows are 1000 points of the ball, drawn by a public seed, because none were given: they are "
     "nobody's rows."
 )
@@ -39,24 +40,22 @@ class EnsembleClassifier(FederatedClassifier):
 
     Parameters
     ----------
-    method : {"soft_ss", "soft", "soft_aux", "vote", "avg", "avg_clip"}, default="soft_ss"
-        What is made of the parties' classifiers: in `soft_ss`, `soft`, `vote` and `soft_aux` they label public
-        auxiliary rows and one model is trained on the labels; `avg` and `avg_clip` average linear models. May be given
-        by its place.
+    method
+        In `soft_ss`, `soft`, `vote` and `soft_aux` the parties' classifiers label public auxiliary rows, and one model
+        is trained on the labels.
+        `avg` and `avg_clip` average linear models.
     calibration
         `vote`, `soft`, `soft_aux` and `avg` have a printed scale.
     noise
         `soft_ss` has no `laplace`.
     trust
         `soft_ss` and `avg_clip` have that.
-    lam : float, default=0.0001
-        The weight of the regulariser `(lam/2) |w|^2` beside the mean log-loss, a pure number from 2^-29 to 1e6.
-    lam_global : float or None, default=None
-        The same for the common model of `soft_ss`, which alone has it; None leaves it to the method.
-    clip : float or None, default=None
+    lam_global
+        Like `lam`, for the common model of `soft_ss`, which alone has it; None leaves it to the method.
+    clip
         The length to which `avg_clip`, which alone has it, clips the parties' models, from 2^-20 to 1e6 in the units of
         weights for rows of the unit ball; None leaves it to the method.
-    learner : classifier, callable, sequence of these or None, default=None
+    learner : classifier, callable, sequence of these or None
         What a party trains: a scikit-learn classifier, a callable (X, y) -> predict, or one of them for each party;
         None is logistic regression. It is given rows of the unit ball and class numbers 0, ..., C-1, places in
         `classes_`, and must predict such numbers. `avg` and `avg_clip` have logistic regression only.
@@ -92,6 +91,7 @@ class EnsembleClassifier(FederatedClassifier):
     clip: float | None = None
     learner: Learner = None
 
+    @override
     @documented
     def fit(  # noqa: D417  filled in
         self,
@@ -117,22 +117,17 @@ class EnsembleClassifier(FederatedClassifier):
         self._release(replace(data, unlabelled=public), parties is None)
         if auxiliary is None:
             of_others = (caveat for caveat in self.privacy_.caveats if caveat not in (PUBLIC_ROWS, *ONE_ROW))
-            self.privacy_ = replace(self.privacy_, caveats=(MADE_UP, *of_others))
+            self.privacy_ = replace(self.privacy_, caveats=(GENERATED_AUXILIARY, *of_others))
         return self
-
-    def _settings(self) -> dict[str, Any]:
-        optional = {"lam_global": self.lam_global, "clip": self.clip}
-        numbers = {name: None if value is None else number(name, value) for name, value in optional.items()}
-        return {"lam": number("lam", self.lam), "learner": self.learner, **numbers}
 
     def _auxiliary(self, given: npt.ArrayLike | None) -> Array:
         if given is None:
             return self.ball_.radius * points_of_the_ball(self.n_features_in_)
-        return public_rows("auxiliary", given, self.n_features_in_)
+        return check_public_rows("auxiliary", given, self.n_features_in_)
 
 
 def points_of_the_ball(d: int) -> Array:
-    """1000 points, uniform in the unit ball of R^d, always the same: (1000, d)."""
+    """Return 1000 points, uniform in the unit ball of R^d, always the same: (1000, d)."""
     generator = np.random.default_rng(_POINTS_SEED)
     directions = generator.standard_normal((_POINTS, d))
     lengths = generator.random((_POINTS, 1)) ** (1 / d)

@@ -6,17 +6,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
+from typing_extensions import override
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.checked import few, labels_of, number, public_rows
-from smc_dp.estimators.documented import documented
-from smc_dp.estimators.rows import class_numbers
+from smc_dp.estimators.docstrings import documented
+from smc_dp.estimators.rows import number_labels
+from smc_dp.estimators.validation import check_labels, check_public_rows, list_first
 from smc_dp.methods.feature_method import LossName
 from smc_dp.methods.method import Trust
 
-LAST_ONE = (
+LAST_PARTY_AGGREGATES = (
     "No public rows and no aggregator were named: the last party that rows were dealt to is the aggregator, and no "
     "site."
 )
@@ -31,18 +32,16 @@ class FeatureMethodClassifier(FederatedClassifier):
 
     Parameters
     ----------
-    method : {"feat_agg", "avg_agg"}, default="feat_agg"
-        What is made of the parties' classifiers: in `feat_agg` an aggregator learns from labelled rows of its own how
-        to combine them; `avg_agg` is their mean. May be given by its place.
+    method
+        In `feat_agg` an aggregator learns from labelled rows of its own how to combine the parties' classifiers;
+        `avg_agg` is their mean.
     calibration
         Both methods have a printed scale.
-    noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None, default=None
-        The law of the noise: both methods have `knorm` only, which gives pure epsilon.
-    lam : float, default=0.01
-        The weight of the regulariser `lam |f|^2` beside the mean loss, a pure number from 2^-29 to 1e6.
-    loss : {"huber", "logistic"}, default="huber"
-        What a party's classifier minimises: the Huber loss or the log-loss of the margins.
-    aggregator : object, default=None
+    noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None
+        Distribution of the noise: both methods have `knorm` only, which gives pure epsilon.
+    loss : {"huber", "logistic"}
+        The loss of a party's classifier: the Huber loss or the log-loss of the margins.
+    aggregator
         The label of the party whose rows `feat_agg` learns the combination from, and protects like the others, where
         `fit` gets no public rows; None is the last one, if the parties are dealt.
     classes
@@ -82,6 +81,7 @@ class FeatureMethodClassifier(FederatedClassifier):
     colluders: int = field(default=1, init=False)
     dropouts: int = field(default=0, init=False)
 
+    @override
     @documented
     def fit(  # noqa: D417  filled in
         self,
@@ -111,15 +111,16 @@ class FeatureMethodClassifier(FederatedClassifier):
         if public_X is None or public_y is None:
             self._release(self._with_aggregator(data, dealt), dealt, private_labelled=True)
             if self.aggregator is None:
-                self.privacy_ = replace(self.privacy_, caveats=(LAST_ONE, *self.privacy_.caveats))
+                self.privacy_ = replace(self.privacy_, caveats=(LAST_PARTY_AGGREGATES, *self.privacy_.caveats))
             return self
         return self._release(replace(data, labelled=self._public(public_X, public_y)), dealt)
 
+    @override
     def _settings(self) -> dict[str, Any]:
-        return {"lam": number("lam", self.lam), "loss": self.loss}
+        return {name: value for name, value in super()._settings().items() if name != "aggregator"}
 
     def _check_roles(self, public_X: object, public_y: object) -> None:
-        """Raises InputError for half of the public rows, and for an aggregator without a task."""
+        """Raise InputError for half of the public rows, and for an aggregator without a task."""
         for name, one, other in (("public_X", public_X, public_y), ("public_y", public_y, public_X)):
             if one is None and other is not None:
                 raise InputError("public_rows.only_half", name=name)
@@ -129,19 +130,19 @@ class FeatureMethodClassifier(FederatedClassifier):
             raise InputError("aggregator.beside_public_rows", got=shown(self.aggregator))
 
     def _public(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
-        rows = public_rows("public_X", X, self.n_features_in_)
-        labels = labels_of("public_y", y, len(rows), f"the {len(rows)} rows of public_X")
-        return Rows(self.ball_.rows(rows), class_numbers(labels, self.classes_, lambda i: f"public_y: row {i + 1}"))
+        rows = check_public_rows("public_X", X, self.n_features_in_)
+        labels = check_labels("public_y", y, len(rows), f"the {len(rows)} rows of public_X")
+        return Rows(self.ball_.rows(rows), number_labels(labels, self.classes_, lambda i: f"public_y: row {i + 1}"))
 
     def _with_aggregator(self, data: Federation, dealt: bool) -> Federation:
-        """One party's rows as the labelled ones, the others as sites."""
+        """Return a federation in which one party's rows are the labelled ones, and the others are sites."""
         if len(data.parties) < 2:
             raise InputError("parties.no_site_beside_aggregator")
         name = data.names[-1] if dealt and self.aggregator is None else str(self.aggregator)
         if self.aggregator is None and not dealt:
             raise InputError("aggregator.missing")
         if name not in data.names:
-            raise InputError("aggregator.unknown_party", parties=few(data.names), got=shown(self.aggregator))
+            raise InputError("aggregator.unknown_party", parties=list_first(data.names), got=shown(self.aggregator))
         k = data.names.index(name)
         sites, names = (data.parties[:k] + data.parties[k + 1 :], data.names[:k] + data.names[k + 1 :])
         return Federation(sites, data.classes, labelled=data.parties[k], names=names)

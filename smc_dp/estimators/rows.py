@@ -1,4 +1,4 @@
-"""From what scikit-learn's users pass to a federation: rows in the unit ball, class numbers, who holds which rows."""
+"""Conversion of scikit-learn's arrays to a federation: rows in the unit ball, class numbers, rows of each party."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from smc_dp.core.arrays import Array, IntArray, in_columns, into_ball, longer_than, with_bias
+from smc_dp.core.arrays import Array, IntArray, count_longer, in_columns, into_ball, with_bias
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import deal, even
-from smc_dp.estimators.checked import LabelArray, array, check_dense, check_finite, described, few, labels_of
+from smc_dp.data.partition import even_shares, split_rows
+from smc_dp.estimators.validation import (
+    LabelArray,
+    as_array,
+    check_dense,
+    check_finite,
+    check_labels,
+    describe_value,
+    list_first,
+)
 
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
 _SMALLEST, _LARGEST = 1e-150, 1e150  # of a radius: the squares of rows that are as long are floats
@@ -24,7 +32,7 @@ _BLOCK = 1 << 22  # numbers that are made dense at a time
 
 @dataclass(frozen=True)
 class Ball:
-    """How a row gets into the unit ball: clipped to the public radius, scaled, a constant coordinate added.
+    """Map of rows into the unit ball: clipped to the public radius, scaled, a constant coordinate added.
 
     The radius lies in [1e-150, 1e150]; a bias of 0 adds no coordinate. Raises InputError otherwise.
     """
@@ -39,43 +47,43 @@ class Ball:
             raise InputError("bias.out_of_range", got=self.bias)
 
     def rows(self, X: Array) -> Array:
-        """X: (n, d) -> (n, d + 1), or (n, d) without a bias; every norm is at most 1."""
+        """Map X: (n, d) to (n, d + 1), or (n, d) without a bias; every norm is at most 1."""
         return with_bias(into_ball(X, self.radius), self.bias)
 
     def longer(self, X: Array) -> int:
-        """How many rows of X: (n, d) are clipped."""
-        return longer_than(X, self.radius)
+        """Count the rows of X: (n, d) that are clipped."""
+        return count_longer(X, self.radius)
 
     def in_columns(self, W: Array) -> tuple[Array, Array]:
-        """Weights W: (k, d + 1), or (k, d) without a bias, and the constants for rows as they came: (k, d), (k,)."""
+        """Return weights (k, d) and constants (k,) for rows as they came; W: (k, d + 1), or (k, d) without a bias."""
         return in_columns(W, self.radius, self.bias)
 
 
-def blocks(X: Any) -> Iterator[tuple[int, Array]]:
-    """Rows X: (n, d), sparse or not, dense in blocks of 4 million numbers, each with the number of its first row."""
+def dense_blocks(X: Any) -> Iterator[tuple[int, Array]]:
+    """Yield rows X: (n, d), sparse or not, in dense blocks of 4 million numbers, each after its first row's number."""
     size = max(1, _BLOCK // X.shape[1])
     for start in range(0, X.shape[0], size):
         block = X[start : start + size]
         yield start, block.toarray() if scipy.sparse.issparse(block) else block
 
 
-def entered(X: Any, ball: Ball, parts: Parts) -> tuple[Array, int]:
-    """Rows X: (n, d), sparse or not, in the ball, and how many of them were clipped for that.
+def clip_into_ball(X: Any, ball: Ball, parts: RowAssignment) -> tuple[Array, int]:
+    """Return rows X: (n, d), sparse or not, in the ball, and how many of them were clipped.
 
-    Raises InputError naming the party and the row if an entry is NaN or infinite.
+    Raises InputError at the party and the row of an entry that is NaN or infinite.
     """
     check_dense("X", X)
     inside, clipped = np.empty((X.shape[0], X.shape[1] + bool(ball.bias))), 0
-    for start, block in blocks(X):
+    for start, block in dense_blocks(X):
         check_finite(block, parts.place, start)
         clipped += ball.longer(block)
         inside[start : start + len(block)] = ball.rows(block)
     return inside, clipped
 
 
-def known_classes(given: npt.ArrayLike, *, once: bool) -> LabelArray:
-    """The classes sorted, at least two; InputError for fewer, for a mixture, and for one named twice where once."""
-    listed = array("classes", given, "a list with every class once")
+def sorted_classes(given: npt.ArrayLike, *, once: bool) -> LabelArray:
+    """Return two or more classes, sorted; InputError for fewer, for mixed kinds, and, with `once`, for one repeated."""
+    listed = as_array("classes", given, "a list with every class once")
     try:
         classes = np.unique(listed)
     except TypeError as mixed:
@@ -87,40 +95,40 @@ def known_classes(given: npt.ArrayLike, *, once: bool) -> LabelArray:
     return classes
 
 
-def class_numbers(y: LabelArray, classes: LabelArray, place: Callable[[int], str]) -> IntArray:
-    """The positions of labels y: (n,) among the sorted classes; InputError says at which place an unknown one is."""
+def number_labels(y: LabelArray, classes: LabelArray, place: Callable[[int], str]) -> IntArray:
+    """Return the positions of labels y: (n,) among the sorted classes; InputError at the place of an unknown one."""
     number_of = {label: k for k, label in enumerate(classes.tolist())}
     numbers = [number_of.get(label, -1) for label in y.tolist()]
     if -1 in numbers:
         i = numbers.index(-1)
-        raise InputError("label.unknown_class", where=place(i), classes=few(number_of), got=shown(y.tolist()[i]))
+        raise InputError("label.unknown_class", where=place(i), classes=list_first(number_of), got=shown(y.tolist()[i]))
     return np.array(numbers, dtype=np.int64)
 
 
-def federation(X: Array, y: LabelArray, classes: LabelArray, parts: Parts) -> Federation:
-    """The federation of rows X: (n, d) of the ball and labels y: (n,) out of the sorted classes."""
-    numbers = class_numbers(y, classes, parts.place)
+def make_federation(X: Array, y: LabelArray, classes: LabelArray, parts: RowAssignment) -> Federation:
+    """Return the federation of rows X: (n, d) of the ball and labels y: (n,) out of the sorted classes."""
+    numbers = number_labels(y, classes, parts.place)
     return Federation(tuple(Rows(X[i], numbers[i]) for i in parts.rows), len(classes), names=parts.names)
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """Disjoint row numbers, increasing, and a name for each party."""
+class RowAssignment:
+    """Assignment of rows to parties: a name, and increasing row numbers of its own, for each party."""
 
     names: tuple[str, ...]
     rows: tuple[IntArray, ...]
 
     @classmethod
-    def dealt(cls, n: int, parties: int) -> Parts:
-        """n rows dealt evenly by a public seed; InputError if there are fewer rows than parties."""
+    def even(cls, n: int, parties: int) -> RowAssignment:
+        """Deal n rows evenly by a public seed; InputError if there are fewer rows than parties."""
         if not 1 <= parties <= n:
             raise InputError("n_parties.out_of_range", most=n, got=parties)
-        return cls(tuple(str(j + 1) for j in range(parties)), tuple(deal(n, even(parties), _DEALING_SEED)))
+        return cls(tuple(str(j + 1) for j in range(parties)), tuple(split_rows(n, even_shares(parties), _DEALING_SEED)))
 
     @classmethod
-    def labelled(cls, n: int, labels: npt.ArrayLike) -> Parts:
-        """The parties are the values of the labels, sorted; InputError unless there is one for each of n rows."""
-        given = labels_of("parties", labels, n, f"the {n} rows")
+    def by_label(cls, n: int, labels: npt.ArrayLike) -> RowAssignment:
+        """Assign rows by n labels, whose values are the parties; InputError unless each row has one."""
+        given = check_labels("parties", labels, n, f"the {n} rows")
         missing = [i for i, label in enumerate(given.tolist()) if _missing(label)]
         if missing:
             raise InputError("parties.no_label", row=missing[0] + 1, got=shown(given.tolist()[missing[0]]))
@@ -132,7 +140,7 @@ class Parts:
         return cls(tuple(map(str, names.tolist())), tuple(np.split(order.astype(np.int64), ends)))
 
     def place(self, row: int) -> str:
-        """Whose row this is, and which of theirs, for a message."""
+        """Return the party of a row and the row's number there, for a message."""
         for name, rows in zip(self.names, self.rows, strict=True):
             i = int(np.searchsorted(rows, row))
             if i < len(rows) and rows[i] == row:
@@ -140,13 +148,13 @@ class Parts:
         raise ValueError(f"no party holds row {row}")
 
 
-def joined(parties: object) -> tuple[Any, LabelArray, LabelArray]:
-    """All rows, all labels and whose each row is: a name of the mapping, or a number from 1 in any other iterable.
+def join_parties(parties: object) -> tuple[Any, LabelArray, LabelArray]:
+    """Return all rows, all labels and each row's party: a name of the mapping, or a number from 1 in an iterable.
 
-    Raises InputError, which names the party, for what is no pair (X, y) of rows of one width with a label for each.
+    Raises InputError at the party for what is no pair (X, y) of rows of one width with a label for each.
     """
     if not isinstance(parties, Iterable) or isinstance(parties, str):
-        raise InputError("parties.no_pairs", got=described(parties))
+        raise InputError("parties.no_pairs", got=describe_value(parties))
     named = dict(parties) if isinstance(parties, Mapping) else dict(enumerate(parties, 1))
     if not named:
         raise InputError("parties.none")
@@ -161,20 +169,20 @@ def joined(parties: object) -> tuple[Any, LabelArray, LabelArray]:
 
 
 def _pair(name: str, given: object, width: int | None) -> tuple[Any, LabelArray]:
-    """Rows of this width, if it is known, and a label for each."""
+    """Return rows of this width, if it is known, and a label for each."""
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise InputError("party.no_pair", name=name, got=described(given))
+        raise InputError("party.no_pair", name=name, got=describe_value(given))
     wanted = f"rows of width {width or 'd'}"
-    X = given[0] if scipy.sparse.issparse(given[0]) else array(name, given[0], wanted)
+    X = given[0] if scipy.sparse.issparse(given[0]) else as_array(name, given[0], wanted)
     if X.ndim != 2 or (width is not None and X.shape[1] != width):
         raise InputError("array.wrong_shape", name=name, wanted=wanted, shape=str(X.shape))
     if not X.shape[0]:
         raise InputError("party.no_rows", name=name)
-    return X, labels_of(name, given[1], X.shape[0], f"its {X.shape[0]} rows")
+    return X, check_labels(name, given[1], X.shape[0], f"its {X.shape[0]} rows")
 
 
 def _missing(label: object) -> bool:
-    """Whether this is no label: None, NaN, or what cannot be compared with itself."""
+    """Return whether this is no label: None, NaN, or what cannot be compared with itself."""
     try:
         return label is None or bool(label != label)
     except Exception:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from smc_dp.core.errors import InputError, shown
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.checked import whole_number
-from smc_dp.estimators.documented import documented
+from smc_dp.estimators.docstrings import documented
 from smc_dp.methods.method import Trust
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Calibration, NoiseName
@@ -25,12 +26,12 @@ class SecureSumClassifier(FederatedClassifier):
 
     Parameters
     ----------
-    method : {"newton", "gd"}, default="newton"
-        How the model is learnt: `newton` adds up the curvature once and gradients eight times; `gd` is gradient
-        descent, for hundreds of columns and more, where a curvature is too large a sum. May be given by its place.
-    adjacency : {"replace", "addremove"}, default="replace"
-        What is protected: that a record is one and not another, or that it is there at all.
-    rows : int or None, default=None
+    method
+        `newton` adds up the curvature once and gradients eight times; `gd` is gradient descent, for hundreds of
+        columns and more, where a curvature is too large a sum.
+    adjacency : {"replace", "addremove"}
+        The change of the data that is protected: a record is another one, or it is not there at all.
+    rows
         The number of all rows, from 1 to 10^12, which is public and sets the step of `gd`, which alone has it. None is
         the true number under `replace`, which `privacy_` then says; `addremove` protects that number and needs another.
     classes
@@ -72,10 +73,8 @@ class SecureSumClassifier(FederatedClassifier):
     calibration: Calibration = field(default="proven", init=False)
     noise: NoiseName | None = field(default=None, init=False)
 
+    @override
     def _settings(self) -> dict[str, Any]:
         if self.method == "gd" and self.adjacency == "addremove" and self.rows is None:
             raise InputError("rows.not_announced", got=shown(self.rows))
-        return {
-            "adjacency": self.adjacency,
-            "rows": None if self.rows is None else whole_number("rows", self.rows),
-        }
+        return super()._settings()

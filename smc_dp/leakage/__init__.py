@@ -1,1 +1,1 @@
-"""What follows from a protocol's role code, whoever runs it: coalitions, laws of what is read, boundary."""
+"""Analysis of a protocol's role code: coalitions, distributions of what they read, and limits of the claim."""

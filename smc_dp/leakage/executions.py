@@ -1,4 +1,4 @@
-"""Fresh executions of a protocol on made-up inputs: what the checks of its code look at."""
+"""Fresh executions of a protocol on given inputs, for the checks of its code."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.runtime.actor import NOBODY, Home
+from protocols.runtime.actor import NO_LOCAL_PROGRAMS, LocalProgram
 from protocols.runtime.claims import Inputs
 from protocols.runtime.session import SESSION_BYTES, Program, Session
-from protocols.runtime.simulate import Letters, Run, Setting, simulate
+from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
 
 
 def execute(
@@ -20,14 +20,15 @@ def execute(
     inputs: Inputs,
     rng: Stream,
     vanishing: Mapping[str, int] = MappingProxyType({}),
-    home: Mapping[str, Home] = NOBODY,
+    local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
-    """One execution with its views, in which some vanish after so many letters, and `home` answers what roles ask. All
-    that is drawn comes from forks of `rng`.
+    """Execute a protocol once with views; `vanishing` names drop-outs, each after this many messages.
+
+    `home` answers what roles ask locally. All randomness comes from forks of `rng`.
     """
     identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in inputs}
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(program, p, public, rng.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: rng.fork(f"seed {name}") for name in inputs}
-    leaving = {name: Letters(count) for name, count in vanishing.items()}
-    return simulate(session, identities, seeds, inputs, Setting(vanish=leaving, views=True), home)
+    leaving = {name: SealedCount(count) for name, count in vanishing.items()}
+    return simulate(session, identities, seeds, inputs, Setting(drop_outs=leaving, views=True), local_programs)

@@ -1,4 +1,4 @@
-"""The coalitions outside of a claim, shown to succeed: else the claim would be timid, and its boundary not real."""
+"""Attacks by coalitions outside of a claim, which must succeed: else the claim would be needlessly narrow."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from protocols.runtime.simulate import Run
 from smc_dp.leakage.executions import execute
 
 RUNS = 12
-PARTIES = 5  # in other sessions, where that is asked: enough for every kind of coalition
+_PARTIES = 5  # in other sessions, where that is asked: enough for every kind of coalition
 
 
 @dataclass(frozen=True)
-class Shown:
-    """How often the attack of one sentence found what was there, and how often what was there in another execution."""
+class AttackCounts:
+    """Counts for the attack of one sentence: right answers, and answers that fit another execution."""
 
     sentence: str
     found: int
@@ -25,30 +25,28 @@ class Shown:
     mistaken: int
 
 
-def boundary(protocol: Protocol, p: Any, rng: Stream, runs: int = RUNS) -> tuple[Shown, ...]:
+def try_attacks(protocol: Protocol, p: Any, rng: Stream, runs: int = RUNS) -> tuple[AttackCounts, ...]:
     """Try all attacks on executions whose private inputs are drawn uniformly, with each length of keys in turn."""
     claim = protocol.claim
     lengths = claim.trials.lengths(p) if claim and claim.trials else (p,)
     tries = [_tried(protocol, lengths[i % len(lengths)], rng.fork(f"run {i}")) for i in range(runs)]
-    return tuple(_shown(sentence, attack, tries) for sentence, attack in attacks(protocol, p))
+    return tuple(_shown(sentence, attack, tries) for sentence, attack in attacks_to_try(protocol, p))
 
 
-def attacks(protocol: Protocol, p: Any) -> list[tuple[str, Attack]]:
-    """Every attack of the claim with its sentence, but for those that only other sessions of this protocol have
-    coalitions for.
-    """
+def attacks_to_try(protocol: Protocol, p: Any) -> list[tuple[str, Attack]]:
+    """Return every attack of the claim with its sentence, without those whose coalitions only other sessions have."""
     if protocol.claim is None:
         return []
-    first = protocol.model.sample(PARTIES)
+    first = protocol.model.sample(_PARTIES)
     others = protocol.model.profiles(first)
     elsewhere = (first, *others) if others else ()
-    known = [(u.sentence, u.attack) for u in protocol.claim.not_claimed if u.attack]
+    known = [(u.sentence, u.attack) for u in protocol.claim.limitations if u.attack]
     return [(said, a) for said, a in known if a.coalitions(p) or not any(a.coalitions(q) for q in elsewhere)]
 
 
 @dataclass(frozen=True, repr=False)
 class _Try:
-    """One execution on inputs that were drawn."""
+    """Execution on random inputs."""
 
     p: Any
     inputs: Inputs
@@ -61,7 +59,7 @@ def _tried(protocol: Protocol, p: Any, rng: Stream) -> _Try:
     return _Try(p, inputs, execute(protocol.program, p, inputs, rng))
 
 
-def _shown(sentence: str, attack: Attack, done: list[_Try]) -> Shown:
+def _shown(sentence: str, attack: Attack, done: list[_Try]) -> AttackCounts:
     truths = [_truths(attack, one.p, one.inputs) for one in done]
     found = tries = mistaken = 0
     for i, one in enumerate(done):
@@ -69,11 +67,11 @@ def _shown(sentence: str, attack: Attack, done: list[_Try]) -> Shown:
         for names, truth in truths[i].items():
             got = _got(attack, one.p, one.run, names)
             tries, found, mistaken = tries + 1, found + (got == truth), mistaken + (got in elsewhere)
-    return Shown(sentence, found, tries, mistaken)
+    return AttackCounts(sentence, found, tries, mistaken)
 
 
 def _got(attack: Attack, p: Any, run: Run, names: tuple[str, ...]) -> Any:
-    """What this coalition finds; None where the attack finds nothing to work with."""
+    """Return what this coalition finds; None where the attack finds nothing to work with."""
     try:
         return attack.find(p, tuple(run.views[name] for name in names), run.published)
     except (LookupError, ValueError):
@@ -81,6 +79,6 @@ def _got(attack: Attack, p: Any, run: Run, names: tuple[str, ...]) -> Any:
 
 
 def _truths(attack: Attack, p: Any, inputs: Inputs) -> dict[tuple[str, ...], Any]:
-    """What is there to be found for each coalition for which there is anything."""
+    """Return the secret to be found for each coalition for which there is any."""
     truths = ((names, attack.truth(p, inputs, names)) for names in attack.coalitions(p))
     return {names: truth for names, truth in truths if truth is not None}

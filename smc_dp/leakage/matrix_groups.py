@@ -1,4 +1,4 @@
-"""The rows of a coalition matrix by kinds of coalition, and their cells by kinds of secret."""
+"""Groups of rows of a coalition matrix by kind of coalition, and of cells by kind of secret."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 from smc_dp.leakage.matrix import LEVELS, Cell, Matrix, Row
 
-SEVERAL = 3  # of them nobody reads a list
-RESULT = "sum"
-GROUPS = {  # of all participants outside the coalition
+_SEVERAL = 3  # of them nobody reads a list
+_RESULT = "sum"
+SECRET_GROUPS = {  # of all participants outside the coalition
     **{"n": "sizes", "w": "weights", "eta": "other noise"},
-    **{"x": "numbers", "E": "noise", "z": "numbers with noise", "S": RESULT},
+    **{"x": "numbers", "E": "noise", "z": "numbers with noise", "S": _RESULT},
 }
-TOLD = ("x", "E", "z")
-SHOWN = {"nothing": "-", "not all": "(-)"}
+_TOLD = ("x", "E", "z")
+_LEVEL_MARKS = {"nothing": "-", "not all": "(-)"}
 
 
 @dataclass(frozen=True)
-class TextLine:
-    """Coalitions that learn the same, described, with what they learn by group of secrets."""
+class CoalitionGroup:
+    """Coalitions that learn the same, described, with a cell for each group of secrets."""
 
     who: str
     cells: Mapping[str, str]
@@ -28,19 +28,19 @@ class TextLine:
 Attribute = Callable[[Matrix, Row], str]
 
 
-def others_among(m: Matrix, row: Row) -> str:
-    """The members that are no parties, in words that a number of parties can follow."""
+def name_other_members(m: Matrix, row: Row) -> str:
+    """Return the members that are no parties, in words to which a number of parties can be joined."""
     others = [name for name in row.members if name not in m.parties]
     return f"{' and '.join(others)} and" if others else ""
 
 
-def parties_among(m: Matrix, row: Row) -> int:
-    """How many members are parties."""
+def count_parties(m: Matrix, row: Row) -> int:
+    """Return the number of members that are parties."""
     return len(set(row.members) & set(m.parties))
 
 
 def _number(m: Matrix, row: Row) -> str:
-    count = parties_among(m, row)
+    count = count_parties(m, row)
     names = {len(m.parties): "all parties", len(m.parties) - 1: "all parties but one", 1: "one party", 0: "no party"}
     return "one party" if count == 1 else names.get(count, "several parties")
 
@@ -51,55 +51,55 @@ def _missing(m: Matrix, row: Row) -> str:
 
 
 ATTRIBUTES: tuple[Attribute, ...] = (
-    others_among,
+    name_other_members,
     _number,
     lambda m, row: f"the smallest {'' if row.smallest in row.members else 'not '}among them",
     lambda m, row: f"{'with' if m.parties[0] in row.members else 'without'} {m.parties[0]}",
     lambda m, row: f"{m.parties[0]} {'' if row.smallest == m.parties[0] else 'not '}smallest",
 )
 # In the order in which they are looked at.
-OF_PATTERNS: tuple[Attribute, ...] = (
+PATTERN_ATTRIBUTES: tuple[Attribute, ...] = (
     *(_number, _missing),
     lambda m, row: row.pattern.how.partition(" in ")[0],
     lambda m, row: row.pattern.how,
 )
 
 
-def lines(m: Matrix) -> list[TextLine]:
-    """The rows of a matrix by kinds of coalition: split only as far as the kinds differ in what they learn."""
+def group_rows_by_kind(m: Matrix) -> list[CoalitionGroup]:
+    """Group the rows of a matrix by kinds of coalition, split only as far as the kinds differ in what they learn."""
     split = _split_by_pattern if m.has_patterns else _split
-    by_curator = _parts(m, sorted(m.rows, key=lambda row: len(row.members) - parties_among(m, row)), others_among)
-    return [line for who, rows in by_curator.items() for line in split(m, rows, {others_among: who})]
+    by_curator = _parts(m, sorted(m.rows, key=lambda row: len(row.members) - count_parties(m, row)), name_other_members)
+    return [line for who, rows in by_curator.items() for line in split(m, rows, {name_other_members: who})]
 
 
-def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[TextLine]:
+def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[CoalitionGroup]:
     cells = _merged(rows)
     if cells is not None:
-        return [TextLine(_described(so_far), cells)]
+        return [CoalitionGroup(_described(so_far), cells)]
     dividing = [a for a in ATTRIBUTES if len({a(m, row) for row in rows}) > 1]
     if not dividing:
-        return [TextLine(_by_name(row), grouped(row)) for row in rows]
+        return [CoalitionGroup(_by_name(row), cells_by_secret(row)) for row in rows]
     by = max(dividing, key=lambda a: sum(_merged(part) is not None for part in _parts(m, rows, a).values()))
     parts = _parts(m, rows, by)
     return [line for value, part in parts.items() for line in _split(m, part, {**so_far, by: value})]
 
 
-def _split_by_pattern(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[TextLine]:
-    """The same; what is alike in all other patterns is said once."""
+def _split_by_pattern(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[CoalitionGroup]:
+    """Split rows by drop-out pattern as well; patterns that are alike share a line."""
     cells = _merged(rows)
     if cells is not None:
-        return [TextLine(_described(so_far), cells)]
-    by = next((a for a in OF_PATTERNS if len({a(m, row) for row in rows}) > 1), None)
+        return [CoalitionGroup(_described(so_far), cells)]
+    by = next((a for a in PATTERN_ATTRIBUTES if len({a(m, row) for row in rows}) > 1), None)
     if by is None:
-        return [TextLine(_by_name(row), grouped(row)) for row in rows]
+        return [CoalitionGroup(_by_name(row), cells_by_secret(row)) for row in rows]
     parts = _parts(m, rows, by)
     alike = [([value], part) for value, part in parts.items()] if by is _number else _alike(parts)
-    said = [(" or ".join(values) if len(values) < SEVERAL else "otherwise", part) for values, part in alike]
+    said = [(" or ".join(values) if len(values) < _SEVERAL else "otherwise", part) for values, part in alike]
     return [line for value, part in said for line in _split_by_pattern(m, part, {**so_far, by: value})]
 
 
 def _alike(parts: Mapping[str, list[Row]]) -> list[tuple[list[str], list[Row]]]:
-    """The parts, those together that one line can show."""
+    """Join the parts that one line can show."""
     found: list[tuple[list[str], list[Row]]] = []
     for value, part in parts.items():
         fitting = next((one for one in found if _merged([*one[1], *part]) is not None), None)
@@ -124,12 +124,13 @@ def _parts(m: Matrix, rows: Sequence[Row], by: Attribute) -> dict[str, list[Row]
 
 
 def _merged(rows: Sequence[Row]) -> dict[str, str] | None:
-    """What all rows have in common; None where they differ. A member's own agrees with everything, and so does what is
-    not there.
+    """Return the cells that all rows have in common; None where they differ.
+
+    A member's own secret agrees with everything, and so does one that is absent.
     """
     found: dict[str, str] = {}
     for row in rows:
-        for name, shown in grouped(row).items():
+        for name, shown in cells_by_secret(row).items():
             if found.get(name, "own") == "own":
                 found[name] = shown
             elif shown not in ("own", found[name]):
@@ -138,32 +139,32 @@ def _merged(rows: Sequence[Row]) -> dict[str, str] | None:
 
 
 def _described(so_far: Mapping[Attribute, str]) -> str:
-    number, curator = so_far.get(_number, "any parties"), so_far[others_among]
+    number, curator = so_far.get(_number, "any parties"), so_far[name_other_members]
     who = curator.removesuffix(" and") if number == "no party" else f"{curator} {number}".strip()
-    which = (*ATTRIBUTES[2:], *OF_PATTERNS[1:])
+    which = (*ATTRIBUTES[2:], *PATTERN_ATTRIBUTES[1:])
     return ", ".join([who, *(so_far[a] for a in which if a in so_far)])
 
 
-def grouped(row: Row) -> dict[str, str]:
-    """What the row shows of each kind of secret of the others, marked if it is more than the result tells."""
+def cells_by_secret(row: Row) -> dict[str, str]:
+    """Return the cell of each kind of secret of the others, marked if it exceeds what the result tells."""
     groups: dict[str, list[Cell]] = {}
     for secret, cell in row.cells.items():
         vector, coordinate, _ = secret.partition("(")
         letter = vector.split("_")[0]
-        name = GROUPS.get(letter, letter) if coordinate or letter == "n" else secret
+        name = SECRET_GROUPS.get(letter, letter) if coordinate or letter == "n" else secret
         groups.setdefault(name, []).append(_plainly(row, letter, cell))
-    groups[RESULT] = [c for c in groups.get(RESULT, ()) if c.level == "all"]
+    groups[_RESULT] = [c for c in groups.get(_RESULT, ()) if c.level == "all"]
     return {name: _shown(cells) for name, cells in groups.items() if cells}
 
 
 def _plainly(row: Row, letter: str, cell: Cell) -> Cell:
-    """Where a result is given that leaves something to be worked out of it, only what is more counts."""
-    told = row.given and letter in TOLD and cell.level != "own" and not cell.beyond
+    """Return the cell; where the result tells something to be worked out, only what exceeds it counts."""
+    told = row.given and letter in _TOLD and cell.level != "own" and not cell.beyond
     return replace(cell, level="nothing") if told else cell
 
 
 def _shown(cells: Sequence[Cell]) -> str:
     others = [c for c in cells if c.level != "own"] or cells
-    shown = {f"{SHOWN.get(c.level, c.level)}{'*' if c.beyond else ''}" for c in others}
-    order = [SHOWN.get(level, level) for level in LEVELS]
+    shown = {f"{_LEVEL_MARKS.get(c.level, c.level)}{'*' if c.beyond else ''}" for c in others}
+    order = [_LEVEL_MARKS.get(level, level) for level in LEVELS]
     return "/".join(sorted(shown, key=lambda s: order.index(s.rstrip("*"))))

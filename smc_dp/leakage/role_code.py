@@ -1,6 +1,6 @@
-"""The digest of the code that a check of a protocol's code depends on.
+"""Digest of the code on which a check of a protocol's role code depends.
 
-The files are those of the package `protocols` that define the roles, the trials and the attacks of the claim, those
+It covers the files of the package `protocols` that define the roles, the trials and the attacks of the claim, those
 that execute a session in one process, and all that they import inside of `protocols`, at any depth. An import inside of
 a function counts, and so does the `__init__` file of each package on the way. The digest covers names of modules and
 the bytes of their files, so no folder outside of `protocols` changes it. The checks themselves are no part of it.
@@ -25,15 +25,15 @@ PACKAGE = "protocols"
 _ENGINE = (f"{PACKAGE}.runtime.simulate", f"{PACKAGE}.runtime.claims")  # execute a session, and read its views
 
 
-def digest(protocol: Protocol) -> str:
+def code_digest(protocol: Protocol) -> str:
     """Return the SHA-256 of the protocol's code, in hexadecimal digits."""
     found = hashlib.sha256()
-    for name, content in modules(protocol).items():
+    for name, content in code_files(protocol).items():
         found.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     return found.hexdigest()
 
 
-def modules(protocol: Protocol) -> Mapping[str, bytes]:
+def code_files(protocol: Protocol) -> Mapping[str, bytes]:
     """Return the files that the digest covers, by the names of their modules in order.
 
     Roles and trials from elsewhere count by the name of their module, which no protocol of the package has.
@@ -44,7 +44,7 @@ def modules(protocol: Protocol) -> Mapping[str, bytes]:
 def _roots(protocol: Protocol) -> Iterator[str]:
     """Yield the modules of the roles, and of all functions in the trials and the attacks of the claim."""
     claim = protocol.claim
-    declared = [claim.trials, *claim.not_claimed] if claim else []
+    declared = [claim.trials, *claim.limitations] if claim else []
     for function in _functions([protocol.program.roles, declared]):
         yield function.__module__
 

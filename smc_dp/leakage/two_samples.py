@@ -1,8 +1,8 @@
-"""Whether two samples of readings come from one law, and how far from one law they would have to be to show.
+"""Two-sample test of readings, and its power.
 
 Each number is looked at through events: its three highest and three lowest bits, and whether these are all zero; the
 same for the difference of neighbours in one field; or, for a number of at most three bits, each value that it can take.
-How often an event occurs is compared by Fisher's exact test, so that a p-value holds for any number of executions,
+The frequencies of an event are compared by Fisher's exact test, so that a p-value holds for any number of executions,
 and all p-values together by Bonferroni. A small p-value refutes; a large one proves nothing.
 """
 
@@ -26,7 +26,7 @@ _STEP = 0.01  # in which the power is computed
 
 @dataclass(frozen=True)
 class SampleComparison:
-    """The smallest p-value, where it was found, and of how many tests; `level` is that of each of them alone."""
+    """Smallest p-value, its place, and the number of tests."""
 
     smallest: float
     place: str
@@ -34,21 +34,21 @@ class SampleComparison:
 
     @property
     def p_value(self) -> float:
-        """The p-value of all tests together (Bonferroni)."""
+        """Bonferroni p-value of all tests together."""
         return min(1.0, self.smallest * self.tests)
 
 
-def shape(found: Readings) -> SampleShape:
-    """How many numbers are read at each place."""
+def reading_counts(found: Readings) -> SampleShape:
+    """Return the number of readings at each place."""
     return {place: len(values) for place, values in found.items()}
 
 
 def compare_samples(left: Sequence[Readings], right: Sequence[Readings]) -> SampleComparison:
-    """Both samples, place by place; p = 0 when the structure of their readings differs."""
-    wanted = shape(left[0])
-    if any(shape(found) != wanted for found in (*left, *right)):
+    """Compare both samples, place by place; p = 0 when the structure of their readings differs."""
+    wanted = reading_counts(left[0])
+    if any(reading_counts(found) != wanted for found in (*left, *right)):
         return SampleComparison(0.0, "the structure", 1)
-    table, smallest, worst, tests = p_values(len(left), len(right)), 1.0, "nowhere", 0
+    table, smallest, worst, tests = fisher_p_values(len(left), len(right)), 1.0, "nowhere", 0
     for place in wanted:
         samples = [[found[place] for found in sample] for sample in (left, right)]
         ones = _occurrences(*samples)
@@ -62,14 +62,14 @@ def compare_samples(left: Sequence[Readings], right: Sequence[Readings]) -> Samp
 def _occurrences(
     left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How often each event at one place occurs in either sample."""
+    """Return how often each event at one place occurs in either sample."""
     width = max(v.bit_length() for values in (*left, *right) for v in values)
     counts = [np.concatenate([e.sum(axis=0) for e in _events(sample, width)]) for sample in (left, right)]
     return counts[0], counts[1]
 
 
 def _events(sample: Sequence[Sequence[int]], width: int) -> Iterator[NDArray[np.bool_]]:
-    """For each event and number, in which executions it occurs: arrays of executions times numbers."""
+    """Yield for each event an array of executions times numbers: where it occurs."""
     modulus = 1 << width
     steps = [[(b - a) % modulus for a, b in pairwise(values)] for values in sample]
     for numbers in (sample, steps):
@@ -84,9 +84,10 @@ def _events(sample: Sequence[Sequence[int]], width: int) -> Iterator[NDArray[np.
 
 
 @cache
-def p_values(left: int, right: int) -> NDArray[np.float64]:
-    """Two-sided p-values of Fisher's exact test: [a, b] for an event that occurs in a of `left` and b of `right`
-    executions. Twice the smaller tail of the hypergeometric law.
+def fisher_p_values(left: int, right: int) -> NDArray[np.float64]:
+    """Return two-sided p-values of Fisher's exact test, at [a, b] for an event in a `left` and b `right` executions.
+
+    A p-value is twice the smaller tail of the hypergeometric distribution.
     """
     table = np.ones((left + 1, right + 1))
     for total in range(left + right + 1):
@@ -104,17 +105,18 @@ def _log_choose(n: int, k: NDArray[np.int64] | int) -> NDArray[np.float64]:
 
 
 def _binomial(n: int, p: float | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probabilities of 0 ... n successes; p a column makes a row for each of its values."""
+    """Return the probabilities of 0 ... n successes; p a column makes a row for each of its values."""
     k = np.arange(n + 1)
     logs = _log_choose(n, k) + scipy.special.xlogy(k, p) + scipy.special.xlog1py(n - k, -np.asarray(p))
     return np.asarray(np.exp(logs))
 
 
 def smallest_shift(left: int, right: int, level: float, base: float, power: float = 0.9) -> float | None:
-    """By how much the probability of an event must exceed `base` in the left executions for one test at this level to
-    reject with this power; rounded up to hundredths. None if not even a certain event shows.
+    """Return by how much an event must exceed `base` on the left for one test at this level to have this power.
+
+    Rounded up to hundredths; None if not even a certain event is rejected.
     """
-    rejects = p_values(left, right) < level
+    rejects = fisher_p_values(left, right) < level
     chance = rejects @ _binomial(right, base)  # by occurrences on the left
     shifts = np.arange(1, round((1 - base) / _STEP) + 1) * _STEP
     moved = np.minimum(1.0, base + shifts)[:, np.newaxis]

@@ -19,23 +19,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
-from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_sizes, two_classes
+from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_party_sizes, require_two_classes
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.averages import OWNER
-from smc_dp.methods.pathak2010.models import SIZES, binary
-from smc_dp.methods.training.perturbed import Logistic, minimise, minimise_perturbed
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
+from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed, minimise_uncertified
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import gaussian_objective, objective_perturbation
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import NO_NOISE, nothing
+from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -54,54 +55,56 @@ class CentralObjective(Method):
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#54483c"
 
+    @override
     def __post_init__(self) -> None:
         if self.lam is not None:
             super().__post_init__()
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the only party."""
-        return own_noise(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG), several=False)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """For the announced number of rows."""
-        law = self.law(public, target)
+        law = self.distribution(public, target)
         if law is None:
-            return nothing("record", "replace", NO_NOISE)
+            return no_guarantee("record", "replace", NO_NOISE)
         if isinstance(law, ObjectivePerturbation):
-            return PrivacyStatement("pure", round_up(law.epsilon), 0.0, "record", "replace", OWNER, (SIZES,))
+            return PrivacyStatement("pure", round_up(law.epsilon), 0.0, "record", "replace", OWNER, (SIZES_CAVEAT,))
         epsilon, delta = round_up(target.wanted), round_up(target.delta)
-        return PrivacyStatement("approx", epsilon, delta, "record", "replace", OWNER, (SIZES,))
+        return PrivacyStatement("approx", epsilon, delta, "record", "replace", OWNER, (SIZES_CAVEAT,))
 
-    def law(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
-        """How the objective of the announced number of rows is perturbed; None for no noise."""
+    def distribution(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
+        """Return the perturbation of the objective of the announced number of rows; None for no noise."""
         n, d, epsilon = sum(announced_sizes(public, self)), public.dimension, target.epsilon
         if epsilon is None:
             return None
         modulus, curvature = 2 * self._weight(n, d, target), Logistic().largest_curvature
         if target.noise == "gauss":
-            return gaussian_objective.proven(epsilon, target.delta, n, modulus, curvature, d, PUBLIC_TAU)
-        return objective_perturbation.proven(epsilon, n, modulus, curvature, d, PUBLIC_TAU)
+            return gaussian_objective.gaussian_perturbation(epsilon, target.delta, n, modulus, curvature, d, PUBLIC_TAU)
+        return objective_perturbation.proven_perturbation(epsilon, n, modulus, curvature, d, PUBLIC_TAU)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody has all rows, draws the noise and trains."""
         return Trusted(lambda parts, rng: self._solution(parts, public, target, rng))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
-        """The rows themselves."""
         return rows
 
+    @override
     def finish(self, value: Array, public: Public, target: Target) -> Release:
-        """The weights as they are."""
         return Release(binary(value), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Checks only: the noise is part of the training, which happens at the release. One class is enough."""
+        # Checks only: the noise is part of the training, which happens at the release. One class is enough.
         self._pooled(federation.parties, federation.public)
         return TrainedParts(self, federation.public, federation.parties, lambda *_: federation.parties)
 
     def _weight(self, n: int, d: int, target: Target) -> float:
-        """Lam, of public numbers only."""
+        """Return lam, of public numbers only."""
         if self.lam is not None:
             return float(self.lam)
         if target.epsilon is None:
@@ -111,17 +114,19 @@ class CentralObjective(Method):
 
     def _pooled(self, parts: Sequence[Rows], public: Public) -> Rows:
         one = Federation((Federation(tuple(parts), public.classes).pooled(),), public.classes, names=("of all rows",))
-        two_classes(one, self)
-        check_sizes(one)
+        require_two_classes(one.classes, self)
+        check_party_sizes(one)
         announced = sum(announced_sizes(public, self))
         if one.sizes[0] != announced:
             raise InputError("rows.not_as_announced", wanted=announced, got=int(one.sizes[0]))
         return one.parties[0]
 
     def _solution(self, parts: Sequence[Rows], public: Public, target: Target, rng: Stream) -> Array:
-        """(d,), as it may be shown."""
-        rows, law = self._pooled(parts, public), self.law(public, target)
+        """Train on all rows, and return the weights as they may be shown: (d,)."""
+        rows, law = self._pooled(parts, public), self.distribution(public, target)
         signs: Array = 2.0 * rows.y.astype(np.float64) - 1
         if law is None:
-            return minimise(Logistic(), rows.X, signs, 2 * self._weight(len(rows), public.dimension, target))
+            return minimise_uncertified(
+                Logistic(), rows.X, signs, 2 * self._weight(len(rows), public.dimension, target)
+            )
         return law.release(minimise_perturbed(Logistic(), rows.X, signs, law.total, law.linear(rng)), rng)

@@ -1,4 +1,4 @@
-"""What is computed of the parties' parts, as a function that somebody whom all trust could compute.
+"""Ideal functionalities: the function of the parties' parts that somebody whom all trust could compute.
 
 A part is what one party enters. Nothing is said here of who computes it: `ideal` does it in one place, a protocol among
 the parties themselves, and both give the same.
@@ -15,23 +15,20 @@ from protocols.arithmetic.rng import Stream
 
 
 class Sampler(Protocol):
-    """A law of noise: d integers at each draw."""
+    """Distribution of noise: d integers at each draw."""
 
     def sample(self, rng: Stream) -> Sequence[int]:
         """Draw once."""
-        ...
 
 
 class Functionality(Protocol):
-    """A function of all parts."""
+    """Function of all parts."""
 
     def check(self, parts: Sequence[Any]) -> None:
-        """Raises ValueError unless the parts fit together."""
-        ...
+        """Raise ValueError unless the parts fit together."""
 
     def compute(self, parts: Sequence[Any], rng: Stream) -> Any:
-        """The value; `rng` for whatever is drawn by nobody in particular."""
-        ...
+        """Return the value; `rng` draws what no party draws."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class SumWithSmallestNoise:
     times: int = 1
 
     def check(self, parts: Sequence[Contribution]) -> None:
-        """Raises ValueError for fewer than two parties, a size below 1, or vectors of different lengths."""
+        """Raise ValueError for fewer than two parties, a size below 1, or vectors of different lengths."""
         if len(parts) < 2:
             raise ValueError(f"contributions: wanted those of at least 2 parties, got {len(parts)}")
         d = len(parts[0].weights)
@@ -69,28 +66,28 @@ class SumWithSmallestNoise:
                 raise ValueError(f"party {j}: wanted {d} weights and as much noise, got {came}")
 
     def compute(self, parts: Sequence[Contribution], rng: Stream) -> Vector:
-        """The noisy sum."""
+        """Return the noisy sum."""
         smallest = min(part.size for part in parts)
         candidates = [part for part in parts if part.size == smallest]
         noise = candidates[rng.below(len(candidates))].noise
-        return added([*(part.weights for part in parts), [self.times * e for e in noise]])
+        return add_vectors([*(part.weights for part in parts), [self.times * e for e in noise]])
 
 
 @dataclass(frozen=True)
 class Sum:
     """The sum of all vectors of d integers, and one draw of `law` that nobody knows; no noise without a law."""
 
-    law: Sampler | None = None
+    distribution: Sampler | None = None
 
     def check(self, parts: Sequence[Sequence[int]]) -> None:
-        """Raises ValueError for no vector at all, or vectors of different lengths."""
+        """Raise ValueError for no vector at all, or vectors of different lengths."""
         if not parts or not len(parts[0]) or len({len(part) for part in parts}) > 1:
             raise ValueError(f"vectors: wanted at least one, all of one length, got {[len(part) for part in parts]}")
 
     def compute(self, parts: Sequence[Sequence[int]], rng: Stream) -> Vector:
-        """The sum; noise is drawn last."""
-        total = added(parts) if len(parts) > 1 else tuple(parts[0])
-        return total if self.law is None else added([total, self.law.sample(rng)])
+        """Return the sum; noise is drawn last."""
+        total = add_vectors(parts) if len(parts) > 1 else tuple(parts[0])
+        return total if self.distribution is None else add_vectors([total, self.distribution.sample(rng)])
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ class SumWithShares:
     length: int
 
     def check(self, parts: Sequence[Addend]) -> None:
-        """Raises ValueError for no part at all, or vectors of another length."""
+        """Raise ValueError for no part at all, or vectors of another length."""
         if not parts:
             raise ValueError("parts: wanted at least one, got none")
         for j, part in enumerate(parts, start=1):
@@ -120,8 +117,8 @@ class SumWithShares:
                 raise ValueError(f"party {j}: wanted {self.length} numbers and as much noise, got {came}")
 
     def compute(self, parts: Sequence[Addend], rng: Stream) -> Vector:
-        """The noisy sum; nothing is drawn here."""
-        return added([vector for part in parts for vector in (part.numbers, part.noise)])
+        """Return the noisy sum; nothing is drawn here."""
+        return add_vectors([vector for part in parts for vector in (part.numbers, part.noise)])
 
 
 @dataclass(frozen=True)
@@ -129,12 +126,12 @@ class EachPublishes:
     """Every party publishes its part, with whatever noise it added itself: nobody is trusted, nothing is computed."""
 
     def check(self, parts: Sequence[Any]) -> None:
-        """Raises ValueError for no part."""
+        """Raise ValueError for no part."""
         if not parts:
             raise ValueError("parts: wanted at least one, got none")
 
     def compute(self, parts: Sequence[Any], rng: Stream) -> tuple[Any, ...]:
-        """The parts, in the order of the parties."""
+        """Return the parts, in the order of the parties."""
         return tuple(parts)
 
 
@@ -145,11 +142,11 @@ class Trusted:
     by: Callable[[Sequence[Any], Stream], Any]
 
     def check(self, parts: Sequence[Any]) -> None:
-        """Raises ValueError for no part."""
+        """Raise ValueError for no part."""
         EachPublishes().check(parts)
 
     def compute(self, parts: Sequence[Any], rng: Stream) -> Any:
-        """What the trusted one makes of them."""
+        """Return the value that the trusted one computes."""
         return self.by(parts, rng)
 
 
@@ -167,13 +164,13 @@ class Rounds:
     each: tuple[Functionality, ...]
 
     def check(self, parts: Sequence[RoundAnswer]) -> None:
-        """Raises ValueError for no part, or no round."""
+        """Raise ValueError for no part, or no round."""
         EachPublishes().check(parts)
         if not self.each:
             raise ValueError("rounds: wanted at least 1, got 0")
 
     def compute(self, parts: Sequence[RoundAnswer], rng: Stream) -> tuple[Any, ...]:
-        """The values, in the order of the rounds."""
+        """Return the values, in the order of the rounds."""
         values: tuple[Any, ...] = ()
         for one in self.each:
             answers = [answer(values) for answer in parts]
@@ -182,8 +179,8 @@ class Rounds:
         return values
 
 
-def added(vectors: Sequence[Sequence[int]]) -> Vector:
-    """The sum of vectors of one length."""
+def add_vectors(vectors: Sequence[Sequence[int]]) -> Vector:
+    """Add up vectors of one length."""
     return tuple(sum(column) for column in zip(*vectors, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What all methods have in common: what a party does at home, what is computed of the parts, what is made of that.
+"""Common interface of all methods: a party's local part, the function of all parts, and the release.
 
 A method states its guarantee before anybody trains (`statement`). Each party turns its rows into a part (`part`), a
 functionality of all parts is computed (`smc_dp.run.protocols`), and anybody makes the release of its value (`finish`).
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError, shown
@@ -23,7 +24,7 @@ from smc_dp.methods.functionality import Functionality, RoundAnswer, ideal
 from smc_dp.methods.model import Release, ReleasedModel
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -47,11 +48,10 @@ SEEDED = "All randomness comes from a seed: whoever guesses it has the noise."
 
 
 class Trained(Protocol):
-    """What a method knows before noise is added; secret."""
+    """State of a method before noise is added; secret."""
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """Draw the noise for this target; raises InputError for one that voids the theorem."""
-        ...
+        """Draw the noise for this target; raise InputError for a target that voids the theorem."""
 
 
 class Method(Protocol):
@@ -66,7 +66,7 @@ class Method(Protocol):
     protects: ClassVar[Unit]
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = ""
     colour: ClassVar[str]
 
@@ -76,40 +76,33 @@ class Method(Protocol):
 
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """Two neighbours that move its release nearly as far as can be."""
-        ...
+        """Return two neighbours that move the release nearly as far as can be."""
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What a release under this target guarantees, whatever the rows are."""
-        ...
+        """State what a release under this target guarantees, whatever the rows are."""
 
     def functionality(self, public: Public, target: Target) -> Functionality:
-        """What is computed of the parts."""
-        ...
+        """Return the function of the parts."""
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Any:
-        """One party's part, made at home of its own rows; raises InputError for rows that void the theorem."""
-        ...
+        """Compute one party's part from its own rows; raise InputError for rows that void the theorem."""
 
     def finish(self, value: Any, public: Public, target: Target) -> Release:
-        """What anybody makes of the functionality's value: post-processing, which costs no privacy."""
-        ...
+        """Make the release of the functionality's value: post-processing, which costs no privacy."""
 
     def train(self, federation: Federation) -> Trained:
-        """Everything that needs no noise; raises InputError for data that void the theorem, naming the party."""
-        ...
+        """Compute all that needs no noise; raise InputError for data that void the theorem, naming the party."""
 
 
-class Finishing(Method, Protocol[R_co]):
+class TypedMethod(Method, Protocol[R_co]):
     """A method whose releases are of this type."""
 
-    def finish(self, value: Any, public: Public, target: Target) -> R_co:
-        """As in `Method`."""
-        ...
+    @override
+    def finish(self, value: Any, public: Public, target: Target) -> R_co: ...
 
 
 class SecureMethod(Protocol):
-    """What a method that a protocol computes says besides: then nobody who computes it is trusted.
+    """Method that a protocol computes, so that nobody who computes it is trusted.
 
     `by_protocols` names the programs that do, the one to prefer first; a run takes them from here. `secure_noises`: the
     noises that it then has, its own first. `binary`: whether it is for two classes only. `needs_two_classes`: whether
@@ -135,40 +128,32 @@ class SecureForm(Protocol):
 
     @property
     def public(self) -> Public:
-        """What is known of the federation."""
-        ...
+        """Public facts of the federation."""
 
     @property
     def grid(self) -> Grid:
-        """The step and the ring."""
-        ...
+        """Step and ring."""
 
     @property
     def functionality(self) -> Functionality:
-        """What the protocol computes of the parts."""
-        ...
+        """Function of the parts that the protocol computes."""
 
     @property
     def length(self) -> int:
-        """How many integers come of it."""
-        ...
+        """Number of integers in the functionality's value."""
 
     @property
     def statement(self) -> PrivacyStatement:
-        """What the release guarantees, but for what the protocol assumes."""
-        ...
+        """Guarantee of the release, but for what the protocol assumes."""
 
     def check(self, n: int) -> None:
-        """InputError where a party cannot take part with n rows, whatever they say."""
-        ...
+        """Raise InputError where a party cannot take part with n rows, whatever they say."""
 
     def part(self, rows: Rows, rng: Stream) -> Any:
-        """One party's part, made at home of its own rows."""
-        ...
+        """Compute one party's part from its own rows."""
 
     def model(self, value: Any) -> ReleasedModel:
-        """What anybody makes of the functionality's value."""
-        ...
+        """Make the model of the functionality's value."""
 
 
 SumBlocks: TypeAlias = tuple[tuple[int, str], ...]
@@ -184,57 +169,49 @@ class SumForm(SecureForm, Protocol):
 
     @property
     def sums(self) -> tuple[SumBlocks, ...]:
-        """The blocks of each sum."""
-        ...
+        """Blocks of each sum."""
 
 
 @runtime_checkable
-class AskedBetween(Protocol):
-    """A form whose parties are asked between sums: a party's part is a `functionality.RoundAnswer`."""
+class AdaptiveForm(Protocol):
+    """Form whose parties are queried between sums: a party's part is a `functionality.RoundAnswer`."""
 
     @property
     def draws(self) -> tuple[str, ...]:
-        """The label of its coins that each answer is drawn with."""
-        ...
+        """Label of each answer, by which its randomness is drawn."""
 
-    def part_after(self, rows: Rows, rng: Stream | Forks, answered: int) -> RoundAnswer:
-        """The part of a party whose program begins anew after so many answers: it goes on with the same coins, or with
-        what is left of them.
-        """
-        ...
+    def resume_part(self, rows: Rows, rng: Stream | Forks, answered: int) -> RoundAnswer:
+        """Return the part of a party that begins anew after so many answers, with the same randomness."""
 
 
 @runtime_checkable
-class NeedsRows(Protocol):
+class NeedsRowCounts(Protocol):
     """A method that takes the number of all rows to be public."""
 
-    def knowing(self, sizes: Sequence[int]) -> Method:
-        """The method where it is known how many rows each party has, as in a simulation."""
-        ...
+    def with_row_counts(self, sizes: Sequence[int]) -> Method:
+        """Return the method where each party's number of rows is known, as in a simulation."""
 
 
 @runtime_checkable
-class Foreseeable(Protocol):
-    """A form of which public figures say what to expect."""
+class HasSignal(Protocol):
+    """Form whose signal public figures give."""
 
     def counted(self, n: int) -> int:
-        """What it goes by where there are n rows in all: n, unless another number is taken to be public."""
-        ...
+        """Return the number of rows that is assumed where there are n in all: n, unless another one is public."""
 
     def signal(self, n: int) -> float:
-        """How far n rows in all stand out of the noise; see `privacy.distributed.signal`."""
-        ...
+        """Return the signal of n rows in all; see `privacy.distributed.signal`."""
 
 
-def released(
-    method: Finishing[R],
+def release_parts(
+    method: TypedMethod[R],
     parts: Sequence[Any],
     public: Public,
     target: Target,
     rng: Stream,
     functionality: Functionality | None = None,
 ) -> R:
-    """The release of these parts in the clear; it guarantees nothing where the seed of the noise can be guessed.
+    """Make a release of these parts in the clear; it guarantees nothing where the seed of the noise can be guessed.
 
     `functionality`: the method's own, where what it does before it draws noise has been done already.
     """
@@ -242,7 +219,7 @@ def released(
     value = ideal(functionality or method.functionality(public, target), parts, rng)
     release = method.finish(value, public, target)
     if rng.insecure and release.privacy.kind != "none":
-        return replace(release, privacy=nothing(release.privacy.unit, release.privacy.adjacency, SEEDED))
+        return replace(release, privacy=no_guarantee(release.privacy.unit, release.privacy.adjacency, SEEDED))
     return release
 
 
@@ -253,34 +230,34 @@ class TrainedParts(Generic[R]):
     `left`: what is left to compute of these parts where that is not the method's own functionality.
     """
 
-    method: Finishing[R]
+    method: TypedMethod[R]
     public: Public
     known: Any
     parts: Callable[[Target, Stream], Sequence[Any]]
     left: Callable[[Target], Functionality] | None = None
 
     def release(self, target: Target, rng: Stream) -> R:
-        """Make the parts for this target, and a release of them; raises InputError as `check_target` does."""
+        """Make the parts for this target, and a release of them; raise InputError as `check_target` does."""
         check_target(target, self.method)
         left = None if self.left is None else self.left(target)
-        return released(self.method, self.parts(target, rng), self.public, target, rng, left)
+        return release_parts(self.method, self.parts(target, rng), self.public, target, rng, left)
 
 
-def laws(method: Method | type[Method], calibration: Calibration) -> tuple[NoiseName, ...]:
-    """The noises of this calibration of the method, its own first; none for a calibration that it does not have."""
+def noise_names(method: Method | type[Method], calibration: Calibration) -> tuple[NoiseName, ...]:
+    """Return the noises of this calibration, the method's own first; none for a calibration that it does not have."""
     if calibration not in method.calibrations:
         return ()
-    return method.printed_noises if calibration == "paper" else method.noises
+    return method.noises_as_published if calibration == "paper" else method.noises
 
 
 def check_target(target: Target, method: Method) -> None:
-    """Raises InputError for a calibration or noise that the theory of this method does not give."""
+    """Raise InputError for a calibration or noise that the theory of this method does not give."""
     if target.epsilon is None:
         return
     if target.calibration not in method.calibrations:
         known = " or ".join(method.calibrations)
         raise InputError("calibration.not_of_method", method=method.name, known=known or "none", got=target.calibration)
-    noises = laws(method, target.calibration)
+    noises = noise_names(method, target.calibration)
     if target.noise not in noises:
         raise InputError(
             "noise.not_of_calibration",
@@ -292,27 +269,22 @@ def check_target(target: Target, method: Method) -> None:
         )
 
 
-def two_classes(federation: Federation | Public, method: Method) -> None:
-    """Raises InputError unless there are exactly two classes; it names what a protocol computes for more."""
-    only_two(federation.classes, method)
-
-
-def only_two(classes: int, method: Method) -> None:
-    """The same by the number of classes, before there are any rows."""
+def require_two_classes(classes: int, method: Method) -> None:
+    """Raise InputError unless there are two classes; it names the methods that a protocol computes for more."""
     if classes != 2:
         others = ", ".join(FOR_ANY_CLASSES)
         raise InputError("classes.only_two", method=method.name, got=classes, others=others)
 
 
-def check_sizes(federation: Federation) -> None:
-    """Raises InputError for a party with more rows than the public figure that solver tolerances are charged for."""
+def check_party_sizes(federation: Federation) -> None:
+    """Raise InputError for a party with more rows than the public figure that solver tolerances are charged for."""
     for j, rows in enumerate(federation.parties):
         if len(rows) > LARGEST_N:
             raise too_many_rows(len(rows)).within(federation.name(j))
 
 
 def check_own_size(rows: Rows) -> None:
-    """As `check_sizes`, by a party at home."""
+    """Raise InputError as `check_party_sizes`, for the own rows of a party."""
     if len(rows) > LARGEST_N:
         raise too_many_rows(len(rows))
 
@@ -323,13 +295,13 @@ def too_many_rows(n: int) -> InputError:
 
 
 def announced_sizes(public: Public, method: Method) -> tuple[int, ...]:
-    """The number of rows of each party; InputError, in the name of the method, where they are not public."""
+    """Return the number of rows of each party; InputError, in the name of the method, where they are not public."""
     if public.sizes is None:
         raise InputError("sizes.missing", method=method.name)
     return public.sizes
 
 
 def check_modulus(lam: object, name: str = "lambda") -> None:
-    """Raises InputError unless this regularisation is a number for which minimisers are certified."""
+    """Raise InputError unless this regularisation is a number for which minimisers are certified."""
     if not isinstance(lam, int | float | np.floating) or not 2.0**-29 <= lam <= 1e6:
         raise InputError("lambda.out_of_range", name=name, got=shown(lam))

@@ -1,4 +1,4 @@
-"""What a method returns: something that predicts, and the statement of what its release guarantees."""
+"""Release of a method: a model, and the statement of what it guarantees."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.data.federation import Rows
@@ -22,12 +23,10 @@ class ReleasedModel(Protocol):
     """Anything whose quality can be measured on labelled rows."""
 
     def accuracy(self, test: Rows) -> float:
-        """The fraction of rows that are classified correctly."""
-        ...
+        """Return the fraction of rows that are classified correctly."""
 
     def auc(self, test: Rows) -> float:
-        """The area under the ROC curve, one class against the others averaged; nan where it is not defined."""
-        ...
+        """Return the area under the ROC curve, one class against the others averaged; nan where it is not defined."""
 
 
 class ScoringModel(ABC):
@@ -35,34 +34,34 @@ class ScoringModel(ABC):
 
     @abstractmethod
     def scores(self, X: Array) -> Array:
-        """One score for each row and class: (n, C)."""
+        """Return one score for each row and class: (n, C)."""
 
     def predict(self, X: Array) -> npt.NDArray[np.int64]:
-        """Class numbers: (n,)."""
+        """Return class numbers: (n,)."""
         return np.asarray(self.scores(X).argmax(axis=1), dtype=np.int64)
 
     def accuracy(self, test: Rows) -> float:
-        """The fraction of rows that are classified correctly."""
+        """Return the fraction of rows that are classified correctly."""
         return float(np.mean(self.predict(test.X) == test.y))
 
     def auc(self, test: Rows) -> float:
-        """The area under the ROC curve, one class against the others averaged; nan where it is not defined."""
+        """Return the area under the ROC curve, one class against the others averaged; nan where it is not defined."""
         return area_under_curve(self.scores(test.X), test.y)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(ScoringModel):
-    """Scores W x, W: (C, d); the class with the largest score, the first of equals."""
+    """Linear model with scores W x, W: (C, d)."""
 
     W: Array
 
     @classmethod
     def from_coordinates(cls, V: Array, classes: int) -> LinearModel:
-        """From V: (p, d) in the coordinates of `smc_dp.methods.training.classes`."""
+        """Make a model from V: (p, d) in the coordinates of `smc_dp.methods.training.classes`."""
         return cls(code(classes) @ V)
 
+    @override
     def scores(self, X: Array) -> Array:
-        """One score for each row and class: (n, C)."""
         scores: Array = X @ self.W.T
         return scores
 
@@ -76,7 +75,7 @@ class Release:
 
 
 def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
-    """The mean over the classes that occur of the area for that class against the others; nan for a single class.
+    """Return the mean, over the classes that occur, of the area for one class against the others; nan for one class.
 
     scores: (n, C); y: (n,). By ranks: the chance that a row of the class scores above another, ties half (Mann and
     Whitney).
@@ -97,12 +96,12 @@ def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
 
 
 def scores(weights: npt.ArrayLike, X: Array) -> Array:
-    """w.x of each row, (n,), for the d weights of two classes; one for each class, (n, k), for those of more."""
+    """Return w.x of each row, (n,), for the d weights of two classes; one for each class, (n, k), for those of more."""
     return np.asarray(np.asarray(X) @ np.asarray(weights).T, dtype=np.float64)
 
 
 def classify(weights: npt.ArrayLike, X: Array) -> IntArray:
-    """The classes of rows X: (n, d), by weights of d numbers, or of k lists of them for k > 2 classes: (n,).
+    """Return the classes of rows X: (n, d), by weights of d numbers, or k lists of them for k > 2 classes: (n,).
 
     For two it is the testing phase of Pathak, Rane and Raj (section 3.3): class 0 where t = 1/(1 + e^(-w.x)) is at most
     1/2, else 1. t <= 1/2 if and only if w.x <= 0. The sign is looked at, because t itself rounds to 1/2 for tiny

@@ -11,22 +11,23 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
-from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, classifier, together, votes
-from smc_dp.methods.method import Method, Trust, released
+from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, join_classifiers, train_classifier, votes
+from smc_dp.methods.method import Method, Trust, release_parts
 from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.black_box import Predictor
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import SoftLabels, certified, one_hot, statistic
 from smc_dp.methods.training.solver import minimise
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -49,28 +50,28 @@ class Batch(Method):
     colour: ClassVar[str] = "#222222"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party."""
-        return one_party(cls(STRONG))
+        return party_pair(cls(STRONG))
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """None."""
-        return nothing("party", "party", "The model is trained on everybody's rows in one place, without noise.")
+        return no_guarantee("party", "party", "The model is trained on everybody's rows in one place, without noise.")
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody has all rows and trains."""
         return Trusted(lambda parts, _: self._minimiser(parts, public.classes))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
-        """The rows themselves."""
         return rows
 
+    @override
     def finish(self, value: Array, public: Public, target: Target) -> Release:
-        """The model as it is."""
         return Release(LinearModel.from_coordinates(value, public.classes), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> WithoutNoise:
-        """The minimiser over all parties' rows."""
         return WithoutNoise(self, self._minimiser(federation.parties, federation.classes), federation.public)
 
     def _minimiser(self, parts: Sequence[Rows], classes: int) -> Array:
@@ -87,44 +88,44 @@ class Individual(Voting):
     noises: ClassVar[tuple[NoiseName, ...]] = ()
     colour: ClassVar[str] = "#90609c"
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """None."""
         why = "Each party keeps its own classifier; the figures over all of them are published without noise."
-        return nothing("party", "party", why)
+        return no_guarantee("party", "party", why)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody has all classifiers and takes the mean of figures."""
-        return Trusted(lambda parts, _: Each(together(parts), public))
+        return Trusted(lambda parts, _: Each(join_classifiers(parts), public))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
-        """The party's own classifier."""
-        return classifier(rows, public, self.lam, self.learner)
+        return train_classifier(rows, public, self.lam, self.learner)
 
+    @override
     def finish(self, value: Each, public: Public, target: Target) -> Release:
-        """All of them, as what figures are taken of."""
         return Release(value, self.statement(public, target))
 
+    @override
     def train_from(self, ensemble: Ensemble) -> WithoutNoise:
-        """Classifiers that are there already."""
         public = ensemble.federation.public
         return WithoutNoise(self, Each(ensemble.classifiers, public), public)
 
 
 @dataclass(frozen=True, eq=False)
 class Each:
-    """All the parties' classifiers: every figure is the mean over the parties."""
+    """Classifiers of all parties: every figure is the mean over the parties."""
 
     classifiers: Classifiers
     public: Public
 
     def accuracy(self, test: Rows) -> float:
-        """The mean over the parties of the fraction of rows that are classified correctly."""
+        """Return the mean over the parties of the fraction of rows that are classified correctly."""
         counts = votes(self.classifiers, test.X, self.public)
         right = counts[np.arange(len(test)), test.y].sum()
         return float(right) / (len(test) * len(self.classifiers))
 
     def auc(self, test: Rows) -> float:
-        """The mean area under the ROC curve; nan for black boxes, which have no scores, and above MOST_SCORES."""
+        """Return the mean area under the ROC curve; nan for black boxes, without scores, and above MOST_SCORES."""
         V = self.classifiers
         if not isinstance(V, np.ndarray) or len(V) * len(test) > MOST_SCORES:
             return float("nan")
@@ -134,21 +135,21 @@ class Each:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WithoutNoise:
-    """What is published as it is: the model of all rows, or every party's classifier."""
+    """Value that is published as it is: the model of all rows, or every party's classifier."""
 
     method: Batch | Individual
     value: Any
     public: Public
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """The model as it is; InputError for a target that wants privacy."""
+        """Release the value; raise InputError for a target that wants privacy."""
         if target.epsilon is not None:
             raise InputError("epsilon.not_private", method=self.method.name, got=float(target.epsilon))
-        return released(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
+        return release_parts(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
 
 
-def alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> float:
-    """Test accuracy of a model of these rows alone, minimising the mean log-loss plus lam |w|^2, without noise.
+def accuracy_alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> float:
+    """Return the test accuracy of a model of these rows alone, minimising mean log-loss plus lam |w|^2, without noise.
 
     For more than two classes the log-loss is that of softmax, and the minimiser is not certified: no noise is for it.
     """
@@ -159,7 +160,7 @@ def alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> float:
 
 
 def _softmax(rows: Rows, lam: float, classes: int) -> LinearModel:
-    """The minimiser as L-BFGS finds it: in seconds where a certified one takes a minute (265 columns, 6 classes)."""
+    """Minimise by L-BFGS: seconds where a certified minimiser takes a minute (265 columns, 6 classes)."""
     from scipy.optimize import minimize  # most of a second, which a command that compares nothing should not pay
 
     alpha = one_hot(rows.y, classes)
@@ -171,7 +172,7 @@ def _softmax(rows: Rows, lam: float, classes: int) -> LinearModel:
     return LinearModel.from_coordinates(found.x.reshape(objective.T.shape), classes)
 
 
-def majority(federation: Federation, test: Rows) -> float:
-    """Test accuracy of always answering the class that most training rows have; of equals, the first."""
+def majority_accuracy(federation: Federation, test: Rows) -> float:
+    """Return the test accuracy of always answering the class of most training rows; of equals, the first."""
     counts = sum(np.bincount(rows.y, minlength=federation.classes) for rows in federation.parties)
     return float(np.mean(test.y == np.argmax(counts)))

@@ -1,4 +1,4 @@
-"""Every method by its name: the same in Python, on the command line and in files."""
+"""Registry of the methods by name: the same in Python, on the command line and in files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _CLASSES: tuple[type[Method], ...] = (
 METHODS = MappingProxyType({method.name: method for method in _CLASSES})
 
 
-def find(name: str) -> type[Method]:
-    """The method of that name; InputError with all names if there is none."""
+def find_method(name: str) -> type[Method]:
+    """Return the method of that name; InputError with all names if there is none."""
     check_one_of("method", name, METHODS)
     return METHODS[name]

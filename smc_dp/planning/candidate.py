@@ -1,6 +1,7 @@
-"""A method as a run of these parties would compute it, known before anybody has a row: settings, noise, session.
+"""A candidate of a plan: a method as a run of these parties would compute it, known before anybody has a row.
 
-All of it is public, or said by whoever plans: the sizes of the parties are figures that somebody typed.
+All of it is public, or was typed by the person who plans: the sizes of the parties, too. Its settings come from the
+same model as those of a run (`smc_dp.run.settings`), so a plan and a run refuse the same settings.
 """
 
 from __future__ import annotations
@@ -8,28 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
-from smc_dp.methods.expected_accuracy import Outlook, outlook
-from smc_dp.methods.method import NeedsRows, SecureForm
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
+from smc_dp.methods.method import SecureForm
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.target import Target
-from smc_dp.run import agreement as agreements
-from smc_dp.run.protocols.registry import Terms
+from smc_dp.run.agreement import SettledRun, default_protocol, inform_of_rows
 from smc_dp.run.settings import RunSettings
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """Who would take part with how many rows, on how many columns and classes, and under which settings.
+    """Parties with their numbers of rows, the columns and classes, and the settings; InputError for what no run has.
 
-    `dimension`: the columns of features, the constant one among them. `settings`: each method takes those that it has.
-    Raises InputError for what no run has.
+    `dimension`: columns of features, the constant one among them. `settings`: each method takes those that it has.
     """
 
     names: tuple[str, ...]
@@ -46,87 +43,71 @@ class Circumstances:
             if type(n) is not int or not 1 <= n <= LARGEST_N:
                 raise InputError("plan.no_rows", name=name, largest_n=LARGEST_N, got=shown(n))
 
-    def among(self, places: Iterable[int]) -> Circumstances:
-        """The same with these parties alone."""
-        stay = sorted(places)
-        return replace(self, names=tuple(self.names[j] for j in stay), sizes=tuple(self.sizes[j] for j in stay))
 
-
-@dataclass(frozen=True)
-class Prospect:
-    """A method by one of its protocols under such circumstances; `made` raises InputError where no run can be."""
+@dataclass(frozen=True, kw_only=True)
+class Candidate(SettledRun):
+    """Settled settings of one method under such circumstances; `build` raises InputError where no run can be."""
 
     circumstances: Circumstances
-    method: Any
-    target: Target
-    protocol: str
-    terms: Terms
 
     @classmethod
-    def made(cls, name: str, circumstances: Circumstances, protocol: str | None = None) -> Prospect:
-        """With the settings that a run takes which is told no others."""
-        known = circumstances
-        by = protocol or agreements.usual_protocol(name, len(known.names))
-        agreed = known.settings.suiting(name, by).settled(len(known.names), known.classes)
-        method: Any = agreed.method
-        if getattr(method, "on_public_rows", False):
+    def build(cls, name: str, known: Circumstances, protocol: str | None = None) -> Candidate:
+        """Return the candidate with the settings of these circumstances, and the usual ones for the rest."""
+        by = protocol or default_protocol(name, len(known.names))
+        agreed = known.settings.restricted_to(name, by).settle(len(known.names), known.classes)
+        if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
-        if isinstance(method, NeedsRows):
-            method = method.knowing(known.sizes)
-        found = cls(known, method, agreed.target, by, agreed.terms)
+        method = inform_of_rows(agreed.method, known.sizes)
+        found = cls(**{**agreed.settled, "method": method}, circumstances=known)
         found.session  # noqa: B018 - which refuses what shows only there
         return found
 
     @property
     def program(self) -> Protocol:
-        """The protocol and what it claims."""
+        """Protocol and its claim."""
         return PROTOCOLS[self.protocol]
 
     @cached_property
     def form(self) -> SecureForm:
-        """The method, as the protocol computes it."""
+        """Method as the protocol computes it."""
         known = self.circumstances
         return self.terms.form(self.method, Public(len(known.names), known.dimension, known.classes), self.target)
 
     @cached_property
     def session(self) -> SessionSpec:
-        """The protocol with its parameters; raises InputError beyond what it allows."""
+        """Session specification; raises InputError beyond the limits of the protocol."""
         names = self.circumstances.names
         check_limits(self.protocol, len(names), self.circumstances.dimension)
         return SessionSpec(self.program, self.terms.program_parameters(self.protocol, self.form, names, ""))
 
     @property
-    def deviating(self) -> int | None:
-        """How many parties may break the rules, together with Charlie; None where everybody has to keep to them."""
+    def malicious(self) -> int | None:
+        """Number of parties that may be malicious together with Charlie; None where all have to be semi-honest."""
         claim, found = self.program.claim, getattr(self.terms, "colluders", None)
         keeps = claim is not None and claim.keeps is not None and claim.keeps(self.session.parameters)
         return None if keeps else found
 
     @property
-    def fewest(self) -> int:
-        """With fewer parties nobody is left whose noise counts, or nobody to learn with."""
-        among = self.terms.among(len(self.circumstances.names))
-        return max(2, 1 + among.parties - among.honest)
-
-    @property
-    def protects_records(self) -> bool:
-        """Whether its guarantee is for a single record, and not for all records of a party."""
-        protects: str = self.method.protects
-        return protects == "record"
+    def least_parties(self) -> int:
+        """Least number of parties: with fewer nobody is left whose noise counts, or nobody to learn with."""
+        limits = self.terms.threat_model(len(self.circumstances.names))
+        return max(2, 1 + limits.parties - limits.honest)
 
     @cached_property
-    def ahead(self) -> Outlook:
-        """What to expect."""
-        return self.with_rows(self.circumstances.sizes)
+    def expected(self) -> ExpectedAccuracy:
+        """Expected accuracy with the planned numbers of rows."""
+        return self.expected_with(self.circumstances.sizes)
 
-    def with_rows(self, sizes: Sequence[int]) -> Outlook:
-        """What to expect if the parties had so many rows, and were as many."""
+    def expected_with(self, sizes: Sequence[int]) -> ExpectedAccuracy:
+        """Return the expected accuracy of as many parties with so many rows."""
         known = self.circumstances
-        found = outlook(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
+        found = expected_accuracy(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
         if found is None:
             raise ValueError(f"a plan has noise as proven, got {self.target}")
         return found
 
-    def among(self, places: Iterable[int]) -> Prospect:
-        """The same method by the same protocol, with these parties alone."""
-        return Prospect.made(self.method.name, self.circumstances.among(places), self.protocol)
+    def restricted_to(self, places: Iterable[int]) -> Candidate:
+        """Return the same method by the same protocol with the parties in these places alone."""
+        stay, known = sorted(places), self.circumstances
+        names, sizes = tuple(known.names[j] for j in stay), tuple(known.sizes[j] for j in stay)
+        return Candidate.build(self.method.name, replace(known, names=names, sizes=sizes), self.protocol)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.conversation import Foreseen, foresee
+from protocols.runtime.conversation import PredictedTraffic, predict_traffic
 from smc_dp.core.errors import InputError
 from smc_dp.planning.operation_costs import estimated_seconds
 
-HOLDER = "party"
-"""What parties are called before their numbers, where nobody names them."""
-
 
 class SessionSpec(NamedTuple):
-    """A protocol, and its parameters."""
+    """Session specification: a protocol and its parameters."""
 
     protocol: Protocol
     parameters: Any
 
 
-def party_names(count: int, holder: str = HOLDER) -> tuple[str, ...]:
+def party_names(count: int) -> tuple[str, ...]:
     """Return `count` names, as a run gives them."""
-    return tuple(f"{holder}-{j}" for j in range(1, count + 1))
+    return tuple(f"party-{j}" for j in range(1, count + 1))
 
 
 def check_limits(protocol: str, parties: int, dimension: int) -> None:
@@ -50,7 +47,7 @@ class StageTraffic:
 
 @dataclass(frozen=True)
 class RoleTraffic:
-    """What all participants in one role send and receive together; what is public has no receiver."""
+    """Traffic of all participants in one role together; public messages have no receiver."""
 
     role: str
     participants: int
@@ -83,7 +80,7 @@ class SessionCost:
 
 
 def session_cost(spec: SessionSpec, *, measure: bool = False) -> SessionCost:
-    """Return the cost of this session; `measure` what operations take on this machine, for the estimate of its time.
+    """Return the cost of this session; `measure`: time operations on this machine, to estimate the processor time.
 
     Raises InputError for a protocol that declares no conversation.
     """
@@ -92,25 +89,26 @@ def session_cost(spec: SessionSpec, *, measure: bool = False) -> SessionCost:
         raise InputError("plan.no_conversation", name=protocol.program.name)
     conversation = protocol.conversation(p)
     try:
-        foreseen = foresee(protocol.program, p, conversation)
+        foreseen = predict_traffic(protocol.program, p, conversation)
     except LocalError as error:
         raise InputError(error.fault) from None
     by_stage = tuple(StageTraffic(name, t.messages, t.bytes, t.rounds) for name, t in foreseen.by_stage.items())
+    messages, size, rounds = (
+        sum(getattr(stage, name) for stage in by_stage) for name in ("messages", "bytes", "rounds")
+    )
     return SessionCost(
         protocol.program.name,
         p.as_dict(),
-        sum(stage.messages for stage in by_stage),
-        sum(stage.bytes for stage in by_stage),
-        sum(stage.rounds for stage in by_stage),
+        messages,
+        size,
+        rounds,
         by_stage,
         tuple(_roles(foreseen)),
         estimated_seconds(p, conversation.operations, foreseen) if measure else None,
     )
 
 
-def _roles(foreseen: Foreseen) -> list[RoleTraffic]:
-    return [
-        RoleTraffic(role, len(names), tally.messages, tally.bytes, tally.received, tally.received_bytes)
-        for role, names in foreseen.groups.items()
-        for tally in [foreseen.by_group[role]]
-    ]
+def _roles(foreseen: PredictedTraffic) -> Iterator[RoleTraffic]:
+    for role, names in foreseen.groups.items():
+        sent = foreseen.by_group[role]
+        yield RoleTraffic(role, len(names), sent.messages, sent.bytes, sent.received, sent.received_bytes)

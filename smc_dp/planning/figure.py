@@ -1,6 +1,6 @@
-"""The band of a method over epsilon as a picture, readable in grey: what is lost, and where the plan stands.
+"""Picture of the accuracy interval of a method over epsilon, readable in grey, with the planned epsilon marked.
 
-No party's name or number of rows stands in it; but who knows the method can estimate from it how many rows there are.
+It has no party's name and no number of rows; but the number of all rows can be estimated from it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.methods.expected_accuracy import Outlook
-from smc_dp.planning.candidate import Prospect
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.planning.candidate import Candidate
 from smc_dp.privacy.target import HIGHEST, LOWEST
 
 FORMATS = ("png", "svg", "pdf")
@@ -26,26 +26,26 @@ _FINE, _SIZE = 150, (7.0, 4.2)
 _DARK, _LIGHT = "#1a1a1a", "#b8c9dd"
 
 
-def kind_of(path: PurePath) -> str:
-    """The format that the name of a file asks for; InputError for another."""
+def picture_format(path: PurePath) -> str:
+    """Return the format that the name of a file asks for; InputError for another."""
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
         raise InputError("plan.no_picture", formats=", .".join(FORMATS), got=shown(path.name))
     return kind
 
 
-def image(prospect: Prospect, kind: str) -> bytes:
-    """A picture in one of the `FORMATS`."""
+def render_figure(candidate: Candidate, kind: str) -> bytes:
+    """Return the picture in one of the `FORMATS`."""
     made = io.BytesIO()
-    drawn(prospect).savefig(made, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    draw_figure(candidate).savefig(made, format=kind, metadata={"Date": None} if kind == "svg" else None)
     return made.getvalue()
 
 
-def drawn(prospect: Prospect) -> Figure:
-    """The band over epsilon, the one that is planned marked."""
-    epsilon = float(prospect.target.wanted)
-    found = [(e, at(prospect, e)) for e in _around(epsilon)]
-    x, bands = [e for e, _ in found], [ahead.band for _, ahead in found]
+def draw_figure(candidate: Candidate) -> Figure:
+    """Draw the accuracy interval over epsilon, and mark the planned one."""
+    epsilon = float(candidate.target.wanted)
+    found = [(e, expected_at(candidate, e)) for e in _around(epsilon)]
+    x, bands = [e for e, _ in found], [ahead.interval for _, ahead in found]
     figure = Figure(figsize=_SIZE, dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
@@ -53,7 +53,7 @@ def drawn(prospect: Prospect) -> Figure:
     axes.fill_between(x, low, high, color=_LIGHT, linewidth=0, label="what was lost, in nine of ten settings")
     axes.plot(x, high, color=_DARK, linewidth=1.6)
     axes.plot(x, low, color=_DARK, linewidth=1.2, linestyle="--")
-    now = prospect.ahead.band
+    now = candidate.expected.interval
     axes.plot([epsilon, epsilon], [max(0.0, now.low), now.high], color=_DARK, linewidth=3, marker="_", markersize=14)
     said = f"epsilon {epsilon:g}: {max(0.0, now.low):.2f} to {now.high:.2f}"
     axes.annotate(said, (epsilon, now.high), (8, 8), textcoords="offset points", fontsize=10, weight="bold")
@@ -64,26 +64,26 @@ def drawn(prospect: Prospect) -> Figure:
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(loc="upper right", frameon=False, fontsize=9)
-    axes.set_title(title(prospect), fontsize=11)
+    axes.set_title(figure_title(candidate), fontsize=11)
     return figure
 
 
-def title(prospect: Prospect) -> str:
-    """What it is about, without anything that is a party's own."""
-    known = prospect.circumstances
+def figure_title(candidate: Candidate) -> str:
+    """Return the title, which names nothing of a single party."""
+    known = candidate.circumstances
     return (
-        f"{prospect.method.name}: {len(known.names)} parties, {known.dimension} columns with the constant, "
+        f"{candidate.method.name}: {len(known.names)} parties, {known.dimension} columns with the constant, "
         f"{known.classes} classes"
     )
 
 
-def at(prospect: Prospect, epsilon: float) -> Outlook:
-    """What to expect for another epsilon."""
-    target = replace(prospect.target, epsilon=Fraction(repr(epsilon)))
-    return replace(prospect, target=target).ahead
+def expected_at(candidate: Candidate, epsilon: float) -> ExpectedAccuracy:
+    """Return the expected accuracy for another epsilon."""
+    target = replace(candidate.target, epsilon=Fraction(repr(epsilon)))
+    return replace(candidate, target=target).expected
 
 
 def _around(epsilon: float) -> Sequence[float]:
-    """From 30 times less to 30 times more, as far as there are such."""
+    """Return epsilons from 30 times less to 30 times more, inside the range of targets."""
     first, last = max(float(LOWEST), epsilon / 10**_DECADES), min(float(HIGHEST), epsilon * 10**_DECADES)
     return [first * (last / first) ** (i / (_POINTS - 1)) for i in range(_POINTS)]

@@ -20,20 +20,29 @@ from protocols.crypto import dgk, garbling, masking, oblivious, paillier
 from protocols.crypto.identity import Identity
 from protocols.runtime import message as messages
 from protocols.runtime.channel import Channel
-from protocols.runtime.conversation import AGREEMENT, BIT, ENCRYPTION, GATE, MASK_BYTE, POWER, Foreseen, Operations
+from protocols.runtime.conversation import (
+    AGREEMENT,
+    BIT,
+    ENCRYPTION,
+    GATE,
+    MASK_BYTE,
+    POWER,
+    Operations,
+    PredictedTraffic,
+)
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.message import PARTY, Message, Times, message, public
 from protocols.runtime.session import SESSION_BYTES, Session
 
 ENVELOPE, SENT_BYTE = "envelope", "sent byte"
 LINK_AGREEMENTS = 3
-"""One end of a link: an agreement, and a signature that is checked, which costs about two."""
+"""Agreements of one end of a link: its own, and about two for a signature that is checked."""
 _BUDGET = 0.05  # seconds
 _USES = 40  # of a fresh Paillier key, whose table grows with use
 _BITS, _WORDS, _WIDTH, _MOST_PARTIES = 32, 10_000, 8, 1000
 
 
-def estimated_seconds(p: Any, operations: Operations, foreseen: Foreseen) -> float:
+def estimated_seconds(p: Any, operations: Operations, foreseen: PredictedTraffic) -> float:
     """Return processor seconds of a session with parameters `p`, all participants together."""
     counts = {
         ENVELOPE: sum(stage.messages for stage in foreseen.by_stage.values()),
@@ -114,7 +123,7 @@ def _mask_byte(p: Any) -> float:
 
 
 def _sending(words: int) -> Callable[[], object]:
-    """Return what encodes, seals, records, opens and decodes a message of so many numbers, and adds them up."""
+    """Return a function that encodes, seals, records, opens and decodes a message of so many numbers, and adds them."""
     rng, ring = Stream.from_system(), Ring(8 * _WIDTH)
     owners = {name: Identity.generate(rng.fork(name)) for name in (CHOOSER, HOLDER)}
     pinned = {name: owner.public for name, owner in owners.items()}

@@ -1,4 +1,4 @@
-"""A plan: what to expect of learning together, and what to do, before anything is spent."""
+"""A plan: expected accuracy, cost and recommendation of a run, before anything is spent."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import Any
 
 from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.bounds import Bounds, read_bounds
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.planning import recommendation
-from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
-from smc_dp.run.agreement import BY_PROTOCOL, secure_form, usual_method
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, default_method, secure_method
 from smc_dp.run.settings import RunSettings
 
 
 @dataclass(frozen=True)
 class PlannedMethod:
-    """What one method comes to; of one that cannot be, `refused` says why, and the rest is None.
+    """Figures of one method; `refused` says why there are none.
 
-    `left_out`: the parties that do the others harm; `without`: what to expect once they are left out. `least_rows`: the
-    fewest with which one more party does no harm to those who stay, None where no number is enough. `rows_needed`: how
-    many of theirs in all would lose little, None where no number would. `may_deviate`: how many parties may break the
-    rules with Charlie, None where all have to keep to them. `noise_known_to`: who knows all of the noise. Messages,
-    bytes and rounds are those of a run among those who stay.
+    `left_out`: the parties that do the others harm; `without`: the expected accuracy without them. `least_rows`: the
+    fewest rows with which one more party does no harm, None where no number is enough. `rows_needed`: the number of all
+    rows that would lose little, None where none would. `may_deviate`: the number of parties that may be malicious with
+    Charlie, None where all have to be semi-honest. `noise_known_to`: the party that knows all of the noise. Messages,
+    bytes and rounds are those of a run among the parties that stay.
     """
 
     method: str
     refused: str | None = None
     protocol: str | None = None
     protects: str | None = None
-    expected: Outlook | None = None
+    expected: ExpectedAccuracy | None = None
     left_out: tuple[str, ...] = ()
-    without: Outlook | None = None
+    without: ExpectedAccuracy | None = None
     least_rows: int | None = None
     rows_needed: int | None = None
     may_deviate: int | None = None
@@ -45,27 +45,28 @@ class PlannedMethod:
     rounds: int | None = None
 
     @property
-    def staying(self) -> Outlook | None:
-        """What to expect of those who stay."""
+    def staying(self) -> ExpectedAccuracy | None:
+        """Expected accuracy among the parties that stay."""
         return self.expected if self.without is None else self.without
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        ahead = {name: found and found.as_dict() for name, found in plain.items() if isinstance(found, Outlook)}
+        ahead = {
+            name: found and found.as_dict() for name, found in plain.items() if isinstance(found, ExpectedAccuracy)
+        }
         return {**plain, **ahead, "left_out": list(self.left_out)}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, and the figures that it follows from.
+    """A recommendation, and the figures from which it follows.
 
-    `method`: the one that the plan is about, which is the advised one unless another was named; `advised` is None where
-    no method can be. `usual`: the one that a run takes if nobody names one. `why`: by which rule it is advised.
-    `stay`: who takes part, with how many rows. `holds_against` and `must_not_collude`: what the protocol claims among
-    those who stay, and what it does not. `cost`: of their run; its `cpu_seconds` are None where none were asked for.
-    `prospect`: the method among those who stay, of which the figures are. `leaving`: the columns of which an empty cell
-    has a row left out by the bounds.
+    `method`: the one that the plan is about, the recommended one (`advised`, None where no method can be) unless
+    another was named. `usual`: the method of a run that names none. `why`: the rule of the recommendation. `stay`: the
+    parties that take part, with their rows. `holds_against` and `must_not_collude`: claim and limitations of the
+    protocol among them. `cost`: of their run, with `cpu_seconds` if they were asked for. `candidate`: the method among
+    them. `leaving`: the columns whose empty cells have a row left out by the bounds.
     """
 
     parties: Mapping[str, int]
@@ -81,27 +82,27 @@ class Plan:
     holds_against: str
     must_not_collude: tuple[str, ...]
     cost: SessionCost
-    prospect: Prospect = field(repr=False, compare=False)
+    candidate: Candidate = field(repr=False, compare=False)
     leaving: tuple[str, ...] = ()
 
     def of(self, method: str) -> PlannedMethod:
-        """What this method comes to."""
+        """Return the figures of this method."""
         return next(found for found in self.methods if found.method == method)
 
     @property
     def planned(self) -> PlannedMethod:
-        """The one that the plan is about."""
+        """Figures of the method that the plan is about."""
         return self.of(self.method)
 
     def picture(self, kind: str) -> bytes:
-        """The band over epsilon, among those who stay: "png", "svg" or "pdf"."""
-        from smc_dp.planning.figure import image
+        """Return the picture of the accuracy interval over epsilon, as "png", "svg" or "pdf"."""
+        from smc_dp.planning.figure import render_figure
 
-        return image(self.prospect, kind)
+        return render_figure(self.candidate, kind)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "prospect"}
+        """Return plain values for JSON."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "candidate"}
         return {
             **plain,
             "parties": dict(self.parties),
@@ -124,20 +125,20 @@ def plan(
     cost: bool = False,
     **settings: Any,
 ) -> Plan:
-    """What to expect of learning together with so many rows each, and what to do, from these numbers alone.
+    """Plan a run of parties with so many rows each: the expected accuracy, and what to do, from these numbers alone.
 
     Parameters
     ----------
     sizes : sequence of int or mapping of names to int
-        How many rows each party has; without names they are called party-1, party-2 ...
+        Number of rows of each party; without names they are called party-1, party-2 ...
     columns : int, default=None
-        How many features a row has once it is encoded, a list of categories one for each, without the constant.
+        Number of features of an encoded row (a list of categories is one for each), without the constant.
     classes : int, default=None
-        How many classes there are, 2 where nothing says it.
+        Number of classes, 2 where nothing says it.
     bounds : path or Bounds, default=None
-        A file of public bounds, or what one says, in place of `columns` and `classes`.
+        Public bounds, or a file of them, in place of `columns` and `classes`.
     cost : bool, default=False
-        Whether to estimate the protocol's processor time (about a second): `cost.cpu_seconds`.
+        Estimate the protocol's processor time, too (about a second): `cost.cpu_seconds`.
     **settings : str, int, float or Fraction
         Settings of the run, by the names of the options of `smc-dp plan` (lambda is `lam`): `method` is what the plan
         is about, else the recommended one.
@@ -145,8 +146,8 @@ def plan(
     Returns
     -------
     Plan
-        The figures, method by method, and what to do; `smc_dp.planning.report.answer` puts it into sentences. `cost`
-        holds messages, bytes and rounds, by stage and by role.
+        Figures of each method, and what to do; `smc_dp.planning.report.recommendation_blocks` says it in sentences.
+        `cost` holds messages, bytes and rounds, by stage and by role.
 
     Raises
     ------
@@ -163,7 +164,7 @@ def plan(
     (53, 15)
 
     """
-    asked = RunSettings.asking(**settings)
+    asked = RunSettings.from_options(**settings)
     return plan_for(sizes, columns, asked, classes=classes, bounds=bounds, cost=cost)
 
 
@@ -181,7 +182,7 @@ def plan_for(
     known = replace(_circumstances(sizes, columns, classes, public), settings=settings)
     method, protocol = settings.method.name, settings.protocol.name
     if method is not None:
-        secure_form(method, protocol or BY_PROTOCOL.get(method, ("",))[0])
+        secure_method(method, protocol or PROTOCOLS_BY_METHOD.get(method, ("",))[0])
     elif protocol is not None:
         raise InputError("plan.protocol_alone")
     found = _planned(known, method, protocol, cost)
@@ -189,20 +190,20 @@ def plan_for(
 
 
 def _planned(known: Circumstances, method: str | None, protocol: str | None, measure: bool) -> Plan:
-    found: dict[str, Prospect] = {}
+    found: dict[str, Candidate] = {}
     refused: dict[str, str] = {}
-    for name in BY_PROTOCOL:
+    for name in PROTOCOLS_BY_METHOD:
         try:
-            found[name] = Prospect.made(name, known, protocol if name == method else None)
+            found[name] = Candidate.build(name, known, protocol if name == method else None)
         except InputError as error:
             if name == method:
                 raise
             refused[name] = str(error)
-    best = recommendation.advised(list(found.values()))
+    best = recommendation.recommend(list(found.values()))
     name = method or (best.method.name if best else "")
     if not name:
-        raise InputError("plan.no_method", refused=refused[usual_method(known.classes)])
-    looked = {one: _look(prospect) for one, prospect in found.items()}
+        raise InputError("plan.no_method", refused=refused[default_method(known.classes)])
+    looked = {one: _look(candidate) for one, candidate in found.items()}
     stay = looked[name][1]
     return Plan(
         parties=dict(zip(known.names, known.sizes, strict=True)),
@@ -211,44 +212,46 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         epsilon=float(stay.target.wanted),
         method=name,
         advised=best.method.name if best else None,
-        why=recommendation.reason(best, list(found.values())),
-        usual=usual_method(known.classes),
+        why=recommendation.recommendation_reason(best, list(found.values())),
+        usual=default_method(known.classes),
         stay=dict(zip(stay.circumstances.names, stay.circumstances.sizes, strict=True)),
-        methods=tuple(looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in BY_PROTOCOL),
+        methods=tuple(
+            looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in PROTOCOLS_BY_METHOD
+        ),
         holds_against=stay.form.statement.adversary,
         must_not_collude=tuple(unclaimed(stay)),
         cost=session_cost(stay.session, measure=measure),
-        prospect=stay,
+        candidate=stay,
     )
 
 
-def _look(prospect: Prospect) -> tuple[PlannedMethod, Prospect]:
-    """What a method comes to, and the same among those who stay."""
-    places, known = recommendation.left_out(prospect), prospect.circumstances
-    stay = prospect.among(set(range(len(known.sizes))) - set(places)) if places else prospect
+def _look(candidate: Candidate) -> tuple[PlannedMethod, Candidate]:
+    """Return the figures of a method, and the candidate among the parties that stay."""
+    places, known = recommendation.parties_to_leave_out(candidate), candidate.circumstances
+    stay = candidate.restricted_to(set(range(len(known.sizes))) - set(places)) if places else candidate
     cost = session_cost(stay.session)
     looked = PlannedMethod(
-        prospect.method.name, None, prospect.protocol, prospect.method.protects, prospect.ahead,
-        tuple(known.names[j] for j in places), stay.ahead if places else None, recommendation.least_rows(stay),
+        candidate.method.name, None, candidate.protocol, candidate.method.protects, candidate.expected,
+        tuple(known.names[j] for j in places), stay.expected if places else None, recommendation.least_rows(stay),
         recommendation.rows_needed(stay),
-        prospect.deviating, recommendation.SMALLEST if prospect.form.smallest_sets_noise else recommendation.NOBODY,
+        candidate.malicious, recommendation.SMALLEST if candidate.form.smallest_sets_noise else recommendation.NOBODY,
         cost.messages, cost.bytes, cost.rounds,
     )  # fmt: skip
     return looked, stay
 
 
-def unclaimed(prospect: Prospect) -> Iterator[str]:
-    """What the protocol does not claim among these parties, the worst first, as far as it is about who colludes.
+def unclaimed(candidate: Candidate) -> Iterator[str]:
+    """Yield the limitations of the protocol among these parties that are about collusion, the worst first.
 
-    Sentences after the last that has an attack are about other things; one whose attack has nobody to make it here says
-    nothing here.
+    Sentences after the last that has an attack are about other things. An attack for which these parties are too few
+    is left out.
     """
-    claim, p = prospect.program.claim, prospect.session.parameters
+    claim, p = candidate.program.claim, candidate.session.parameters
     if claim is None:
         return
-    about = [said.attack is not None for said in claim.not_claimed]
+    about = [said.attack is not None for said in claim.limitations]
     last = len(about) - 1 - about[::-1].index(True) if True in about else -1
-    for said in claim.not_claimed[: last + 1]:
+    for said in claim.limitations[: last + 1]:
         if said.attack is None or said.attack.coalitions(p):
             yield said.sentence
 

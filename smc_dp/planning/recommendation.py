@@ -1,139 +1,138 @@
-"""The rules of a plan: which parties to leave out, from how many rows on one is worth having, which method to take.
+"""Rules of a plan: the parties to leave out, the least number of rows of another one, and the method to take.
 
-They look at figures alone, so that whoever has the figures comes to the same advice; README.md says them in words.
+The rules look at figures alone, so the same figures give the same recommendation; README.md has them in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from smc_dp.core.errors import Fault, InputFault
-from smc_dp.methods.expected_accuracy import Outlook
-from smc_dp.planning.candidate import Prospect
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.planning.candidate import Candidate
 from smc_dp.privacy.pathak2010 import LARGEST_N
 
 MATTERS = 0.01
-"""Of the accuracy that may be lost: less makes no difference to whether a party is left out."""
+"""Accuracy loss below which it makes no difference whether a party is left out."""
 TIED = 0.02
-"""Methods of which so much less or more may be lost are as good as each other."""
+"""Accuracy loss by which methods may differ and are still as good as each other."""
 PREFERRED = ("newton", "gd", "ofaa", "wsum", "wsum_ar", "ofpa", "prr_mean")
-"""Of equals the first: what takes least to be public or well guessed. newton nothing; gd the number of all rows; ofaa a
-polynomial in place of the loss; the others a lambda."""
-MOST_NUMBERS = 1 << 19
-"""In one sum, for a method that is advised: the curvature of about 1,000 columns."""
-HOPELESS = 0.3
-"""Where so much may be lost it is better not to begin; and where it is so either way, the signal decides whom to leave
-out.
+"""Methods in the order in which equals are preferred, by what has to be public or well guessed: for newton nothing, for
+gd the number of all rows, for ofaa a polynomial in place of the loss, for the others a lambda.
 """
+LARGEST_SUM = 1 << 19
+"""Most numbers in one sum of a recommended method: the curvature of about 1,000 columns."""
+HOPELESS = 0.3
+"""Accuracy loss from which on it is better not to begin; where it is so either way, the signal decides who stays."""
 LITTLE = 0.05
-"""Of the accuracy that may be lost: for how many rows there would have to be for no more."""
-
-
+"""Accuracy loss for which a plan says how many rows would be needed."""
 SMALLEST, NOBODY = "the smallest party", "nobody"
-"""Who knows all of the noise."""
+"""Participant that knows all of the noise."""
 
 
-def spoilt_by(more: Outlook, fewer: Outlook) -> bool:
-    """Whether more parties do worse than fewer of them: more may be lost, or where all may be, less stands out."""
+def is_spoilt_by(more: ExpectedAccuracy, fewer: ExpectedAccuracy) -> bool:
+    """Return whether more parties do worse than fewer: more may be lost, or where all may be, the signal falls."""
     if more.signal >= fewer.signal:
         return False
-    return more.band.high > fewer.band.high + MATTERS or fewer.band.high >= HOPELESS
+    return more.interval.high > fewer.interval.high + MATTERS or fewer.interval.high >= HOPELESS
 
 
-def left_out(prospect: Prospect) -> tuple[int, ...]:
-    """The places of the parties that do the others harm: as few of the smallest as it takes; at least two stay.
+def parties_to_leave_out(candidate: Candidate) -> tuple[int, ...]:
+    """Return the places of the parties that do the others harm: as few of the smallest as it takes; at least two stay.
 
-    Where no noise follows from the smallest party's rows, nobody's rows do harm.
+    Where the noise does not follow from the smallest party's rows, nobody's rows do harm.
     """
-    if not prospect.form.smallest_sets_noise:
+    if not candidate.form.smallest_sets_noise:
         return ()
-    sizes = prospect.circumstances.sizes
+    sizes = candidate.circumstances.sizes
     order = sorted(range(len(sizes)), key=lambda j: sizes[j], reverse=True)
-    kept = [order[:K] for K in range(len(sizes), prospect.fewest - 1, -1)]
-    found = [prospect.with_rows([sizes[j] for j in places]) for places in kept]
+    kept = [order[:K] for K in range(len(sizes), candidate.least_parties - 1, -1)]
+    found = [candidate.expected_with([sizes[j] for j in places]) for places in kept]
     best = max(found, key=lambda ahead: ahead.signal)
-    enough = next(places for places, ahead in zip(kept, found, strict=True) if not spoilt_by(ahead, best))
+    enough = next(places for places, ahead in zip(kept, found, strict=True) if not is_spoilt_by(ahead, best))
     return tuple(sorted(order[len(enough) :]))
 
 
-def least_rows(prospect: Prospect) -> int | None:
-    """The least number of rows with which one more party does these no harm; None where no number is enough."""
-    if not prospect.form.smallest_sets_noise:
+def least_rows(candidate: Candidate) -> int | None:
+    """Return the least number of rows with which one more party does no harm; None where no number is enough."""
+    if not candidate.form.smallest_sets_noise:
         return 1
-    sizes = prospect.circumstances.sizes
-    now = prospect.ahead
+    sizes = candidate.circumstances.sizes
+    now = candidate.expected
 
     def harms(n: int) -> bool:
-        return spoilt_by(prospect.with_rows([*sizes, n]), now)
+        return is_spoilt_by(candidate.expected_with([*sizes, n]), now)
 
-    low, high = 1, LARGEST_N
-    if harms(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if harms(middle) else (low, middle)
-    return low
+    return _first_without(harms, LARGEST_N)
 
 
-def rows_needed(prospect: Prospect) -> int | None:
-    """How many rows in all, in these proportions, would lose `LITTLE` at most; None where not even the most would."""
-    sizes = prospect.circumstances.sizes
+def rows_needed(candidate: Candidate) -> int | None:
+    """Return the number of all rows, in these proportions, that loses `LITTLE` at most; None where none does."""
+    sizes = candidate.circumstances.sizes
 
     def times(percent: int) -> list[int]:
         return [-(-n * percent // 100) for n in sizes]
 
     def loses(percent: int) -> bool:
-        return prospect.with_rows(times(percent)).band.high > LITTLE
+        return candidate.expected_with(times(percent)).interval.high > LITTLE
 
-    low, high = 1, 100 * LARGEST_N // max(sizes)
-    if loses(high):
+    percent = _first_without(loses, 100 * LARGEST_N // max(sizes))
+    return None if percent is None else sum(times(percent))
+
+
+def _first_without(refuses: Callable[[int], bool], high: int) -> int | None:
+    """Return the first number up to `high` that is not refused, by bisection; None where `high` is refused."""
+    low = 1
+    if refuses(high):
         return None
     while low < high:
         middle = (low + high) // 2
-        low, high = (middle + 1, high) if loses(middle) else (low, middle)
-    return sum(times(low))
+        low, high = (middle + 1, high) if refuses(middle) else (low, middle)
+    return low
 
 
-def candidates(prospects: Sequence[Prospect]) -> list[Prospect]:
-    """Those that protect records; of them, if there are any, those whose noise nobody knows and in which somebody may
-    break the rules; of these, if there are any, those without a lambda.
+def eligible(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that protect records; of these those whose noise nobody knows and that tolerate malicious
+    participants; of these those without a lambda. A step that would leave none is left out.
 
     A lambda would have to suit rows that nobody may look at. With one that is too large little is lost to noise,
-    because there is little to lose: the band would prefer it.
+    because there is little to lose: the accuracy interval would prefer it.
     """
-    found = [one for one in prospects if one.protects_records and largest_sum(one) <= MOST_NUMBERS]
-    found = [one for one in found if one.deviating is not None and not one.form.smallest_sets_noise] or found
+    found = [one for one in candidates if one.method.protects == "record" and largest_sum(one) <= LARGEST_SUM]
+    found = [one for one in found if one.malicious is not None and not one.form.smallest_sets_noise] or found
     return [one for one in found if not hasattr(one.method, "lam")] or found
 
 
-def advised(prospects: Sequence[Prospect]) -> Prospect | None:
-    """The method to take: of the candidates that in which the least may be lost, of equals the first of `PREFERRED`."""
-    found = candidates(prospects)
+def recommend(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the eligible candidate that may lose least, of equals the first of `PREFERRED`; None without any."""
+    found = eligible(candidates)
     if not found:
         return None
-    least = min(one.ahead.band.high for one in found)
-    tied = [one for one in found if one.ahead.band.high <= least + TIED]
+    least = min(one.expected.interval.high for one in found)
+    tied = [one for one in found if one.expected.interval.high <= least + TIED]
     return min(tied, key=lambda one: PREFERRED.index(one.method.name))
 
 
-def reason(best: Prospect | None, prospects: Sequence[Prospect]) -> Fault:
-    """Return the rule by which this one is advised."""
+def recommendation_reason(best: Candidate | None, candidates: Sequence[Candidate]) -> Fault:
+    """Return the rule by which this candidate is recommended."""
     if best is None:
         return InputFault("rule.none_protects_records")
-    if best.deviating is None:
+    if best.malicious is None:
         return InputFault("rule.none_for_rule_breakers")
-    others = tuple(one.method.name for one in candidates(prospects))
-    return InputFault("rule.least_lost", {"deviating": deviating(best.deviating), "methods": others, "tied": TIED})
+    others = tuple(one.method.name for one in eligible(candidates))
+    return InputFault(
+        "rule.least_lost", {"deviating": describe_malicious(best.malicious), "methods": others, "tied": TIED}
+    )
 
 
-def deviating(parties: int | None) -> str:
-    """Return who may break the rules, in words."""
+def describe_malicious(parties: int | None) -> str:
+    """Return the participants that may be malicious, in words."""
     if parties is None:
         return NOBODY
     return f"Charlie and any {parties}" if parties else "Charlie"
 
 
-def largest_sum(prospect: Prospect) -> int:
-    """How many numbers the largest sum has; of another protocol than a sum, how many are released."""
-    sums = getattr(prospect.form, "sums", None)
-    return prospect.form.length if sums is None else max(sum(length for length, _ in blocks) for blocks in sums)
+def largest_sum(candidate: Candidate) -> int:
+    """Return the length of the largest sum; of another protocol the number of released values."""
+    sums = getattr(candidate.form, "sums", None)
+    return candidate.form.length if sums is None else max(sum(length for length, _ in blocks) for blocks in sums)

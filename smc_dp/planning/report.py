@@ -1,15 +1,15 @@
-"""Report a plan, and what to expect of a run before anything is spent: first what to do, then the figures."""
+"""Reports of a plan and of the expected accuracy of a run: first what to do, then the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from smc_dp.methods.expected_accuracy import Outlook
-from smc_dp.methods.method import Foreseeable
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, figures, stated
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.methods.method import HasSignal
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose, format_counts
 from smc_dp.planning import recommendation
-from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.run.settings import RunSettings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _SMALL, _MANY = 100, 50  # rows of a party, and parties, from which on whole par
 
 def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     """Yield the report of a plan; with `cost` its figures by stage and by role too."""
-    yield from answer(plan)
+    yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     if refused := tuple(f"{m.method} cannot be: {m.refused}" for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
@@ -40,48 +40,48 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
         yield from cost_blocks(found)
 
 
-def answer(plan: Plan) -> Iterator[Prose]:
-    """Yield what to do, and why, each with its code."""
+def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
+    """Yield what to do and why, each sentence with its code."""
     found = plan.planned
-    hopeless = found.staying is not None and found.staying.band.high >= recommendation.HOPELESS
+    hopeless = found.staying is not None and found.staying.interval.high >= recommendation.HOPELESS
     if found.staying is not None and hopeless:
-        yield stated("plan.do_not_begin", lost=found.staying.band.high)
+        yield coded_prose("plan.do_not_begin", lost=found.staying.interval.high)
     who = _those(plan.stay, plan.parties)
     if plan.method == plan.advised:
         take = "If you do: take" if hopeless else "Take"
-        yield stated("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
+        yield coded_prose("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
     else:
         instead = "" if plan.advised is None else f" {plan.advised} is advised. {plan.why}"
-        yield stated("plan.named_method", method=plan.method, who=who, instead=instead)
+        yield coded_prose("plan.named_method", method=plan.method, who=who, instead=instead)
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
     if plan.leaving:
-        yield stated("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
+        yield coded_prose("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
     yield from _who(plan, found)
     if plan.usual != plan.method and (usual := plan.of(plan.usual)).left_out:
-        yield stated("plan.usual_method_unfit", method=plan.usual, leaving=_leaving(plan, usual))
+        yield coded_prose("plan.usual_method_unfit", method=plan.usual, leaving=_leaving(plan, usual))
     yield from _by_party(plan)
 
 
 def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
-    """Yield a row of text under `_HEADINGS` for every method that can be."""
+    """Yield a row of text under `_HEADINGS` for every method that was not refused."""
     for found in plan.methods:
         if found.expected is not None:
             ahead = found.staying or found.expected
-            who = (_some(found.left_out) or recommendation.NOBODY, recommendation.deviating(found.may_deviate))
+            who = (_some(found.left_out) or recommendation.NOBODY, recommendation.describe_malicious(found.may_deviate))
             noise = (f"{ahead.signal:.3g}", _within(ahead))
             counted = (f"{found.messages:,}", f"{found.bytes:,}")
             yield found.method, found.protects or "", *noise, *who, found.noise_known_to or "", *counted
 
 
 def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
-    """Yield the cost by stage and by role, and what its figures mean."""
+    """Yield the cost by stage and by role, and the meaning of its figures."""
     counts = ((s.stage, s.messages, s.bytes, s.rounds) for s in found.by_stage)
     everything = ("all", found.messages, found.bytes, found.rounds)
-    stages = tuple((stage, *figures(*numbers)) for stage, *numbers in (*counts, everything))
+    stages = tuple((stage, *format_counts(*numbers)) for stage, *numbers in (*counts, everything))
     yield PageTable("Cost by stage", ("stage", "messages", "bytes", "rounds"), stages, numbers=(1, 2, 3))
     of_roles = ((r.participants, r.messages, r.bytes, r.received_messages, r.received_bytes) for r in found.by_role)
-    roles = tuple((r.role, *figures(*counts)) for r, counts in zip(found.by_role, of_roles, strict=True))
+    roles = tuple((r.role, *format_counts(*counts)) for r, counts in zip(found.by_role, of_roles, strict=True))
     headings = ("role", "participants", "sends", "bytes sent", "receives", "bytes received")
     yield PageTable("Cost by role", headings, roles, numbers=(1, 2, 3, 4, 5))
     yield Prose("Messages, bytes and rounds are exact for parties of these names, if nobody drops out.")
@@ -95,58 +95,58 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
         )
 
 
-def _lost(ahead: Outlook, formula: str = "signal against noise") -> str:
-    """Return the band in a sentence, and the figure that it follows from."""
+def _lost(ahead: ExpectedAccuracy, formula: str = "signal against noise") -> str:
+    """Return the accuracy interval in a sentence, and the figure from which it follows."""
     against = "is lost against the same method without noise on the same rows"
     return f"{_within(ahead)} of the accuracy {against} ({formula} {ahead.signal:.3g})."
 
 
-def _within(ahead: Outlook) -> str:
-    """Return the band in figures."""
-    return f"{max(0.0, ahead.band.low):.2f} to {ahead.band.high:.2f}"
+def _within(ahead: ExpectedAccuracy) -> str:
+    """Return the accuracy interval in figures."""
+    return f"{max(0.0, ahead.interval.low):.2f} to {ahead.interval.high:.2f}"
 
 
-def beforehand(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
-    """Yield what a simulation may know before a run: what to expect, and whose rows spoil it.
+def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
+    """Yield the expected accuracy of a simulation, and the parties whose rows spoil it.
 
-    The sizes are known to whoever has all the rows, and to nobody in a run between organisations.
+    A simulation has all rows and so all sizes; in a run between organisations nobody knows them.
     """
     rows, bounds = tuple(sizes.values()), agreement.bounds
-    ahead = agreement.outlook(rows)
+    ahead = agreement.expected_accuracy(rows)
     if ahead is None or agreement.target.epsilon is None:
         return
     form, formula = agreement.form, "signal against noise"
-    if isinstance(form, Foreseeable):
+    if isinstance(form, HasSignal):
         formula = f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {form.counted(sum(rows))} rows:"
     yield Prose(f"What to expect: {_lost(ahead, formula)}", "plan.expected_loss")
     if not form.smallest_sets_noise:
         return
-    asked = RunSettings.asking(epsilon=agreement.target.epsilon)
+    asked = RunSettings.from_options(epsilon=agreement.target.epsilon)
     known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
-    prospect = Prospect(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
-    if places := recommendation.left_out(prospect):
-        stay = prospect.with_rows([n for j, n in enumerate(rows) if j not in places])
+    candidate = Candidate(**agreement.settled, circumstances=known)
+    if places := recommendation.parties_to_leave_out(candidate):
+        stay = candidate.expected_with([n for j, n in enumerate(rows) if j not in places])
         names = [list(sizes)[j] for j in places]
         harm = _harm(names, [rows[j] for j in places], sum(rows))
         without = f"Without {_some(names)} {_within(stay)} is lost. Sizes are known to a simulation alone;"
         yield Prose(f"{harm} {without} `smc-dp plan` says more.", "plan.leave_parties_out")
 
 
-def at_a_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
-    """Yield what a site may know beforehand, which knows its own number of rows alone."""
+def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
+    """Yield the expected accuracy at a site, which knows its own number of rows alone."""
     parties = len(agreement.parties)
-    ahead = agreement.outlook([rows] * parties)
+    ahead = agreement.expected_accuracy([rows] * parties)
     if ahead is None:
         return
     alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"
     yield Prose(alike, "plan.expected_loss")
     if agreement.form.smallest_sets_noise:
-        yield stated("plan.smallest_party_sets_noise")
+        yield coded_prose("plan.smallest_party_sets_noise")
 
 
 def _needed(found: PlannedMethod) -> str:
-    """Return how many rows would lose little, where more may be lost."""
-    if found.staying is None or found.staying.band.high <= recommendation.LITTLE:
+    """Return the number of rows that would lose little, where more may be lost."""
+    if found.staying is None or found.staying.interval.high <= recommendation.LITTLE:
         return ""
     little = f"{recommendation.LITTLE:.2f} at most"
     if found.rows_needed is None:
@@ -156,15 +156,15 @@ def _needed(found: PlannedMethod) -> str:
 
 
 def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
-    """Yield whom to leave out, and who else might take part."""
+    """Yield the parties to leave out, and the rows that another party should have."""
     if found.left_out:
         yield Prose(_leaving(plan, found), "plan.leave_parties_out")
     if found.noise_known_to == recommendation.NOBODY and not found.left_out:
-        yield stated("plan.small_party_harmless")
+        yield coded_prose("plan.small_party_harmless")
     elif found.least_rows is None:
-        yield stated("plan.another_party_harmful")
+        yield coded_prose("plan.another_party_harmful")
     elif found.least_rows > 1:
-        yield stated("plan.another_party_from", rows=found.least_rows)
+        yield coded_prose("plan.another_party_from", rows=found.least_rows)
 
 
 def _leaving(plan: Plan, found: PlannedMethod) -> str:
@@ -177,18 +177,18 @@ def _leaving(plan: Plan, found: PlannedMethod) -> str:
 
 
 def _harm(names: Sequence[str], sizes: Sequence[int], n: int) -> str:
-    """Return the sentence that these set the noise for all."""
+    """Return the sentence that these parties set the noise for all."""
     if len(names) == 1:
         return f"The {sizes[0]:,} rows of {names[0]} set the noise for all {n:,}."
     return f"The smallest of {_some(names)}, with {min(sizes):,} to {max(sizes):,} rows, set the noise for all {n:,}."
 
 
 def _by_party(plan: Plan) -> Iterator[Prose]:
-    """Yield that whole parties may be what to protect, where parties are many and small."""
+    """Yield the advice to protect whole parties, where parties are many and small."""
     found = [one.method for one in plan.methods if one.protects == "party"]
     sizes = sorted(plan.parties.values())
     if found and len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _SMALL and plan.method not in found:
-        yield stated("plan.protect_whole_parties", parties=len(sizes), methods=_some(found))
+        yield coded_prose("plan.protect_whole_parties", parties=len(sizes), methods=_some(found))
 
 
 def _those(stay: Mapping[str, int], everybody: Mapping[str, int]) -> str:

@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 
 
 def bernoulli_exp(gamma: Fraction, rng: Stream) -> bool:
-    """True with probability e^-gamma, for gamma >= 0; ValueError below."""
+    """Return True with probability e^-gamma, for gamma >= 0; ValueError below."""
     if gamma < 0:
         raise ValueError(f"gamma is not negative, got {gamma}")
     whole = int(gamma)
@@ -24,7 +24,7 @@ def bernoulli_exp(gamma: Fraction, rng: Stream) -> bool:
 
 
 def discrete_laplace(scale: Fraction, rng: Stream) -> int:
-    """An integer y with probability proportional to e^(-|y|/scale), scale > 0; else ValueError."""
+    """Draw an integer y with probability proportional to e^(-|y|/scale), scale > 0; else ValueError."""
     if scale <= 0:
         raise ValueError(f"the scale is positive, got {scale}")
     s, q = scale.numerator, scale.denominator
@@ -44,7 +44,7 @@ def discrete_laplace(scale: Fraction, rng: Stream) -> int:
 
 
 def discrete_gaussian(variance: Fraction, rng: Stream) -> int:
-    """An integer y with probability proportional to e^(-y^2/(2 variance)), variance > 0; else ValueError."""
+    """Draw an integer y with probability proportional to e^(-y^2/(2 variance)), variance > 0; else ValueError."""
     if variance <= 0:
         raise ValueError(f"the variance is positive, got {variance}")
     t = isqrt(int(variance)) + 1
@@ -55,7 +55,7 @@ def discrete_gaussian(variance: Fraction, rng: Stream) -> int:
 
 
 def _exp_of_at_most_one(numerator: int, denominator: int, rng: Stream) -> bool:
-    """True with probability e^-g for g = numerator/denominator in [0, 1]."""
+    """Return True with probability e^-g for g = numerator/denominator in [0, 1]."""
     # P(the first k draws of Bernoulli(g/1), Bernoulli(g/2), ... succeed) = g^k/k!; the first failure comes
     # at an odd place with probability 1 - g + g^2/2! - ... = e^-g.
     k = 1

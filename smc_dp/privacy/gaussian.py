@@ -52,48 +52,48 @@ _LEAST_TAIL = Fraction(1, 1 << 1000)
 
 @lru_cache(maxsize=1024)
 def mu_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest float mu whose curve keeps (epsilon, delta), errors of the theorem charged.
+    """Return the largest float mu whose curve keeps (epsilon, delta), errors of the theorem charged.
 
     epsilon in [1e-9, 1e6], delta in (0, 1). A float, so that a statement can hold it with nothing rounded. ValueError
     when there is none from 2^-64 to 2^12.
     """
-    return largest_mu(lambda mu: keeps(mu**2, epsilon, delta))
+    return largest_mu(lambda mu: mu_keeps(mu**2, epsilon, delta))
 
 
-def largest_mu(keeps: Callable[[Fraction], bool]) -> Fraction:
-    """The largest float mu that keeps what is wanted, where every smaller one does; ValueError as in `mu_for`."""
-    if not keeps(Fraction(LEAST_MU)):
+def largest_mu(mu_keeps: Callable[[Fraction], bool]) -> Fraction:
+    """Return the largest float mu with `mu_keeps`, where every smaller one has it; ValueError as in `mu_for`."""
+    if not mu_keeps(Fraction(LEAST_MU)):
         raise ValueError(f"no mu of at least {LEAST_MU} keeps epsilon and delta")
-    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: keeps(Fraction(mu)), 1.0))
+    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: mu_keeps(Fraction(mu)), 1.0))
 
 
 def epsilon_of(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
-    """The smallest float epsilon, at least 2^-128, that the curve of mu keeps at delta, errors of the theorem charged.
+    """Return the smallest float epsilon >= 2^-128 that the curve of mu keeps at delta, errors of the theorem charged.
 
     None for mu beyond 2^-64 to 2^12, and when there is none up to 2^24. A delta beyond 1/2 is read as 1/2: near 1
     a stranger's ledger would cost many times as much.
     """
     delta = min(delta, Fraction(1, 2))
-    if not (in_reach(mu_squared) and keeps(mu_squared, Fraction(_MOST_EPSILON), delta)):
+    if not (in_reach(mu_squared) and mu_keeps(mu_squared, Fraction(_MOST_EPSILON), delta)):
         return None
-    if keeps(mu_squared, Fraction(_LEAST_EPSILON), delta):
+    if mu_keeps(mu_squared, Fraction(_LEAST_EPSILON), delta):
         return Fraction(_LEAST_EPSILON)
     last = _last(
         _LEAST_EPSILON,
         _MOST_EPSILON,
-        lambda epsilon: not keeps(mu_squared, Fraction(epsilon), delta),
+        lambda epsilon: not mu_keeps(mu_squared, Fraction(epsilon), delta),
         _near(mu_squared, delta),
     )
     return Fraction(math.nextafter(last, math.inf))
 
 
-def keeps(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether releases of this mu^2 in all are (epsilon, delta)-private, for certain; False where balls cannot tell."""
-    return charged(lambda epsilon: curve(epsilon, _ball(mu_squared).sqrt()), epsilon, delta)
+def mu_keeps(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Tell whether releases of this mu^2 are (epsilon, delta)-private, for certain; False where balls cannot tell."""
+    return curve_keeps(lambda epsilon: curve(epsilon, _ball(mu_squared).sqrt()), epsilon, delta)
 
 
-def charged(curve: Callable[[arb], arb], epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether a curve, delta of epsilon in balls, keeps both with the errors of the theorem charged, for certain."""
+def curve_keeps(curve: Callable[[arb], arb], epsilon: Fraction, delta: Fraction) -> bool:
+    """Tell whether a curve, delta of epsilon in balls, keeps both, errors of the theorem charged, for certain."""
     from flint import ctx
 
     bits = _BITS
@@ -109,7 +109,7 @@ def charged(curve: Callable[[arb], arb], epsilon: Fraction, delta: Fraction) -> 
 
 
 def curve(epsilon: arb, mu: arb) -> arb:
-    """delta(epsilon; mu), as a ball at the precision that is set."""
+    """Return delta(epsilon; mu), as a ball at the precision that is set."""
     from flint import arb
 
     root = arb(2).sqrt()
@@ -139,12 +139,12 @@ def loss_tail(mu: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def variance_for(sensitivity: int, mu: Fraction) -> Fraction:
-    """The least whole variance parameter s^2 >= 18 with sensitivity^2/(s^2 - 9) <= mu^2."""
+    """Return the least whole variance parameter s^2 >= 18 with sensitivity^2/(s^2 - 9) <= mu^2."""
     return Fraction(max(LEAST_VARIANCE, SMOOTHING + math.ceil(sensitivity**2 / mu**2)))
 
 
 def mu_above(mu_squared: Fraction) -> float | None:
-    """The smallest float not below mu; None for mu beyond 2^-64 to 2^12."""
+    """Return the smallest float not below mu; None for mu beyond 2^-64 to 2^12."""
     if not in_reach(mu_squared):
         return None
     if Fraction(LEAST_MU) ** 2 == mu_squared:
@@ -154,12 +154,12 @@ def mu_above(mu_squared: Fraction) -> float | None:
 
 
 def in_reach(mu_squared: Fraction) -> bool:
-    """Whether the curve claims anything for this mu^2."""
+    """Tell whether the curve claims anything for this mu^2."""
     return Fraction(LEAST_MU) ** 2 <= mu_squared <= Fraction(MOST_MU) ** 2
 
 
 def _near(mu_squared: Fraction, delta: Fraction) -> float:
-    """An epsilon near that of the curve at delta, by Newton's method on the logarithm: where to look, and no claim."""
+    """Return an epsilon near that of the curve at delta, by Newton's method on the logarithm; it is no claim."""
     from flint import arb, ctx
 
     with ctx.workprec(_BITS):
@@ -176,7 +176,7 @@ def _near(mu_squared: Fraction, delta: Fraction) -> float:
 
 
 def _last(low: float, high: float, holds: Callable[[float], bool], near: float) -> float:
-    """The last float from low to high at which it holds, when it holds at low, and from somewhere on no more.
+    """Return the last float from low to high at which it holds, where it holds at low and from somewhere on no more.
 
     Steps away from `near` grow twofold until they enclose it.
     """
@@ -194,7 +194,7 @@ def _last(low: float, high: float, holds: Callable[[float], bool], near: float) 
 
 
 def _place(value: float) -> int:
-    """Positive floats, counted: neighbours are neighbours."""
+    """Return the place of a positive float among all: neighbours are neighbours."""
     return int(struct.unpack(">q", struct.pack(">d", value))[0])
 
 
@@ -203,7 +203,7 @@ def _float(place: int) -> float:
 
 
 def _exact(value: arb) -> Fraction:
-    """The middle of a ball, none of which is infinite."""
+    """Return the middle of a ball, none of which is infinite."""
     mantissa, exponent = (int(part) for part in value.mid().man_exp())
     return Fraction(mantissa) * Fraction(2) ** exponent
 

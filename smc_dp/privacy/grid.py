@@ -14,7 +14,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Grid:
-    """Reals as integers: step 2^-fraction_bits (>= 0 bits), arithmetic modulo 2^ring_bits (>= 2 bits)."""
+    """Grid of reals as integers: step 2^-fraction_bits (>= 0 bits), arithmetic modulo 2^ring_bits (>= 2 bits)."""
 
     fraction_bits: int
     ring_bits: int
@@ -26,27 +26,27 @@ class Grid:
             raise ValueError(f"ring_bits is at least 2, got {self.ring_bits}")
 
     def encode(self, weights: Sequence[float], factor: int = 1) -> list[int]:
-        """floor(2^fraction_bits factor w + 1/2) of each weight, exactly; ValueError for a weight not finite."""
+        """Return floor(2^fraction_bits factor w + 1/2) of each weight, exactly; ValueError for a weight not finite."""
         return [self._encode_one(float(w), factor) for w in weights]
 
     def decode(self, values: Sequence[int], divisor: int = 1) -> list[float]:
-        """Each value lifted, over 2^fraction_bits and the divisor (>= 1), rounded once, to nearest."""
+        """Lift each value, divide by 2^fraction_bits and the divisor (>= 1), and round once, to nearest."""
         if divisor < 1:
             raise ValueError(f"the divisor is at least 1, got {divisor}")
         denominator = divisor << self.fraction_bits
         return [self.lift(value) / denominator for value in values]  # int / int rounds correctly
 
     def wrap(self, value: int) -> int:
-        """The residue of the value in [0, 2^ring_bits)."""
+        """Return the residue of the value in [0, 2^ring_bits)."""
         return value & ((1 << self.ring_bits) - 1)
 
     def lift(self, value: int) -> int:
-        """The representative of the value's residue in [-2^(ring_bits-1), 2^(ring_bits-1))."""
+        """Return the representative of the value's residue in [-2^(ring_bits-1), 2^(ring_bits-1))."""
         half = 1 << (self.ring_bits - 1)
         return self.wrap(value + half) - half
 
     def l2_sensitivity(self, delta: Fraction, dimension: int) -> int:
-        """L2 sensitivity of the integers when the reals have L2 sensitivity delta, rounded up.
+        """Return the L2 sensitivity of the integers when the reals have L2 sensitivity delta, rounded up.
 
         Rounding moves each of the two vectors by at most 1/2 in every coordinate: ceil(2^f delta) +
         ceil(sqrt d).
@@ -55,7 +55,7 @@ class Grid:
         return math.ceil(delta * (1 << self.fraction_bits)) + ceil_sqrt(dimension)
 
     def l1_sensitivity(self, delta_l2: Fraction, dimension: int) -> int:
-        """L1 sensitivity of the integers when the reals have *L2* sensitivity delta_l2, rounded up.
+        """Return the L1 sensitivity of the integers when the reals have *L2* sensitivity delta_l2, rounded up.
 
         |v|_1 <= sqrt(d) |v|_2, and rounding adds at most 1 in every coordinate: ceil(2^f sqrt(d) delta) + d.
         """
@@ -71,7 +71,7 @@ class Grid:
 
 
 def ceil_sqrt(value: int) -> int:
-    """The smallest integer whose square is at least the value (>= 0)."""
+    """Return the smallest integer whose square is at least the value (>= 0)."""
     root = math.isqrt(value)
     return root if root * root == value else root + 1
 

@@ -20,17 +20,17 @@ WORD = 64
 """Bits of each uniform in one forked stream, and how many more are read at a time."""
 _GUARD_BITS = 64  # of working precision beyond those known of the uniforms
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Uniforms:
-    """So many numbers, uniform on [0, 1], of which more and more bits are read from forks of one stream."""
+    """Numbers uniform on [0, 1], of which more and more bits are read from forks of one stream."""
 
     def __init__(self, count: int, draw: Stream) -> None:
         self._draw, self._prefixes, self._read = draw, [0] * count, 0
 
     def balls(self, bits: int) -> list[arb]:
-        """The intervals in which they lie when this many bits of each are known."""
+        """Return the intervals in which they lie when this many bits of each are known."""
         while self._read < bits:
             octets = self._draw.fork(f"word {self._read // WORD}").bytes(WORD // 8 * len(self._prefixes))
             words = struct.iter_unpack(">Q", octets)
@@ -39,8 +39,8 @@ class Uniforms:
         return [_interval(prefix >> (self._read - bits), bits) for prefix in self._prefixes]
 
 
-def settled(evaluate: Callable[[int], T | None], bits: int) -> T:
-    """What `evaluate` finds with so many bits of its uniforms, or with as many more as it takes to find anything."""
+def evaluate_lazily(evaluate: Callable[[int], _T | None], bits: int) -> _T:
+    """Evaluate with so many bits of the uniforms, or with as many more as it takes to find anything."""
     while True:
         with ctx.workprec(bits + _GUARD_BITS):
             found = evaluate(bits)
@@ -49,11 +49,11 @@ def settled(evaluate: Callable[[int], T | None], bits: int) -> T:
         bits += WORD
 
 
-def exactly(value: Fraction) -> arb:
-    """A rational number, as narrow a ball as the precision that is set allows."""
+def exact_ball(value: Fraction) -> arb:
+    """Return a rational number as a ball, as narrow as the precision that is set allows."""
     return arb(fmpq(value.numerator, value.denominator))
 
 
 def _interval(prefix: int, known: int) -> arb:
-    """[prefix, prefix + 1] / 2^known."""
+    """Return [prefix, prefix + 1] / 2^known."""
     return arb((2 * prefix + 1, -known - 1), (1, -known - 1))

@@ -21,7 +21,7 @@ _LN_2 = Fraction(6931471806, 10**10)  # rounded up
 
 @dataclass(frozen=True)
 class KNorm:
-    """round(Y) for Y in R^dimension with density proportional to e^(-|y|_2/scale), scale > 0 in grid units.
+    """K-norm noise: round(Y), Y in R^dimension with density proportional to e^(-|y|_2/scale), scale > 0 in grid units.
 
     On integers W + round(Y) = round(W + Y), so rounding is post-processing of the continuous mechanism,
     whose density at W and at W' differs by a factor of at most e^(|W - W'|_2/scale): epsilon =
@@ -41,12 +41,11 @@ class KNorm:
         return knorm_integers(self.dimension, self.scale, rng)
 
     def epsilon(self, sensitivity: Fraction | int) -> Fraction:
-        """The pure epsilon for a vector of integers with this L2 sensitivity: sensitivity/scale."""
+        """Return the pure epsilon for a vector of integers with this L2 sensitivity: sensitivity/scale."""
         return _ratio(sensitivity, self.scale)
 
     def tail(self, bits: int = 80) -> int:
-        """A bound that some |coordinate| exceeds with probability at most 2^-bits.
-
+        """Bound every |coordinate|, except with probability 2^-bits.
         P(|Y|_2 > scale (d + sqrt(2 d x) + x)) <= e^-x, the tail of Gamma(d), at x = bits ln 2; rounding adds
         1/2.
         """
@@ -75,12 +74,11 @@ class DiscreteLaplace:
         return [discrete_laplace(self.scale, rng) for _ in range(self.dimension)]
 
     def epsilon(self, sensitivity: Fraction | int) -> Fraction:
-        """The pure epsilon for a vector of integers with this L1 sensitivity: sensitivity/scale."""
+        """Return the pure epsilon for a vector of integers with this L1 sensitivity: sensitivity/scale."""
         return _ratio(sensitivity, self.scale)
 
     def tail(self, bits: int = 80) -> int:
-        """A bound that some |coordinate| exceeds with probability at most 2^-bits.
-
+        """Bound every |coordinate|, except with probability 2^-bits.
         P(|y| >= m) <= 2 e^(-m/scale) for each coordinate, summed over all of them.
         """
         return ceil(self.scale * _LN_2 * (bits + 1 + (self.dimension - 1).bit_length()))
@@ -108,13 +106,13 @@ class DiscreteGaussian:
         return [discrete_gaussian(self.variance, rng) for _ in range(self.dimension)]
 
     def rho(self, sensitivity: Fraction | int) -> Fraction:
-        """The rho of zCDP for a vector of integers with this L2 sensitivity."""
+        """Return the rho of zCDP for a vector of integers with this L2 sensitivity."""
         if sensitivity < 0:
             raise ValueError(f"a sensitivity is not negative, got {sensitivity}")
         return Fraction(sensitivity) ** 2 / (2 * self.variance)
 
     def mu_squared(self, sensitivity: Fraction | int) -> Fraction:
-        """mu^2 of the Gaussian curve for a vector with this L2 sensitivity; ValueError for a variance below 18."""
+        """Return mu^2 of the Gaussian curve for this L2 sensitivity; ValueError for a variance below 18."""
         if sensitivity < 0:
             raise ValueError(f"a sensitivity is not negative, got {sensitivity}")
         if self.variance < LEAST_VARIANCE:
@@ -122,8 +120,7 @@ class DiscreteGaussian:
         return Fraction(sensitivity) ** 2 / (self.variance - SMOOTHING)
 
     def tail(self, bits: int = 80) -> int:
-        """A bound that some |coordinate| exceeds with probability at most 2^-bits.
-
+        """Bound every |coordinate|, except with probability 2^-bits.
         P(|y| >= m) <= 2 e^(-m^2/(2 variance)) for each coordinate (it is sub-Gaussian), summed over all of them.
         """
         squared = 2 * self.variance * _LN_2 * (bits + 1 + (self.dimension - 1).bit_length())

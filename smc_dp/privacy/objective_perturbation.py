@@ -50,7 +50,7 @@ _LARGE = Fraction(100)
 
 @dataclass(frozen=True)
 class PerturbedObjective:
-    """How one party with n rows perturbs its objective and its solution, d numbers.
+    """Perturbation of the objective and the solution, d numbers, of one party with n rows.
 
     modulus: Lambda. extra: Delta; their sum is a float. noise: the law of b, in grid units. jacobian: what the
     determinant costs, log(1 + c/(n (Lambda + Delta))) from above. output: the noise on the solution, and moved: how far
@@ -71,31 +71,31 @@ class PerturbedObjective:
         return float(Fraction(self.modulus) + self.extra)
 
     def linear(self, rng: Stream) -> tuple[Fraction, ...]:
-        """b/n for a fresh b, exactly: d numbers, for one minimisation, secret."""
+        """Draw b/n for a fresh b, exactly: d numbers, for one minimisation, secret."""
         return tuple(Fraction(b, _UNIT * self.n) for b in self.noise.sample(rng))
 
     def release(self, solution: Sequence[Fraction], rng: Stream) -> Array:
-        """A solution with a gradient of norm at most tau, on the grid and with its noise: (d,), to be published."""
+        """Publish a solution with a gradient of norm at most tau, on the grid and with its noise: (d,)."""
         integers = [math.floor(_UNIT * f + Fraction(1, 2)) for f in solution]
         return perturb(integers, Calibrated(self.output, self.moved), rng)
 
 
 @dataclass(frozen=True)
 class ObjectivePerturbation(PerturbedObjective):
-    """With K-norm noise, which is pure."""
+    """Perturbation with K-norm noise, which is pure."""
 
     noise: KNorm
 
     @property
     def epsilon(self) -> Fraction:
-        """What the release truly guarantees, pure, to replacing one row."""
+        """True epsilon of the release, pure, to replacing one row."""
         return self.noise.epsilon(APART) + self.jacobian + self.output.epsilon(self.moved)
 
 
-def proven(
+def proven_perturbation(
     epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float
 ) -> ObjectivePerturbation:
-    """The perturbation that gives exactly epsilon; b and Delta both become smaller as epsilon grows.
+    """Calibrate the perturbation to exactly epsilon; b and Delta both become smaller as epsilon grows.
 
     Delta is the least that keeps the determinant to half of epsilon_1; b has the rest. n: rows. modulus: Lambda, of
     (Lambda/2) |f|^2, positive and finite. curvature: c. tau: a public cap on the gradient's norm at every solution.
@@ -103,21 +103,21 @@ def proven(
     """
     check_figures(epsilon, n, modulus, curvature, dimension, tau)
     first = epsilon * (1 - SHARE_OF_OUTPUT)
-    total, jacobian = strengthened(first, n, modulus, curvature)
+    total, jacobian = strengthen(first, n, modulus, curvature)
     noise = KNorm(dimension, APART / (first - jacobian))
-    output, moved = on_solution(epsilon, n, total, dimension, tau, Fraction(1, 2))
+    output, moved = solution_noise(epsilon, n, total, dimension, tau, Fraction(1, 2))
     return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 
-def paper(
+def published_perturbation(
     epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float
 ) -> ObjectivePerturbation:
-    """Algorithm 2 of Chaudhuri, Monteleoni and Sarwate (2011) as printed, and the same small noise on its solution.
+    """Calibrate as Algorithm 2 of Chaudhuri, Monteleoni and Sarwate (2011), with the same small noise on its solution.
 
     epsilon' = epsilon - log(1 + 2c/(n Lambda) + (c/(n Lambda))^2) and Delta = 0 as soon as that is positive, however
     little it is: there the noise 2/epsilon' is arbitrarily large, and just below that epsilon it is not. The printed
     proof is for real numbers and exact minimisers; the noise on the solution, an epsilon/100 on top, makes it hold for
-    what is computed. The true epsilon counts the determinant once. Arguments as for `proven`.
+    what is computed. The true epsilon counts the determinant once. Arguments as for `proven_perturbation`.
     """
     check_figures(epsilon, n, modulus, curvature, dimension, tau)
     left = epsilon - 2 * _log1p_above(curvature / (n * Fraction(modulus)))
@@ -126,20 +126,20 @@ def paper(
         total, left = _float_above(curvature / (n * _expm1_below(epsilon / 4))), epsilon / 2
     jacobian = _log1p_above(curvature / (n * Fraction(total)))
     noise = KNorm(dimension, APART / left)
-    output, moved = on_solution(epsilon, n, total, dimension, tau, Fraction(1, 2))
+    output, moved = solution_noise(epsilon, n, total, dimension, tau, Fraction(1, 2))
     return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 
-def strengthened(first: Fraction, n: int, modulus: float, curvature: Fraction) -> tuple[float, Fraction]:
-    """Lambda + Delta for the least Delta that keeps the determinant to half of epsilon_1, and what it then costs."""
+def strengthen(first: Fraction, n: int, modulus: float, curvature: Fraction) -> tuple[float, Fraction]:
+    """Return Lambda + Delta for the least Delta that keeps the determinant to half of epsilon_1, and its cost."""
     total = max(modulus, _float_above(curvature / (n * _expm1_below(first / 2))))
     return total, _log1p_above(curvature / (n * Fraction(total)))
 
 
-def on_solution(
+def solution_noise(
     epsilon: Fraction, n: int, total: float, dimension: int, tau: float, off: Fraction
 ) -> tuple[KNorm, int]:
-    """The noise that the solution has of its share of epsilon, and by how much it moves, in grid units.
+    """Return the noise of the solution for its share of epsilon, and how far the solution moves, in grid units.
 
     off: how far the b that is used is surely from that of the proof, in each coordinate and in grid units.
     """
@@ -149,7 +149,7 @@ def on_solution(
 
 
 def check_figures(epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float) -> None:
-    """ValueError for a figure that is not positive and finite, by its name."""
+    """Raise ValueError for a figure that is not positive and finite, by its name."""
     named: dict[str, Fraction | float] = {
         **{"epsilon": epsilon, "n": n, "modulus": modulus},
         **{"curvature": curvature, "dimension": dimension, "tau": tau},
@@ -160,14 +160,14 @@ def check_figures(epsilon: Fraction, n: int, modulus: float, curvature: Fraction
 
 
 def _log1p_above(x: Fraction) -> Fraction:
-    """log(1 + x) for x > 0, rounded up."""
+    """Return log(1 + x) for x > 0, rounded up."""
     up = Context(prec=_DIGITS, rounding=ROUND_CEILING)
     one_more = up.divide(Decimal(x.numerator + x.denominator), Decimal(x.denominator))
     return Fraction(up.multiply(up.ln(one_more), _ABOVE))
 
 
 def _expm1_below(x: Fraction) -> Fraction:
-    """e^x - 1 for x > 0, rounded down; for x beyond 100 at 100, which is below it too."""
+    """Return e^x - 1 for x > 0, rounded down; for x beyond 100 at 100, which is below it too."""
     down, x = Context(prec=_DIGITS, rounding=ROUND_FLOOR), min(x, _LARGE)
     power = down.exp(down.divide(Decimal(x.numerator), Decimal(x.denominator)))
     return Fraction(down.multiply(power, _BELOW)) - 1

@@ -14,7 +14,7 @@ from typing import Literal
 
 from smc_dp.privacy.grid import Grid, ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.output import of_the_paper
+from smc_dp.privacy.output import published_noise_caveat
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Calibration as Calibration
@@ -97,8 +97,8 @@ class SmallestNoise:
         if self.noise not in _MECHANISM:
             raise ValueError(f"noise is 'knorm' or 'laplace', got {self.noise!r}")
 
-    def law(self, n: int) -> KNorm | DiscreteLaplace:
-        """What a party with n records draws; ValueError for n out of range."""
+    def distribution(self, n: int) -> KNorm | DiscreteLaplace:
+        """Return the distribution of the noise of a party with n records; ValueError for n out of range."""
         if not 1 <= n <= LARGEST_N:
             raise ValueError(f"the number of records n is from 1 to {LARGEST_N}, got {n}")
         if self.calibration == "paper":
@@ -119,7 +119,7 @@ class SmallestNoise:
         caveats: tuple[str, ...] = (*_REMOVED, _OF_TWO if self.parties == 2 else _OF_MORE, *_LIMITS)
         if self.calibration == "paper":
             true = self._true_epsilon_of_paper(largest_n)
-            said = of_the_paper(self.epsilon, round_up(true))
+            said = published_noise_caveat(self.epsilon, round_up(true))
             caveats += (f"{said}, for data sets of at most {largest_n} records.",)
         return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
 
@@ -128,7 +128,7 @@ class SmallestNoise:
         return self.parties * 2 / (self.epsilon * self.lam) * (1 << self.grid.fraction_bits)
 
     def _true_epsilon_of_paper(self, largest_n: int) -> Fraction:
-        """A bound on D(n)/scale(n) for all n up to largest_n.
+        """Bound D(n)/scale(n) for all n up to largest_n.
 
         scale(n) = scale(1)/n and D(n) < r 2^f (G/(mu n) + 2 tau/mu) + 1 + c, with (r, c) = (1, ceil sqrt d) in
         L2 and (sqrt d, d) in L1. The quotient of the right-hand side grows with n, so its value at largest_n
@@ -144,7 +144,7 @@ class SmallestNoise:
 
 
 def by_linear_path(stated: PrivacyStatement) -> PrivacyStatement:
-    """The same guarantee where the linear path makes the sum: against other sets of participants, with other limits."""
+    """Return the statement for the linear path: against other sets of participants, with other limitations."""
     instead = {_ONE_KEY: _BOTH_HUBS, _REMOVED[0]: (_REMOVED[0].replace(_SELECTS_NONE, ". "),)}
     caveats = tuple(sentence for told in stated.caveats for sentence in instead.get(told, (told,)))
     return replace(stated, adversary=_LINEAR_ADVERSARY, caveats=caveats)

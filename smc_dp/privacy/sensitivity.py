@@ -1,4 +1,4 @@
-"""How far one record, or one party, can move a regularised logistic or softmax model: certified upper bounds.
+"""Sensitivity of a regularised logistic or softmax model to one record, or one party: certified upper bounds.
 
 J(w) = (1/n) sum of log(1 + e^(-y w.x)) + (mu/2) |w|^2 with |x|_2 <= 1, and the same for more classes in the
 coordinates V in which the sum of all class vectors is zero.
@@ -31,7 +31,7 @@ class LogisticConstants:
 
 @lru_cache(maxsize=256)
 def logistic_constants(mu: Fraction | float) -> LogisticConstants:
-    """Certified W(mu) and G(W(mu)) for mu-strongly convex logistic regression on the unit ball.
+    """Return certified W(mu) and G(W(mu)) for mu-strongly convex logistic regression on the unit ball.
 
     W: at a minimiser mu |w|^2 = mean of t sigmoid(-t) with |t| <= |w|, so |w| <= sqrt(H0/mu) where that is
     at least T0, and else at most the root of mu w = sigmoid(-w). G = sup |u sigmoid(-w.u) - u'
@@ -44,12 +44,12 @@ def logistic_constants(mu: Fraction | float) -> LogisticConstants:
 
 
 def largest_norm(mu: Fraction | float) -> float:
-    """An upper bound W on the norm of any minimiser, whatever the data."""
+    """Return an upper bound W on the norm of any minimiser, whatever the data."""
     return logistic_constants(mu).W
 
 
 def replace_one(n: int, mu: Fraction | float, tau: float, classes: int = 2) -> Fraction:
-    """L2 sensitivity, to replacing one of n records, of any w with |grad J(w)| <= tau: G/(mu n) + 2 tau/mu.
+    """Return the L2 sensitivity, to replacing one of n records, of any w with |grad J(w)| <= tau: G/(mu n) + 2 tau/mu.
 
     Proof. Let v, v' minimise J, J'. Then grad J(v') = grad J(v') - grad J'(v') is 1/n times the difference
     of two loss gradients at v', a minimiser, hence at most G/n long; strong convexity gives |v - v'| <=
@@ -66,7 +66,7 @@ def replace_one(n: int, mu: Fraction | float, tau: float, classes: int = 2) -> F
 
 
 def add_remove(mu: Fraction | float, tau_sum: float, classes: int = 2) -> Fraction:
-    """L2 sensitivity of n w, w the minimiser for all n records, to one record more or less, whatever n.
+    """Return the L2 sensitivity of n w, w the minimiser for all n records, to one record more or less, whatever n.
 
     sqrt(g^2 + (mu W)^2)/mu + 2 tau_sum/mu, g = `steepest`, tau_sum being a cap on n |grad J(w)|. Proof. Let w minimise
     J for n records, w' without the record z, g the loss gradient of z at w, H the mean Hessian, between w' and w, of
@@ -82,7 +82,7 @@ def add_remove(mu: Fraction | float, tau_sum: float, classes: int = 2) -> Fracti
 
 
 def steepest(classes: int, mu: Fraction | float) -> Fraction:
-    """An upper bound on the length of a record's loss gradient at any minimiser: sigmoid(W), of C > 2 sqrt 2 (1 - q).
+    """Bound the length of a record's loss gradient at any minimiser: sigmoid(W), of C > 2 sqrt 2 (1 - q).
 
     Proof. Of two classes it is |u| sigmoid(-w.u) with |w.u| <= W. Of C it is |p - e_y| |x|, p the probabilities and y
     the class: |p - e_y|^2 = (1 - p_y)^2 + the sum of the other p_k^2 <= 2 (1 - p_y)^2. Two class vectors are sqrt 2
@@ -96,7 +96,7 @@ def steepest(classes: int, mu: Fraction | float) -> Fraction:
 
 
 def largest_softmax_norm(classes: int, mu: Fraction | float) -> float:
-    """An upper bound on |V| of any minimiser, V: (p, d), whatever the data and the labels, which may be soft.
+    """Bound |V| of any minimiser, V: (p, d), whatever the data and the labels, which may be soft.
 
     For two classes `largest_norm`. For C > 2, sqrt(w/mu) with w e^w = (C-1)/e, and at most sqrt 2/mu. Proof. At a
     minimiser mu |V|^2 is a mean of z_y - <q, z> with scores z and q = softmax(z). With m_k = z_y - z_k that is the
@@ -118,7 +118,7 @@ def _check_tolerance(tau: float) -> None:
 
 
 def _lambert(a: float) -> float:
-    """w with w e^w = a >= 0, up to float rounding from above."""
+    """Return w with w e^w = a >= 0, up to float rounding from above."""
     low, high = 0.0, max(1.0, math.log1p(a))
     for _ in range(200):
         middle = (low + high) / 2
@@ -130,7 +130,7 @@ def _lambert(a: float) -> float:
 
 
 def _float_below(mu: Fraction | float) -> float:
-    """The largest float not above mu; W and G only grow when mu shrinks."""
+    """Return the largest float not above mu; W and G only grow when mu shrinks."""
     nearest = float(mu)
     below = math.nextafter(nearest, 0.0) if nearest > mu else nearest
     if not (math.isfinite(below) and below > 0):

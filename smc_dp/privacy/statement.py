@@ -1,4 +1,4 @@
-"""What a release guarantees, for machines and in plain words."""
+"""Privacy statement of a release, for machines and in plain words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 from smc_dp.core.errors import InputError, check_one_of
-from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, keeps, loss_tail
+from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, loss_tail, mu_keeps
 
 GuaranteeKind = Literal["pure", "approx", "zcdp", "none"]
 Unit = Literal["record", "party"]
@@ -28,7 +28,7 @@ _FLOATS = 1 + 2.0**-30  # far above what a few operations on floats can lose
 
 
 class Certainty(NamedTuple):
-    """The privacy loss lies from -loss to loss, but with a probability of `missed` at most.
+    """Bound on the privacy loss: it lies from -loss to loss, but with a probability of `missed` at most.
 
     posterior: how sure somebody who began at 1/2 is of either neighbour at that loss, at most.
     """
@@ -63,8 +63,8 @@ class PrivacyStatement:
     rho : float, default=None
         Of zero-concentrated privacy, for kind `zcdp` and no other.
     mu : float, default=None
-        Of the curve of a Gaussian, for kind `zcdp` alone: every (epsilon, delta) that `gaussian.keeps` for it holds as
-        well.
+        Of the curve of a Gaussian, for kind `zcdp` alone: every (epsilon, delta) that `gaussian.mu_keeps` for it also
+        holds.
 
     Raises
     ------
@@ -122,24 +122,24 @@ class PrivacyStatement:
             raise InputError("statement.no_adversary")
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as JSON values; rho where there is one, mu always, null where there is none."""
+        """Return the fields as JSON values; rho where there is one, mu always, null where there is none."""
         fields = {**asdict(self), "caveats": list(self.caveats)}
         return fields if self.rho is not None else {name: fields[name] for name in fields if name != "rho"}
 
     def plain_words(self) -> str:
-        """A few sentences for somebody who must answer for the data and is no mathematician."""
+        """Return a few sentences for somebody who must answer for the data and is no mathematician."""
         return " ".join([self.promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
 
     @property
     def promise(self) -> str:
-        """What is guaranteed and against whom, or that nothing is; what else is to be known stands in the caveats."""
+        """Guarantee and adversary in words, or that there is none; the caveats hold what else is to be known."""
         if self.kind == "none":
             return "This release carries no privacy guarantee: treat it as if the exact result were published."
         return f"Suppose {_CHANGE[self.adjacency]}. {self._bound()} This holds against {self.adversary}."
 
     @cached_property
     def certainty(self) -> Certainty:
-        """How sure an attacker can become, and how often more than that, by what this statement says and no more.
+        """Certainty that an attacker can reach, and how often more, by what this statement says and no more.
 
         Attackers who thought both neighbours equally likely have the posterior odds e^Z afterwards, for the privacy
         loss Z = log P(o)/Q(o) of what they saw. Let p bound Pr[Z > l] for both orders of neighbours. Then
@@ -174,7 +174,7 @@ class PrivacyStatement:
             raise InputError("statement.mu_not_of_kind", got=self.mu, kind=self.kind)
         if not LEAST_MU <= self.mu <= MOST_MU:
             raise InputError("statement.mu_out_of_range", got=self.mu)
-        if not keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
+        if not mu_keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
             raise InputError("statement.mu_too_large", mu=self.mu, epsilon=self.epsilon, delta=self.delta)
 
     def _bound(self) -> str:
@@ -202,22 +202,22 @@ class PrivacyStatement:
 
 
 def _three_digits(probability: float) -> str:
-    """A probability, rounded up."""
+    """Return a probability, rounded up."""
     return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(probability))):g}"
 
 
 def round_up(value: Fraction) -> float:
-    """The smallest float not below the value, so that a reported epsilon never flatters."""
+    """Return the smallest float not below the value, so that a reported epsilon never flatters."""
     nearest = float(value)
     return math.nextafter(nearest, math.inf) if nearest < value else nearest
 
 
 def security_bits(distance: Fraction) -> str:
-    """The largest s, to a tenth and never flattering, for which this distance in (0, 1) is at most 2**-s."""
+    """Return the largest s, to a tenth and never flattering, for which this distance in (0, 1) is at most 2**-s."""
     tenths = int(1 / distance**10).bit_length() - 1
     return f"{tenths // 10}.{tenths % 10}"
 
 
 def short_figure(figure: float) -> str:
-    """Six digits of a privacy figure, rounded up."""
+    """Return six digits of a privacy figure, rounded up."""
     return str(Context(prec=6, rounding=ROUND_CEILING).create_decimal(repr(figure)))

@@ -1,4 +1,4 @@
-"""How much privacy is wanted, and what zero-concentrated privacy comes to as epsilon and delta."""
+"""Privacy target of a release, and the epsilon and delta of zero-concentrated privacy."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from fractions import Fraction
 from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
-from smc_dp.core.errors import InputError, check_one_of, shown
+from smc_dp.core.errors import FaultCollector, InputError, check_one_of, shown
 from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]
 NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss", "ddg", "vg", "self"]
 """Of the first three whoever computes a release draws all; of the others every party of a secure sum draws a share."""
 
-PRINTED: tuple[NoiseName, ...] = ("knorm", "laplace")
+NOISES_AS_PUBLISHED: tuple[NoiseName, ...] = ("knorm", "laplace")
 """The noises of the papers."""
-SHARED: tuple[NoiseName, ...] = ("ddg", "vg", "self")
+SHARED_NOISES: tuple[NoiseName, ...] = ("ddg", "vg", "self")
 """See `smc_dp.privacy.distributed`."""
-EPSILON = "Privacy loss; a smaller one is more private."
-NOISE = "Distribution of the noise."
-CALIBRATION = "Scale of the noise: as proven here, or as printed in the paper."
+EPSILON_HELP = "Privacy loss; a smaller one is more private."
+NOISE_HELP = "Distribution of the noise."
+CALIBRATION_HELP = "Scale of the noise: as proven here, or as printed in the paper."
 """Sentences of settings, for whoever asks for a target: options, studies and parameters of estimators."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**5)
@@ -31,13 +31,13 @@ LEAST_DELTA = Fraction(1, 10**100)
 
 @dataclass(frozen=True)
 class Target:
-    """What a release should guarantee, or under `paper` the printed figure that sets the noise.
+    """Guarantee that a release should have, or under `paper` the published figure that sets the noise.
 
     Parameters
     ----------
     epsilon : Fraction, int, float or None
-        The privacy loss, from 1e-9 to 1e6; an int or a float becomes a fraction by `exact`. None, or infinity, asks for
-        no noise at all, and no privacy.
+        The privacy loss, from 1e-9 to 1e6; an int or a float becomes a fraction by `as_fraction`. None, or infinity,
+        asks for no noise at all, and no privacy.
     calibration : {"proven", "paper"}, default="proven"
         What sets the scale of the noise: a proof, or what is printed.
     noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"}, default="knorm"
@@ -50,7 +50,7 @@ class Target:
     Raises
     ------
     InputError
-        For figures out of these ranges, and names that are none of these.
+        For figures out of these ranges, and names that are none of these; an `UnfitError` where several are.
 
     References
     ----------
@@ -72,21 +72,26 @@ class Target:
     delta: Fraction = DEFAULT_DELTA
 
     def __post_init__(self) -> None:
+        found = FaultCollector()
         if self.epsilon == math.inf:
             object.__setattr__(self, "epsilon", None)
         if self.epsilon is not None:
-            object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
-            if not LOWEST <= self.epsilon <= HIGHEST:
-                raise InputError(
-                    "epsilon.out_of_range", least=float(LOWEST), most=float(HIGHEST), got=figure(self.epsilon)
-                )
-        check_one_of("calibration", self.calibration, get_args(Calibration))
-        check_one_of("noise", self.noise, get_args(NoiseName))
-        object.__setattr__(self, "delta", exact("delta", self.delta))
-        if not LEAST_DELTA <= self.delta < 1:
-            raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=figure(self.delta))
-        if self.noise not in PRINTED and self.calibration == "paper":
-            raise InputError("noise.not_in_papers", noise=self.noise)
+            with found.step():
+                object.__setattr__(self, "epsilon", as_fraction("epsilon", self.epsilon))
+                if not LOWEST <= self.epsilon <= HIGHEST:
+                    least, most = float(LOWEST), float(HIGHEST)
+                    raise InputError("epsilon.out_of_range", least=least, most=most, got=few_digits(self.epsilon))
+        with found.step():
+            check_one_of("calibration", self.calibration, get_args(Calibration))
+        with found.step():
+            check_one_of("noise", self.noise, get_args(NoiseName))
+            if self.noise not in NOISES_AS_PUBLISHED and self.calibration == "paper":
+                raise InputError("noise.not_in_papers", noise=self.noise)
+        with found.step():
+            object.__setattr__(self, "delta", as_fraction("delta", self.delta))
+            if not LEAST_DELTA <= self.delta < 1:
+                raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=few_digits(self.delta))
+        found.require()
 
     @property
     def wanted(self) -> Fraction:
@@ -101,13 +106,13 @@ class Target:
         return mu_for(self.wanted, self.delta)
 
 
-def figure(value: Fraction) -> str:
-    """A number as it may stand in a message: a few digits."""
+def few_digits(value: Fraction) -> str:
+    """Return a number as it may stand in a message: a few digits."""
     return f"{Context(prec=6).divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
 
 
-def exact(name: str, value: object) -> Fraction:
-    """A number as a fraction; of a float the smaller of its decimal and its binary reading, to exceed neither.
+def as_fraction(name: str, value: object) -> Fraction:
+    """Return a number as a fraction; of a float the smaller of its decimal and its binary reading, to exceed neither.
 
     Raises InputError, in the name of the parameter, for anything else, NaN and infinity.
     """
@@ -119,7 +124,7 @@ def exact(name: str, value: object) -> Fraction:
 
 
 def epsilon_for(rho: Fraction, delta: Fraction) -> Fraction:
-    """rho + 2 sqrt(rho ln(1/delta)), rounded up: rho-zCDP implies (epsilon, delta)-DP (Bun and Steinke 2016)."""
+    """Return rho + 2 sqrt(rho ln(1/delta)), rounded up: rho-zCDP implies (epsilon, delta)-DP (Bun and Steinke 2016)."""
     return rho + 2 * Fraction(_root(_upwards().multiply(_decimal(rho), _log(1 / delta))))
 
 

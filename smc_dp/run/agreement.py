@@ -1,10 +1,14 @@
-"""What all parties of a run agree on before anybody trains: one public record, its digest, its session, its statement.
+"""The agreement of a run: one public record that all parties share before anybody trains, and its digest.
 
-What one protocol alone needs stands in its terms, `smc_dp.run.protocols.registry`; nothing here knows a protocol by its
-name.
+Settings pass through two types here. A `SettledRun` holds every setting of the sections `method`, `target` and
+`protocol`, with nothing left to a default; it comes from `RunSettings.settle`, from a study (`from_sections`) or from a
+release (`from_parameters`), and all three refuse the same values. An `Agreement` adds parties, bounds and public rows.
+Everything public follows from it: the form in which the protocol computes the method, the privacy statement, the
+parameters of the program, and the `parameters` of release.json in their order.
 
-Whoever prepared its part under another record cannot exchange a message: the digest enters the session. How a
-simulation runs (link, topology) is nobody's promise and stands elsewhere; the session is bound to it all the same.
+A party whose agreement differs cannot exchange a message with the others, because its digest enters the session. No
+party agrees on how a run is simulated (link, topology); the session is bound to it all the same. What one protocol
+alone needs is in its terms (`smc_dp.run.protocols`); nothing here knows a protocol by its name.
 """
 
 from __future__ import annotations
@@ -24,28 +28,27 @@ from protocols.crypto.identity import Identity
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from smc_dp.core import reading
-from smc_dp.core.documents import FaultCollector
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.collaborative.rounds import BiasedModel
-from smc_dp.methods.expected_accuracy import Outlook, outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import Method, NeedsRows, SecureForm, SecureMethod
+from smc_dp.methods.method import Method, NeedsRowCounts, SecureForm, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
-from smc_dp.methods.registry import METHODS, find
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.registry import METHODS, find_method
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.by_protocol import Participants
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.curator import CuratorTerms
-from smc_dp.run.protocols.registry import TERMS, Terms, setting_names, terms_of
+from smc_dp.run.protocols.execution import SimulatedSession
+from smc_dp.run.protocols.registry import TERMS, ProtocolTerms, find_terms, setting_names
 from smc_dp.run.protocols.settings import one_of
 
 SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
@@ -61,56 +64,55 @@ REASONS = MappingProxyType(
 ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
 
 
-BY_PROTOCOL = MappingProxyType(
+PROTOCOLS_BY_METHOD = MappingProxyType(
     {
         name: cast(type[SecureMethod], kind).by_protocols
         for name, kind in METHODS.items()
         if hasattr(kind, "by_protocols")
     }
 )
-"""The methods with a secure form, and the protocols that compute it, by their names."""
+"""Names of the methods that have a secure form, each with the protocols that compute it."""
 
-PLAIN: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
-"""How a run is simulated unless somebody asks for more."""
-FOR_TWO, FOR_MORE = "prr_mean", "newton"
-"""The methods of a run that names none: of two classes, and of three or more."""
+DEFAULT_SIMULATION: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
+"""Link and topology of a simulation that names none."""
+BINARY_METHOD, MULTICLASS_METHOD = "prr_mean", "newton"
+"""Methods of a run that names none: for two classes, and for three or more."""
 WITH_DELTA: tuple[NoiseName, ...] = ("gauss", "ddg")
-"""The noises for which a target says a delta; the others have none, or one of their own."""
+"""Noises for which a target states a delta; the others have none, or one of their own."""
 _USUAL_TARGET = MappingProxyType({"epsilon": "1", "noise": "knorm", "calibration": "proven"})
-_STATED = MappingProxyType({"lam": "lambda"})
-"""What a setting of a method is called in a release, where that is not its name."""
+_STATED = MappingProxyType({"lam": "lambda"})  # names of settings of methods in a release, where they differ
 _RATIONAL = re.compile(r"[1-9][0-9]{0,199}(/[1-9][0-9]{0,199})?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class SettledRun:
-    """What the parties agree on but who they are and which bounds they have: nothing is left to a default.
+    """Settled settings of a run, on which its parties agree: nothing is left to a default.
 
-    `terms` are the settings of the protocol. `marks` say what makes the run insecure, in the order of `REASONS`.
+    `terms` are the settings of the protocol. `marks` are the insecure markers, in the order of `REASONS`.
     """
 
     method: Any
     target: Target
     protocol: str = "pathak2010"
-    terms: Terms = CuratorTerms()  # noqa: RUF009
+    terms: ProtocolTerms = CuratorTerms()  # noqa: RUF009
     marks: tuple[str, ...] = ()
 
     @classmethod
-    def stated(cls, parameters: Mapping[str, Any]) -> SettledRun:
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> SettledRun:
         """Return the settings in the parameters of a release; raise an InputError with all that no run states."""
-        refuse_earlier(parameters)
+        refuse_earlier_version(parameters)
         method, protocol = ({**parameters, "name": parameters.get(key)} for key in ("method", "protocol"))
-        return cls.in_sections({"method": method, "target": parameters, "protocol": protocol})
+        return cls.from_sections({"method": method, "target": parameters, "protocol": protocol})
 
     @classmethod
-    def in_sections(cls, sections: Mapping[str, Mapping[str, Any]]) -> SettledRun:
-        """Return the settings in the sections of a study; raise an InputError as `stated` does."""
-        name, by = (reading.text(key, sections[key].get("name")) for key in ("method", "protocol"))
+    def from_sections(cls, sections: Mapping[str, Mapping[str, Any]]) -> SettledRun:
+        """Return the settings in the sections of a study; raise an InputError with all that no run states."""
+        name, by = (reading.require_text(key, sections[key].get("name")) for key in ("method", "protocol"))
         found = FaultCollector()
-        return found.required(cls.read(name, by, sections, tuple(sections), found))
+        return found.required(cls.read_sections(name, by, sections, tuple(sections), found))
 
     @classmethod
-    def read(
+    def read_sections(
         cls,
         name: str,
         by: str,
@@ -118,14 +120,16 @@ class SettledRun:
         complete: Collection[str],
         found: FaultCollector,
     ) -> SettledRun | None:
-        """Return the settings in these sections, and None where one of them has a fault or is not `complete`.
+        """Return the settings in these sections; None where one of them has a fault or is not `complete`.
 
-        What such a one lacks stands at its usual value, so that a fault of it hides none of the rest.
+        A section that is not complete is filled with usual values, so that its faults hide none of the others.
         """
-        kind, terms = secure_form(name, by), terms_of(by)
+        kind, terms = secure_method(name, by), find_terms(by)
         readers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-            "method": lambda said: method_for(name, by, settings_in(said, kind, complete="method" in complete)),
-            "target": target_in,
+            "method": lambda said: make_method(
+                name, by, read_method_settings(said, kind, complete="method" in complete)
+            ),
+            "target": read_target,
             "protocol": terms.from_dict,
         }
         usual: dict[str, Mapping[str, Any]] = {"target": _USUAL_TARGET, "protocol": terms().as_dict()}
@@ -136,55 +140,61 @@ class SettledRun:
         if len(made) < len(readers) or len(complete) < len(readers):
             return None
         method, target, agreed = made.values()
-        return SettledRun(method, target, by, agreed, marks(by, agreed, seeded=False))
+        return SettledRun(method, target, by, agreed, insecure_markers(by, agreed, seeded=False))
 
     @property
     def sections(self) -> dict[str, dict[str, Any]]:
-        """The settings as sections of a study, each called and written as in a release."""
+        """Settings in the sections of a study, each called and written as in a release."""
         epsilon = {"epsilon": str(self.target.epsilon)}
         if self.target.noise in WITH_DELTA:
             epsilon["delta"] = str(self.target.delta)
         return {
-            "method": {"name": self.method.name, **settings_of(self.method)},
+            "method": {"name": self.method.name, **method_settings(self.method)},
             "target": {**epsilon, "noise": self.target.noise, "calibration": self.target.calibration},
             "protocol": {"name": self.protocol, **self.terms.as_dict()},
         }
 
-    def agreed(self, parties: tuple[str, ...], bounds: Bounds, auxiliary: AuxiliaryRows | None = None) -> Agreement:
-        """Return what these parties agree on, about these columns and with these public rows of the method."""
-        settled = {field.name: getattr(self, field.name) for field in fields(SettledRun)}
-        return Agreement(**settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
+    @property
+    def settled(self) -> dict[str, Any]:
+        """Settled settings by the names of fields, for a class that adds to them."""
+        return {field.name: getattr(self, field.name) for field in fields(SettledRun)}
 
-    def in_a_simulation(self, data: Federation, bounds: Bounds, *, auxiliary: bool) -> Agreement:
-        """Return the agreement of a simulation of these parties; `auxiliary`: whether somebody named public rows."""
-        method = in_a_simulation(self.method, data)
-        rows = data.unlabelled if getattr(method, "on_public_rows", False) else None
-        check_auxiliary(method, given=auxiliary or rows is not None)
-        return replace(self, method=method).agreed(data.names, bounds, None if rows is None else AuxiliaryRows(rows))
+    def with_parties(
+        self, parties: tuple[str, ...], bounds: Bounds, auxiliary: AuxiliaryRows | None = None
+    ) -> Agreement:
+        """Return the agreement of these parties on these bounds, with these public rows of the method."""
+        return Agreement(**self.settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
+
+    def for_simulation(self, data: Federation, bounds: Bounds, *, auxiliary: bool) -> Agreement:
+        """Return the agreement of a simulation of these parties; `auxiliary`: whether public rows were named."""
+        settled = replace(self, method=inform_of_rows(self.method, data.sizes.tolist()))
+        rows = data.unlabelled if getattr(self.method, "on_public_rows", False) else None
+        check_auxiliary(settled.method, given=auxiliary or rows is not None)
+        return settled.with_parties(data.names, bounds, None if rows is None else AuxiliaryRows(rows))
 
     def check(self, *, test_keys: bool) -> None:
-        """Raise an InputError for what no run can agree on, whoever takes part; nothing of it needs anybody's rows."""
-        method, protocol, printed = self.method, self.protocol, as_printed(self.protocol)
-        secure_form(method.name, protocol)
+        """Raise an InputError for what no run can agree on, whoever takes part."""
+        method, protocol, flawed = self.method, self.protocol, is_as_published(self.protocol)
+        secure_method(method.name, protocol)
         if type(self.terms) is not TERMS[protocol]:
             raise InputError("terms.of_another_protocol", protocol=protocol, got=type(self.terms).__name__)
-        if getattr(method, "as_printed", False) != printed:
+        if getattr(method, "as_published", False) != flawed:
             raise InputError("method.made_for_others", wanted=method.name, protocol=protocol)
         if getattr(method, "learner", None) is not None:
             raise InputError("method.with_learner", name=method.name)
         if self.target.epsilon is None:
             raise InputError("epsilon.infinite")
-        if printed and self.target.calibration != "paper":
+        if flawed and self.target.calibration != "paper":
             raise InputError("calibration.of_printed_steps")
         self.terms.check(protocol, method, self.target, test_keys=test_keys)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement(SettledRun):
-    """One run's public record: its settings, who takes part under which bounds, and the public rows of its method.
+    """Public record of one run: its settings, parties, bounds, and the public rows of its method.
 
-    Raises InputError for a method without a secure form, a protocol that does not compute it, noise that it does not
-    have, and keys too short to protect anyone unless they are marked as test keys.
+    Raises InputError for what no parties can agree on, such as a protocol that does not compute the method, or keys too
+    short to protect anyone without the marker of test keys.
     """
 
     parties: tuple[str, ...]
@@ -198,7 +208,7 @@ class Agreement(SettledRun):
             self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError("marks.unknown", got=shown(list(self.marks)))
-        if (AS_PRINTED in self.marks) != as_printed(self.protocol):
+        if (AS_PRINTED in self.marks) != is_as_published(self.protocol):
             raise InputError("marks.of_printed_steps", as_printed=AS_PRINTED)
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
@@ -209,12 +219,11 @@ class Agreement(SettledRun):
         self._check_left_out()
 
     def _check_left_out(self) -> None:
-        """Raises InputError for rows that are left out for their empty cells, where the number of rows may not change.
+        """Raise an InputError where rows with empty cells are left out and the number of rows may not change.
 
-        Under `replace` neighbours have as many rows as each other, and all that is calibrated and announced rests on
-        it: the true number is released, or a constant. A record with an empty cell in place of one without would be
-        one row less of those that are trained on, which is no neighbour then. One record more or less, as they are
-        read, is one row more, one less or none of those that are kept; and other records of a party are others.
+        Under `replace` neighbours have equally many rows, and calibration and announced numbers rest on that. A record
+        with an empty cell in place of one without would be one row less of those trained on, which is no neighbour
+        then. Under the other adjacencies one record more or less is at most one row more or less, and that is covered.
         """
         left_out = self.bounds.leaving
         if left_out and self.statement.adjacency == "replace":
@@ -224,51 +233,53 @@ class Agreement(SettledRun):
 
     @property
     def public(self) -> Public:
-        """What the method knows of the federation before anybody trains; sizes are not announced."""
+        """Public facts of the federation before anybody trains; sizes are not announced."""
         rows = None if self.auxiliary is None else self.auxiliary.X
         return Public(len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows)
 
     @cached_property
     def form(self) -> SecureForm:
-        """The method, as the protocol computes it."""
+        """Method as the protocol computes it."""
         return self.terms.form(self.method, self.public, self.target)
 
     @property
     def functionality(self) -> Functionality:
-        """What the protocol computes."""
+        """Functionality that the protocol computes."""
         return self.form.functionality
 
     @property
     def grid(self) -> Grid:
-        """Where the integers stand, and the ring in which they are added."""
+        """Grid of the integers, and the ring in which they are added."""
         return self.form.grid
 
     @cached_property
     def statement(self) -> PrivacyStatement:
-        """What the release guarantees, the distance and the assumptions of the protocol included."""
-        return marked(with_assumptions(self.form.statement, self.protocol, self.program_parameters("")), self.marks)
+        """Privacy statement of the release, with the distance and the assumptions of the protocol."""
+        return add_insecure_markers(
+            add_assumptions(self.form.statement, self.protocol, self.program_parameters("")), self.marks
+        )
 
     @property
     def mechanism(self) -> str:
-        """What ledgers call it: the protocol, and whom it holds against where other sessions of it claim more."""
+        """Name in ledgers: the protocol, and its weaker threat model where other sessions of it claim more."""
         claim = PROTOCOLS[self.protocol].claim
         less = claim is not None and claim.keeps is not None and claim.keeps(self.program_parameters(""))
         return f"{self.protocol} (against those who keep to it)" if less else self.protocol
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Everything but bounds, grid and marks, as plain values: the `parameters` of a release."""
+        """Everything but bounds, grid and markers, as plain values: the `parameters` of a release."""
         method, target, protocol = self.sections.values()
         return {
             **{"method": method.pop("name"), "protocol": protocol.pop("name")},
             **{"parties": list(self.parties), "dimension": self.bounds.dimension},
             **{"epsilon": target.pop("epsilon"), **method, "calibration": target.pop("calibration")},
-            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.follows(self.form)},
+            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.derived_parameters(self.form)},
             **({} if self.auxiliary is None else {"auxiliary": self.auxiliary.digest}),
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "parameters": self.parameters,
             "bounds": self.bounds.as_dict(),
@@ -280,15 +291,14 @@ class Agreement(SettledRun):
     def from_dict(
         cls, document: Mapping[str, Any], bounds: Bounds, auxiliary: AuxiliaryRows | None = None
     ) -> Agreement:
-        """The record that `as_dict` wrote, with its bounds and its public rows already read; raises InputError for
-        anything else.
+        """Return the agreement that `as_dict` wrote, with its bounds and public rows already read.
 
-        The grid follows from the rest: whoever has not been told it may leave it out.
+        Raises InputError for anything else. The grid follows from the rest, and may be left out.
         """
-        stated = reading.mapping("parameters", document.get("parameters"))
-        parties = tuple(reading.texts("parties", stated.get("parties")))
-        marked = tuple(reading.texts("insecure", document.get("insecure")))
-        made = replace(SettledRun.stated(stated), marks=marked).agreed(parties, bounds, auxiliary)
+        stated = reading.require_object("parameters", document.get("parameters"))
+        parties = tuple(reading.require_texts("parties", stated.get("parties")))
+        markers = tuple(reading.require_texts("insecure", document.get("insecure")))
+        made = replace(SettledRun.from_parameters(stated), marks=markers).with_parties(parties, bounds, auxiliary)
         wanted, came = made.grid.fraction_bits, document.get("fraction_bits", made.grid.fraction_bits)
         if type(came) is not int or came != wanted:
             raise InputError("agreement.other_fraction_bits", wanted=wanted, got=shown(came))
@@ -301,58 +311,58 @@ class Agreement(SettledRun):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all of it, as hexadecimals: nobody can take a mark off later, or mean other bounds."""
+        """SHA-256 of the agreement in hexadecimal, so nobody can take a marker off later, or mean other bounds."""
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
 
-    def bound(self, simulated: Mapping[str, str], study: bytes | None = None) -> str:
-        """What a session is bound to: the digest alone where it is simulated in a mesh of links without delays.
+    def session_binding(self, simulated: Mapping[str, str], study: bytes | None = None) -> str:
+        """Return the digest to which a session is bound: of the agreement, its simulation and its study.
 
-        So that runs which say nothing of a simulation, and those of earlier versions, are bound to the digest. A
-        session of a study is bound to its digest too, in another form: without the study, and with it the approvals,
-        nobody can state what such a session is bound to.
+        Without a study, a mesh of links without delays is bound to the agreement's digest, as in earlier versions.
+        Nobody can state the binding to a study without that study, and so without its approvals.
         """
-        if study is not None:
-            said = [self.digest, dict(simulated), hashlib.sha256(study).hexdigest()]
-            return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-        if simulated == PLAIN:
+        if study is None and simulated == DEFAULT_SIMULATION:
             return self.digest
-        return hashlib.sha256(json.dumps([self.digest, dict(simulated)], sort_keys=True).encode()).hexdigest()
+        bound = [self.digest, dict(simulated), *([] if study is None else [hashlib.sha256(study).hexdigest()])]
+        return hashlib.sha256(json.dumps(bound, sort_keys=True).encode()).hexdigest()
 
     def program_parameters(self, agreed: str) -> Any:
-        """The public parameters of the protocol, bound to this digest."""
+        """Return the public parameters of the program, bound to this digest."""
         return self.terms.program_parameters(self.protocol, self.form, self.parties, agreed)
 
-    def outlook(self, sizes: Sequence[int]) -> Outlook | None:
-        """What to expect if the parties have so many rows, in their order; None for noise that has no figures."""
-        known = self.bounds
-        return outlook(self.method, self.target, self.terms, sizes, known.dimension, len(known.classes))
+    def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
+        """Return the expected accuracy for parties with so many rows; None for noise that has no figures."""
+        dimension, classes = self.bounds.dimension, len(self.bounds.classes)
+        return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
 
     @property
-    def among(self) -> Among:
-        """The threat model: how many of the parties may collude or drop out."""
-        return self.terms.among(len(self.parties))
+    def threat_model(self) -> ThreatModel:
+        """Threat model: how many of the parties may collude or drop out."""
+        return self.terms.threat_model(len(self.parties))
 
     @property
     def publishes_shares(self) -> bool:
-        """Whether what is published in the end are additive shares of the value, and not the value itself."""
-        return by_protocol.publishes_shares(self.protocol, self.program_parameters(""))
+        """True where additive shares of the value are published, and not the value itself."""
+        return execution.publishes_shares(self.protocol, self.program_parameters(""))
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Everybody who takes part in the protocol, in its order."""
+        """Participants of the protocol, in its order."""
         return tuple(PROTOCOLS[self.protocol].program.participants(self.program_parameters("")))
 
     def session(
-        self, rng: Stream, identities: Mapping[str, Identity] | None = None, simulated: Mapping[str, str] = PLAIN
-    ) -> Participants:
-        """A new session in which exactly this was agreed on; without identities every participant gets a new one."""
+        self,
+        rng: Stream,
+        identities: Mapping[str, Identity] | None = None,
+        simulated: Mapping[str, str] = DEFAULT_SIMULATION,
+    ) -> SimulatedSession:
+        """Return a new session on this agreement, with new identities unless some are given."""
         program = PROTOCOLS[self.protocol].program
-        return by_protocol.participants(program, self.program_parameters(self.bound(simulated)), rng, identities)
+        return execution.open_session(
+            program, self.program_parameters(self.session_binding(simulated)), rng, identities
+        )
 
     def weights(self, value: Any) -> Weights:
-        """What anybody makes of the functionality's value: d floats for two classes, the second against the first; of
-        more, d for each.
-        """
+        """Return the weights that follow from the value: d floats; for three or more classes d for each."""
         model = self.form.model(value)
         if isinstance(model, BiasedModel):
             model = model.with_constant(self.bounds.constant)
@@ -362,31 +372,31 @@ class Agreement(SettledRun):
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
 
-def usual_method(classes: int) -> str:
-    """The method of a run that names none."""
-    return FOR_TWO if classes == 2 else FOR_MORE
+def default_method(classes: int) -> str:
+    """Return the method of a run that names none."""
+    return BINARY_METHOD if classes == 2 else MULTICLASS_METHOD
 
 
-def usual_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
-    """The protocol of a run that names none, with so many parties and these settings; "" where there is none.
+def default_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
+    """Return the protocol of a run that names none, with so many parties and these settings; "" where there is none.
 
-    It is the one for the largest crowds, of those that have all these settings; if none has, the first one. One that is
-    kept for its flaws is never taken.
+    Of the protocols that have all these settings (of all, where none has) it is the one for the most parties. A
+    protocol that is kept as published, for its flaws, is never taken.
     """
-    known = [name for name in BY_PROTOCOL.get(method, ()) if not as_printed(name)]
-    suited = [name for name in known if set(named) <= set(setting_names(terms_of(name)))]
-    crowds = {name: terms_of(name).usual_from for name in suited or known}
-    return max(crowds, key=lambda name: (crowds[name] <= parties) * crowds[name], default="")
+    known = [name for name in PROTOCOLS_BY_METHOD.get(method, ()) if not is_as_published(name)]
+    suited = [name for name in known if set(named) <= set(setting_names(find_terms(name)))]
+    least = {name: find_terms(name).usual_from for name in suited or known}
+    return max(least, key=lambda name: (least[name] <= parties) * least[name], default="")
 
 
-def refuse_earlier(stated: Mapping[str, Any]) -> None:
-    """Raises InputError for parameters of a time when the method was called what the protocol is called now."""
+def refuse_earlier_version(stated: Mapping[str, Any]) -> None:
+    """Raise an InputError for parameters of a version in which methods had the names that protocols have now."""
     if "protocol" not in stated and stated.get("method") in tuple(PROTOCOLS):
         raise InputError("release.earlier_version")
 
 
-def target_in(stated: Mapping[str, Any]) -> Target:
-    """Return the target in a release's parameters; raise an InputError for what no run states."""
+def read_target(stated: Mapping[str, Any]) -> Target:
+    """Return the target in a release's parameters; raise an InputError with all that no run states."""
     words = {"noise": get_args(NoiseName), "calibration": get_args(Calibration)}
     says_delta = stated.get("noise") in WITH_DELTA and stated.get("delta") is not None
     found, made = FaultCollector(), dict[str, Any]()
@@ -397,14 +407,14 @@ def target_in(stated: Mapping[str, Any]) -> Target:
     return Target(**made)
 
 
-def method_for(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
+def make_method(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
     """Return the method of this name with these settings, for this protocol that computes it."""
-    printed = {"as_printed": True} if as_printed(protocol) else {}  # which no other method has
-    return secure_form(name, protocol)(**settings, **printed)
+    published = {"as_published": True} if is_as_published(protocol) else {}  # a setting that no other method has
+    return secure_method(name, protocol)(**settings, **published)
 
 
-def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
-    """The statement with what the protocol assumes, and its statistical distance for these public parameters of it."""
+def add_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
+    """Return the statement with the protocol's assumptions, and its statistical distance for these parameters p."""
     claim = PROTOCOLS[protocol].claim
     if claim is None or not claim.assumptions:
         return privacy
@@ -420,93 +430,89 @@ def with_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> Privac
     return replace(privacy, caveats=(*privacy.caveats, f"{said}.", *more))
 
 
-def marked(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
-    """The statement with the reasons why it does not hold as it stands; a seed or the printed steps leave nothing."""
+def add_insecure_markers(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
+    """Return the statement with the reasons why the run is insecure; a seed or the published steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
     if AS_PRINTED in marks:
-        return nothing(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
+        return no_guarantee(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
     if SEEDED in marks:
-        return nothing(privacy.unit, privacy.adjacency, *reasons)
+        return no_guarantee(privacy.unit, privacy.adjacency, *reasons)
     if TEST_KEYS in marks:
         privacy = replace(privacy, adversary=ONLY_THE_RELEASE)
     return replace(privacy, caveats=(*privacy.caveats, *reasons))
 
 
-def as_printed(protocol: str) -> bool:
-    """Whether this protocol is kept for its flaws, and claims nothing."""
+def is_as_published(protocol: str) -> bool:
+    """Return whether this protocol is kept as published, for its flaws, and claims nothing."""
     return PROTOCOLS[protocol].claim is None
 
 
-def in_a_simulation(method: Any, federation: Federation) -> Any:
-    """The method where everybody's number of rows is known: what it takes to be public it then knows exactly."""
-    return method.knowing(federation.sizes.tolist()) if isinstance(method, NeedsRows) else method
+def inform_of_rows(method: Any, sizes: Sequence[int]) -> Any:
+    """Return the method with the true number of rows, where it takes that to be public."""
+    return method.with_row_counts(sizes) if isinstance(method, NeedsRowCounts) else method
 
 
 def check_auxiliary(method: Method, *, given: bool) -> None:
-    """Raises InputError unless there are public rows exactly where the method needs them."""
-    if getattr(method, "on_public_rows", False) == given:
-        return
-    if given:
-        raise InputError("auxiliary.not_used", name=method.name)
-    raise InputError("auxiliary.missing", name=method.name)
+    """Raise an InputError unless public rows are given exactly where the method needs them."""
+    if getattr(method, "on_public_rows", False) != given:
+        raise InputError("auxiliary.not_used" if given else "auxiliary.missing", name=method.name)
 
 
-def secure_form(method: str, protocol: str) -> Any:
-    """The class of the method, if the protocol computes it; InputError otherwise."""
-    known = ", ".join(name for name, by in BY_PROTOCOL.items() if method in by)
+def secure_method(method: str, protocol: str) -> Any:
+    """Return the class of the method; raise an InputError unless the protocol computes it."""
+    known = ", ".join(name for name, by in PROTOCOLS_BY_METHOD.items() if method in by)
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
-    if method not in BY_PROTOCOL:
-        find(method)
-        raise InputError("method.without_protocol", by_protocol=list(BY_PROTOCOL), got=method)
-    if protocol not in BY_PROTOCOL[method]:
-        raise InputError("protocol.not_of_method", known=BY_PROTOCOL[method], got=shown(protocol))
-    return find(method)
+    if method not in PROTOCOLS_BY_METHOD:
+        find_method(method)
+        raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
+    if protocol not in PROTOCOLS_BY_METHOD[method]:
+        raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))
+    return find_method(method)
 
 
-def marks(protocol: str, terms: Terms, *, seeded: bool) -> tuple[str, ...]:
-    """What makes a run insecure, in the words that its record is marked with; nothing for a proper run."""
-    applying = {SEEDED: seeded, TEST_KEYS: terms.weak(protocol), AS_PRINTED: as_printed(protocol)}
+def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:
+    """Return the insecure markers of a run; none for a proper one."""
+    applying = {SEEDED: seeded, TEST_KEYS: terms.has_test_keys(protocol), AS_PRINTED: is_as_published(protocol)}
     return tuple(mark for mark, applies in applying.items() if applies)
 
 
-def settings_of(method: Any) -> dict[str, Any]:
-    """A method's settings as plain values; what follows from the protocol is left out, and what is not set."""
-    found = {_STATED.get(name, name): getattr(method, name) for name in _names(method)}
+def method_settings(method: Any) -> dict[str, Any]:
+    """Return a method's settings as plain values, without those that are not set or follow from the protocol."""
+    found = {stated: getattr(method, name) for stated, (name, _) in _declared_settings(type(method)).items()}
     return {name: _plain(value) for name, value in found.items() if value is not None}
 
 
-def _names(method: Any) -> list[str]:
-    """The settings of a method, but for what follows from the protocol."""
-    return [field.name for field in fields(method) if field.name != "as_printed"]
+def required_settings(kind: Any) -> dict[str, bool]:
+    """Return the names of this method's settings in a release, and whether each must be stated."""
+    return {stated: NoneType not in get_args(declared) for stated, (_, declared) in _declared_settings(kind).items()}
 
 
-def settings_wanted(kind: Any) -> dict[str, bool]:
-    """What a release calls the settings of a method of this class, and whether each must be stated."""
-    types = get_type_hints(kind)
-    return {_STATED.get(name, name): NoneType not in get_args(types[name]) for name in _names(kind)}
+def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
+    """Return a method's settings, as `method_settings` wrote them, each of its declared type.
 
-
-def settings_in(stated: Mapping[str, Any], kind: Any, *, complete: bool = True) -> dict[str, Any]:
-    """Return a method's settings, as `settings_of` wrote them, each of the type that the method declares.
-
-    `complete`: whether all that the method needs must be stated.
+    `complete`: whether all required settings have to be there.
     """
     found, faults = dict[str, Any](), FaultCollector()
-    types = get_type_hints(kind)
-    for name, (known, needed) in zip(_names(kind), settings_wanted(kind).items(), strict=True):
-        if known not in stated and not (needed and complete):
-            continue
-        declared = get_args(types[name])
-        number = next((one for one in (float, int) if one in (types[name], *declared)), None)
-        with faults.step():
-            found[name] = number(_rational(known, stated)) if number else one_of(known, stated, declared)
+    for known, (name, declared) in _declared_settings(kind).items():
+        kinds = get_args(declared)
+        if known in stated or (complete and NoneType not in kinds):
+            number = next((one for one in (float, int) if one in (declared, *kinds)), None)
+            with faults.step():
+                found[name] = number(_rational(known, stated)) if number else one_of(known, stated, kinds)
     faults.require()
     return found
 
 
+def _declared_settings(kind: Any) -> dict[str, tuple[str, Any]]:
+    """Return name and type of each setting of a method, by its name in a release, without `as_published`."""
+    types = get_type_hints(kind)
+    names = [field.name for field in fields(kind) if field.name != "as_published"]  # it follows from the protocol
+    return {_STATED.get(name, name): (name, types[name]) for name in names}
+
+
 def _plain(value: Any) -> Any:
-    """A number as the fraction that its shortest decimal is, as text."""
+    """Return a number as the text of the fraction that its shortest decimal is; other values as they are."""
     return str(Fraction(repr(float(value)))) if type(value) in (int, float) else value
 
 

@@ -1,8 +1,8 @@
-"""How those who take part in a study approve of it: what each signs, and what all of it makes of their session.
+"""Approvals of a study: what each participant signs, and the nonce of the session that follows from all of them.
 
-A study is a document that names everybody under an identity. Each participant signs its digest with 32 random bytes of
-its own; the digest of all approvals, in the order of the session, is the nonce of the session. So nobody has chosen it
-alone, and whoever holds a record can see who agreed to what. Each rule stands here once, for sites and for audits.
+A study names every participant under an identity. Each participant signs its digest with 32 random bytes of its own;
+the digest of all approvals, in the order of the session, is the nonce of the session. So nobody chose the nonce alone,
+and a transcript shows who agreed to what. The rules here are for sites and for audits.
 """
 
 from __future__ import annotations
@@ -23,28 +23,30 @@ from smc_dp.run.agreement import Agreement, SettledRun
 from smc_dp.run.release import STUDY
 from smc_dp.run.transcript_header import APPROVALS
 
-RANDOM_BYTES = DIGEST_BYTES = 32
+RANDOM_BYTES = STUDY_DIGEST_BYTES = 32
 _SIGNED, _JOINT = b"smc-dp approval 1", b"smc-dp approvals 1"
 _KEYS = {"study", "name", "random", "signature"}
 _STUDY = {"title", "purpose", "relay", "insecure_test_keys", "auxiliary", "deadlines", "format"}
 _AGREED = {"method", "target", "protocol", "parties", "curator", "bounds"}
 
 
-def to_sign(study: str, name: str, random: str) -> bytes:
-    """What a participant signs: the digest of the study, its own name, its random bytes, both in hexadecimals."""
+def approval_text(study: str, name: str, random: str) -> bytes:
+    """Return the text that a participant signs: digest of the study, own name, random bytes, in hexadecimal."""
     return b"\n".join([_SIGNED, study.encode(), name.encode(), random.encode()])
 
 
 def joint_nonce(approvals: Iterable[bytes]) -> bytes:
-    """What the texts of all approvals, in the order of the session, make of its nonce: nobody chose it alone."""
+    """Return the nonce of a session that follows from the texts of all approvals, in the order of the session."""
     digest = hashlib.sha256(_JOINT)
     for approval in approvals:
         digest.update(hashlib.sha256(approval).digest())
     return digest.digest()
 
 
-def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session) -> Fault | None:
-    """What is wrong with the approvals on line 0 and the study beside a release; None also where there is neither."""
+def approval_fault(
+    study: bytes | None, agreement: Agreement, head: Mapping[str, Any], session: Session
+) -> Fault | None:
+    """Return the fault of the approvals on line 0 and the study beside a release; None also where there is neither."""
     if APPROVALS not in head:
         if study is None:
             return None
@@ -55,12 +57,12 @@ def fault(study: bytes | None, agreement: Agreement, head: Mapping[str, Any], se
 
 
 def approved_study(head: Mapping[str, Any], session: Session) -> str:
-    """The digest of the study of which everybody in this session approved, as line 0 has it.
+    """Return the digest of the study of which everybody in this session approved, as line 0 states it.
 
-    InputError unless there is one approval of each participant, in their order, all of one study, each signed by the
-    identity that is pinned for it here, and unless the session's nonce is made of them.
+    Raises InputError unless there is one approval of each participant in their order, all of one study, each signed by
+    the identity that is pinned for it, and the session's nonce follows from them.
     """
-    approvals = [_read(approval) for approval in reading.items(APPROVALS, head.get(APPROVALS))]
+    approvals = [_read(approval) for approval in reading.require_list(APPROVALS, head.get(APPROVALS))]
     names = [approval["name"] for approval in approvals]
     if names != list(session.names):
         raise InputError("approvals.other_names", names=session.names, got=shown(names))
@@ -69,7 +71,7 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
         name = found["name"]
         if found["study"] != study:
             raise InputError("approvals.another_study", name=name, names=names[0])
-        signed = to_sign(study, name, found["random"])
+        signed = approval_text(study, name, found["random"])
         if not verify(session.identities[name], signed, bytes.fromhex(found["signature"])):
             raise InputError("approvals.not_signed", name=name)
     if joint_nonce(map(canonical_line, approvals)) != session.nonce:
@@ -78,24 +80,20 @@ def approved_study(head: Mapping[str, Any], session: Session) -> str:
 
 
 def _read(approval: object) -> dict[str, str]:
-    found = reading.mapping("approvals", approval)
-    reading.keys("approvals", found, _KEYS)
-    reading.text("approvals: name", found["name"])
-    for field, length in (("study", DIGEST_BYTES), ("random", RANDOM_BYTES), ("signature", SIGNATURE_BYTES)):
-        reading.hexadecimal(f"approvals: {field}", found[field], length)
+    found = reading.require_object("approvals", approval)
+    reading.require_keys("approvals", found, _KEYS)
+    reading.require_text("approvals: name", found["name"])
+    for field, length in (("study", STUDY_DIGEST_BYTES), ("random", RANDOM_BYTES), ("signature", SIGNATURE_BYTES)):
+        reading.require_hex(f"approvals: {field}", found[field], length)
     return found
 
 
 def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Session) -> Fault | None:
-    """Whether the study in a run folder is the one of which everybody approved, and says what the release says.
-
-    The parameters, bounds and public rows that it states are those of the agreement, its participants and their keys
-    are those of the session.
-    """
+    """Return the fault of a study that not everybody approved, or that differs from the agreement or the session."""
     if hashlib.sha256(content).hexdigest() != digest:
         return InputFault("study.not_approved")
     stated = reading.parse_object(content, STUDY)
-    reading.keys(STUDY, stated, _STUDY | _AGREED)
+    reading.require_keys(STUDY, stated, _STUDY | _AGREED)
     if _identities(stated) != [(name, session.identities[name].hex()) for name in session.names]:
         return InputFault("study.other_participants")
     if stated["bounds"] != json.loads(json.dumps(agreement.bounds.as_dict())):
@@ -108,19 +106,19 @@ def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Ses
 
 
 def _identities(stated: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Everybody's name and key, in the order of the session: parties first, then the curator if there is one."""
-    parties = [reading.mapping("parties", party) for party in reading.items("parties", stated["parties"])]
+    """Return names and keys in the order of the session: parties first, then the curator if there is one."""
+    parties = [reading.require_object("parties", party) for party in reading.require_list("parties", stated["parties"])]
     found = [(party.get("name"), party.get("key")) for party in parties]
     if stated["curator"] is not None:
-        found.append((CURATOR_NAME, reading.mapping("curator", stated["curator"]).get("key")))
-    return [(reading.text("parties", name), reading.text("parties", key)) for name, key in found]
+        found.append((CURATOR_NAME, reading.require_object("curator", stated["curator"]).get("key")))
+    return [(reading.require_text("parties", name), reading.require_text("parties", key)) for name, key in found]
 
 
 def _agreement(stated: Mapping[str, Any], released: Agreement) -> Agreement:
-    """What a study agrees on, about the bounds and the public rows of this release; InputError for what cannot be."""
-    sections = {name: reading.mapping(name, stated[name]) for name in ("method", "target", "protocol")}
+    """Return the agreement of a study with the bounds and public rows of this release; InputError for none."""
+    sections = {name: reading.require_object(name, stated[name]) for name in ("method", "target", "protocol")}
     try:
-        settled = SettledRun.in_sections(sections)
-        return settled.agreed(released.parties, released.bounds, released.auxiliary)
+        settled = SettledRun.from_sections(sections)
+        return settled.with_parties(released.parties, released.bounds, released.auxiliary)
     except LocalError as error:
         raise InputError(error.fault.within(STUDY)) from None

@@ -1,10 +1,9 @@
-"""What a run is charged, and what becomes of one party's charge: once something has left, it is not taken back.
+"""Charge of a run, and the outcome of one party's charge: once something has left, it is not refunded.
 
 A session is charged as a whole. What leaves a party leaves under labels: each masked input under that of its sum, a
-published share under `RELEASED`. From then on it cannot be called back, and the rest may follow; that others were
-waited for in vain, or that a program died, changes nothing. Only a certificate that a sum is one without the party
-takes back the label of that sum, and no other. A charge becomes void where no label stands; else it stays until the
-release has been seen.
+published share under `RELEASED`. From then on it cannot be called back; a timeout or a crash changes nothing. Only a
+certificate that a sum is one without the party takes back the label of that sum. A charge with no standing label is
+refunded (`void`); any other stays until the release has been seen.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import Agreement
 
 RELEASED = "release"
-"""The label under which a run is charged, for all that its protocol reveals is one release, and a share published."""
+"""Label of a run's charge, because its protocol reveals one release, and of a published share."""
 ChargeEnd: TypeAlias = Literal["released", "void"]
 
 
 @dataclass(frozen=True)
 class OpenCharge:
-    """One party's charge in a session that is not over: the labels under which something has left, and those of them
-    that a certificate took back.
+    """Charge of one party in a session that is not over: labels that have left, and labels that a certificate took
+    back.
 
-    Both only grow, so that a program which does its last steps again after a crash comes to the same. ValueError for
-    what was taken back and had not left, and for what was published: no certificate is about that.
+    Both only grow, so a program that repeats its last steps after a crash comes to the same. Raises ValueError for a
+    label taken back that had not left, or was published: no certificate is about that.
     """
 
     left: frozenset[str] = frozenset()
@@ -41,21 +40,21 @@ class OpenCharge:
 
     @property
     def standing(self) -> frozenset[str]:
-        """The labels that count: as long as there is one, the charge stays."""
+        """Labels that count: as long as there is one, the charge stays."""
         return self.left - self.taken_back
 
     def leaving(self, label: str) -> OpenCharge:
-        """Something is about to leave under this label: to be written down before it does."""
+        """Return the charge with this label, to be stored before anything leaves under it."""
         return replace(self, left=self.left | {label})
 
     def disowned(self, label: str) -> OpenCharge:
-        """It is proved that what left under this label is of no use to anybody."""
+        """Return the charge without this label, for which a certificate shows that it is of no use to anybody."""
         return replace(self, taken_back=self.taken_back | {label})
 
     def end(self, member: bool) -> ChargeEnd | None:
-        """What the charge comes to once the release is there; None where it stays without outcome.
+        """Return the outcome of the charge once the release is there; None where it stays charged without outcome.
 
-        A member's part is in the release. Who is none, and has not had everything taken back, has paid.
+        A member's contribution is in the release. Any other party has paid unless all its labels were taken back.
         """
         if member:
             return "released"
@@ -64,9 +63,9 @@ class OpenCharge:
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A charge of a session that the party has left for good, with nothing that stands: only this becomes void.
+    """Charge of a session that the party has left for good; only this can be refunded.
 
-    ValueError for a charge of which a label stands.
+    Raises ValueError for a charge with a standing label.
     """
 
     charge: OpenCharge
@@ -76,16 +75,16 @@ class GivenUp:
             raise ValueError(f"a charge stays: {', '.join(sorted(standing))} has left")
 
 
-def price_of(agreement: Agreement) -> Guarantee:
-    """What each party is charged for a run of this; InputError where it guarantees nothing."""
+def charge_of_run(agreement: Agreement) -> Guarantee:
+    """Return the charge of each party for a run of this agreement; InputError where it guarantees nothing."""
     target = agreement.target
-    return price(agreement.statement, target.epsilon if target.calibration == "proven" else None)
+    return charge_of_statement(agreement.statement, target.epsilon if target.calibration == "proven" else None)
 
 
-def price(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
-    """What a release with this statement is charged: exactly `epsilon`, where that is known.
+def charge_of_statement(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
+    """Return the charge of a release with this statement, exactly `epsilon` where that is known.
 
-    InputError for a statement of kind `none`.
+    Raises InputError for a statement of kind `none`.
     """
     if statement.kind == "none":
         raise InputError("ledger.no_price")

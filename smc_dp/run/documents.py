@@ -1,6 +1,7 @@
-"""What stands in release.json, shares.json and timings.json, as types: all of it is there, of the kind it has to be.
+"""Schemas of release.json, shares.json and timings.json: every field is there, and of its type.
 
-Whether it fits together, with what lies beside it and with what a run can agree on, follows where it is used.
+`parameters` of release.json are the settings of the run (`smc_dp.run.settings`), with what follows from them. The users
+of a document check whether its fields fit together, to other files, and to what a run can agree on.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from pydantic import (
     model_validator,
 )
 
-from protocols.runtime.network import LINKS, TOPOLOGIES
+from protocols.runtime.network import LINK_MODELS, TOPOLOGIES
 from smc_dp.core import reading
 from smc_dp.core.documents import CHOICE, Document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import (
-    LARGEST,
+    LARGEST_NUMBER,
     DigestText,
     FiniteFigure,
     FiniteNumber,
@@ -34,20 +35,28 @@ from smc_dp.core.kinds import (
     TwoNumbers,
     WholeNumber,
     WholeNumbers,
-    few,
-    figure,
+    check_finite_number,
+    limit_keys,
 )
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import Aliases, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, day_in
+from smc_dp.data.columns import (
+    Aliases,
+    BinnedColumn,
+    CategoricalColumn,
+    Column,
+    DateColumn,
+    NumericColumn,
+    parse_iso_date,
+)
 from smc_dp.data.partition import check_names
-from smc_dp.methods.functionality import Vector, added
+from smc_dp.methods.functionality import Vector, add_vectors
 from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
-from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier
+from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
 
 SIMULATED = ("topology", "link")
-"""How a run was simulated: beside the parameters of a release, and nothing that the parties agreed on."""
+"""Parameters of a release that say how it was simulated, on which no party agreed."""
 _ADDED = {*SIMULATED, "agreed", "label", "center"}  # to the parameters that the parties agreed on
 _MANY = 1 << 12  # columns, or participants: at least as many as there may be
 _LEVELS = 1 << 17  # of all columns that have aliases
@@ -59,8 +68,8 @@ def _parties(names: list[str]) -> list[str]:
 
 
 class StatedParameters(Document):
-    """Everything that was agreed on but bounds, grid and marks, and how the run was simulated; of the settings of
-    method and protocol, each by its own name, those that there are.
+    """Agreed settings without bounds, grid and markers, and how the run was simulated; settings of method and protocol
+    stand by their own names.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -71,7 +80,7 @@ class StatedParameters(Document):
     dimension: int
     epsilon: str
     topology: Annotated[str, OneOf(TOPOLOGIES)]
-    link: Annotated[str, OneOf(LINKS)]
+    link: Annotated[str, OneOf(LINK_MODELS)]
     agreed: DigestText
     label: str
     center: bool
@@ -80,17 +89,17 @@ class StatedParameters(Document):
     @classmethod
     def _of_today(cls, found: object) -> object:
         if isinstance(found, dict):
-            refuse_earlier(found)
+            refuse_earlier_version(found)
         return found
 
     @property
     def simulated(self) -> dict[str, str]:
-        """How the run was simulated, SIMULATED by name."""
+        """Values of `SIMULATED`, by name."""
         return {name: getattr(self, name) for name in SIMULATED}
 
 
 class StatedPrivacy(Document):
-    """The statement of what the release guarantees; `mu` came later than the others."""
+    """Privacy statement of the release; earlier releases have no `mu`."""
 
     kind: GuaranteeKind
     epsilon: FiniteFigure | None
@@ -112,13 +121,13 @@ class StatedPrivacy(Document):
 
     @property
     def statement(self) -> PrivacyStatement:
-        """What is stated."""
+        """Privacy statement in these fields."""
         return PrivacyStatement(**{**dict(self), "caveats": tuple(self.caveats)})
 
 
 class StatedDigests(Document):
-    """SHA-256 of the files beside a release: of shares.json where there are shares, of auxiliary.json where the method
-    is on public rows, and of study.json where everybody approved of a study.
+    """SHA-256 of the files beside a release: shares.json if there are shares, auxiliary.json if there are public rows,
+    and study.json if everybody approved of a study.
     """
 
     shares: DigestText = Field(alias="shares.json", default="")
@@ -129,19 +138,19 @@ class StatedDigests(Document):
 
     @property
     def named(self) -> dict[str, str]:
-        """By name of the file, those that are stated."""
+        """Stated digests by the name of the file."""
         found: dict[str, str] = self.model_dump(by_alias=True, exclude_unset=True)
         return found
 
 
 def _empty_cell(value: object) -> Any:
-    """What stands for an empty cell: a number, a level, a date or a rule."""
-    return value if isinstance(value, str) else figure(value)
+    """Return the value that stands for an empty cell: a number, a level, a date or a rule."""
+    return value if isinstance(value, str) else check_finite_number(value)
 
 
 def _day(value: str) -> str:
     try:
-        day_in(value)
+        parse_iso_date(value)
     except ValueError:
         raise InputError("date.not_a_date", got=shown(value)) from None
     return value
@@ -155,7 +164,7 @@ DatePair: TypeAlias = Annotated[list[DayText], Field(min_length=2, max_length=2)
 
 
 def _choice(value: object) -> str:
-    """Which of two types weights are meant to be of."""
+    """Return the tag of the type of weights: one row, or a row for each class."""
     each = value and isinstance(value, list) and isinstance(value[0], list)
     return f"{CHOICE}{'rows' if each else 'row'}"
 
@@ -168,14 +177,14 @@ StatedWeights: TypeAlias = Annotated[
 
 
 class ReleaseFile(Document):
-    """All of release.json."""
+    """Schema of release.json."""
 
     weights_stated: Annotated[StatedWeights, Field(alias="weights")]
     privacy: StatedPrivacy
     parameters: StatedParameters
     columns: Texts
-    categories: Annotated[dict[str, Texts], few(_MANY)]
-    ranges: Annotated[dict[str, TwoNumbers], few(_MANY), Field(alias="bounds")]
+    categories: Annotated[dict[str, Texts], limit_keys(_MANY)]
+    ranges: Annotated[dict[str, TwoNumbers], limit_keys(_MANY), Field(alias="bounds")]
     clip: FiniteNumber
     bias: FiniteNumber
     classes: Texts
@@ -183,14 +192,14 @@ class ReleaseFile(Document):
     insecure: list[Annotated[str, OneOf(tuple(REASONS.values()), "a known reason")]] = Field(
         default_factory=list, fail_fast=True
     )
-    dates: Annotated[dict[str, DatePair], few(_MANY)] = Field(default_factory=dict)
-    bins: Annotated[dict[str, FiniteNumbers], few(_MANY)] = Field(default_factory=dict)
-    missing: Annotated[dict[str, EmptyCell], few(_MANY)] = Field(default_factory=dict)
-    aliases: Annotated[dict[str, dict[str, Texts]], few(_LEVELS, deep=True)] = Field(default_factory=dict)
+    dates: Annotated[dict[str, DatePair], limit_keys(_MANY)] = Field(default_factory=dict)
+    bins: Annotated[dict[str, FiniteNumbers], limit_keys(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
 
     @property
     def bounds(self) -> Bounds:
-        """What is publicly known of the columns; InputError when the parts do not fit together."""
+        """Public bounds of the columns; InputError where the fields do not fit together."""
         kinds, label = (self.categories, self.ranges, self.dates, self.bins), self.parameters.label
         if sorted(name for stated in kinds for name in stated) != sorted(self.columns):
             raise InputError("columns.not_once")
@@ -205,9 +214,9 @@ class ReleaseFile(Document):
         return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing)
 
     def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
-        """What the parties agreed on, with the public rows beside it and the grid of the shares, if there are any.
+        """Return the agreement, with the public rows beside it and the grid of the shares, if there are any.
 
-        InputError if that cannot be.
+        Raises InputError for what no parties can agree on.
         """
         parameters = self.parameters.model_dump()
         marks = {reason: mark for mark, reason in REASONS.items()}
@@ -219,7 +228,7 @@ class ReleaseFile(Document):
         return Agreement.from_dict(record, self.bounds, rows)
 
     def weights(self, bounds: Bounds) -> Weights:
-        """One number for each feature, and of three or more classes such a row for each; InputError for others."""
+        """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
         names, stated = bounds.classes, self.weights_stated
         rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
         if len(names) > 2 and len(stated) != len(names):
@@ -232,7 +241,7 @@ class ReleaseFile(Document):
         if name in self.categories:
             return CategoricalColumn(name, tuple(self.categories[name]), missing, self._aliases(name))
         if name in self.dates:
-            first, last = map(day_in, self.dates[name])
+            first, last = map(parse_iso_date, self.dates[name])
             return DateColumn(name, first, last, missing)
         if name in self.bins:
             return BinnedColumn(name, tuple(self.bins[name]), missing)
@@ -252,44 +261,42 @@ def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:
 
 
 class SharesFile(Document):
-    """All of shares.json: every participant's share of the sum, numbers below the modulus."""
+    """Schema of shares.json: every participant's share of the sum, numbers below the modulus."""
 
     modulus: WholeNumber
     fraction_bits: int
-    shares: Annotated[dict[str, WholeNumbers], few(_MANY)]
+    shares: Annotated[dict[str, WholeNumbers], limit_keys(_MANY)]
 
     def total(self, agreement: Agreement) -> Vector:
-        """The sum of the shares, as integers nearest to zero; InputError unless they are those of the agreement."""
+        """Return the sum of the shares, as integers nearest to zero; InputError unless they fit the agreement."""
         modulus, length = int(self.modulus), agreement.form.length
         if modulus != 1 << agreement.grid.ring_bits:
             raise InputError("shares.other_modulus", ring_bits=agreement.grid.ring_bits, got=shown(modulus))
-        reading.keys("shares", self.shares, set(agreement.participants))
+        reading.require_keys("shares", self.shares, set(agreement.participants))
         if any(len(share) != length for share in self.shares.values()):
             raise InputError("shares.other_length", wanted=agreement.bounds.dimension, length=length)
         shares = [list(map(int, share)) for share in self.shares.values()]
         if any(number >= modulus for share in shares for number in share):
             raise InputError("shares.above_modulus")
         half = modulus // 2
-        return tuple((total + half) % modulus - half for total in added(shares))
+        return tuple((total + half) % modulus - half for total in add_vectors(shares))
 
 
-Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]
 
 
 class StageTimings(Document):
-    """What one stage cost: messages, bytes and rounds of all, and seconds of each role that was in it."""
+    """Cost of one stage: messages, bytes and rounds, and seconds of each role that was in it."""
 
     stage: str
     messages: int
     bytes: int
     rounds: int
-    seconds: Annotated[dict[str, Seconds], few(_MANY)]
+    seconds: Annotated[dict[str, Seconds], limit_keys(_MANY)]
 
 
 class TimingsFile(Document):
-    """All of timings.json: what a run cost, as a whole and stage by stage. Earlier versions did not say that it is not
-    for publication.
-    """
+    """Schema of timings.json: the cost of a run, in all and by stage; earlier versions lack `not_for_publication`."""
 
     not_for_publication: str = ""
     messages: int

@@ -1,10 +1,10 @@
-"""The run folder: what a run publishes, written whole or not at all, and read back with suspicion.
+"""Run folder: the files that a run publishes, written whole or not at all, and read back with suspicion.
 
-`shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` says
-what the run cost and is for the participants alone (`publish` leaves it out). Where the sum itself is published, and no
-shares of it, there is no `shares.json`. Where the method is on public rows, these are in `auxiliary.json`, which Dave
-needs to see that the weights follow from the sum. Where each organisation ran its own part, `study.json` is what all of
-them approved of. Nothing in the folder was computed from private rows outside the protocol: no baseline, no accuracy.
+`shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` has
+the cost of the run and is for the participants alone (`publish` leaves it out). A run that publishes the sum itself has
+no `shares.json`. A method on public rows has them in `auxiliary.json`, without which nobody can compute the weights
+from the sum. A study that all organisations approved is in `study.json`. Nothing in the folder was computed from
+private rows outside the protocol: no baseline, no accuracy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core import reading
-from smc_dp.core.documents import validated
+from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import InputError, InputFault, warn_ignored
 from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
@@ -31,9 +31,9 @@ from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANS
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 
 PAGE = "page.html"
-"""A page that earlier versions wrote into every run folder; nothing reads it."""
+"""Page that earlier versions wrote into every run folder; nothing reads it."""
 NOT_PUBLIC = "not_for_publication"
-"""The first field of timings.json, which says why."""
+"""First field of timings.json, which says why."""
 _WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
 _MOST_BYTES = {
     RELEASE: 1 << 27,
@@ -44,26 +44,23 @@ _MOST_BYTES = {
     STUDY: 1 << 25,
 }
 FILES = tuple(_MOST_BYTES)
-"""All that a run may write into its folder."""
+"""Files that a run may write into its folder."""
 _DIGESTED = (SHARES, AUXILIARY, STUDY, TRANSCRIPT, TIMINGS)
 _NO_DIGEST = "0" * 64
 
 
-def make(
+def make_release(
     outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
 ) -> PublishedRelease:
-    """The release of an outcome, as anybody may make it; `simulated`: how the run was simulated, SIMULATED by name.
-
-    `study`: the document of which everybody approved, where there is one.
-    """
+    """Return the release of an outcome; `simulated`: values of `SIMULATED`; `study`: the study that all approved."""
     return _release(agreement.weights(outcome.value), agreement, simulated, study)
 
 
 def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
-    """Raises InputError unless what would be written of it is read back as the same: before anything is charged."""
+    """Raise an InputError unless this agreement would be read back as the same, before anything is charged."""
     try:
         planned = _as_json(_release((0.0,), agreement, simulated), {TRANSCRIPT: _NO_DIGEST, TIMINGS: _NO_DIGEST})
-        document = validated(ReleaseFile, json.loads(json.dumps(planned, allow_nan=False)), RELEASE)
+        document = validate_document(ReleaseFile, json.loads(json.dumps(planned, allow_nan=False)), RELEASE)
         found = document.agreement(agreement.auxiliary, agreement.grid.fraction_bits)
     except InputError:
         raise
@@ -84,47 +81,42 @@ def _release(
         parameters={
             **agreement.parameters,
             **{name: simulated[name] for name in SIMULATED},
-            **{"agreed": agreement.bound(simulated, study), "label": bounds.label, "center": bounds.center},
+            **{"agreed": agreement.session_binding(simulated, study), "label": bounds.label, "center": bounds.center},
         },
         insecure=tuple(REASONS[mark] for mark in agreement.marks),
     )
 
 
-def write(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> None:
-    """Write the run folder, whole or not at all; raises InputError when it exists by now or cannot be written.
-
-    `study`: the document of which everybody approved, where there is one.
-    """
-    files = _contents(release, execution, study)
-    write_folder(folder, files, 0o777)
+def write_run(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> None:
+    """Write the run folder, whole or not at all; raise an InputError where it exists or cannot be written."""
+    write_folder(folder, _contents(release, execution, study), 0o777)
 
 
 def write_views(folder: Path, execution: Execution) -> None:
-    """Write each participant's view into a folder of its own that nobody else may read, whole or not at all.
+    """Write the participants' secret views into a folder that only its owner may read, whole or not at all.
 
-    Files are numbered, because names of parties are no names of files. Raises InputError as `write` does.
+    Files are numbered, because names of parties are no names of files. Raises InputError as `write_run` does.
     """
     views = execution.views.values()
     write_folder(folder, {f"{number}.view": [view] for number, view in enumerate(views, start=1)}, 0o700)
 
 
-def read(folder: RunPlace) -> PublishedRelease:
-    """The release in a run folder, its weights recomputed from the shares.
+def read_release(folder: RunPlace) -> PublishedRelease:
+    """Return the release in a run folder, with its weights recomputed from the shares.
 
-    Raises InputError when anything is missing, malformed, unknown, out of range, or when shares, weights
-    and digests do not agree.
+    Raises InputError for files that are missing or malformed, or whose shares, weights and digests differ.
     """
-    document = read_document(folder)
+    document = read_release_file(folder)
     try:
         return _checked(folder, document)
     except InputError as error:
         raise error.within(f"run folder {folder}") from error
 
 
-def holds(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> bool:
-    """Whether the run folder has exactly this release."""
+def has_release(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> bool:
+    """Return whether the run folder has exactly this release."""
     (content,) = _contents(release, execution, study)[RELEASE]
-    return content_of(folder, RELEASE) == content
+    return read_content(folder, RELEASE) == content
 
 
 def _contents(release: PublishedRelease, execution: Execution, study: bytes | None) -> dict[str, Iterable[bytes]]:
@@ -174,7 +166,7 @@ def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str,
 
 
 def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
-    """What else is said of columns than ranges and categories; aliases of classes stand under the label."""
+    """Return what columns state beside ranges and categories; aliases of classes stand under the label."""
     columns = bounds.columns
     aliases = {c.name: c.aliases for c in columns if isinstance(c, CategoricalColumn)} | {bounds.label: bounds.aliases}
     missing = [*((c.name, c.missing) for c in columns), (str(bounds.label), bounds.missing)]
@@ -189,89 +181,91 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
 def warn_of_page(folder: RunPlace) -> None:
     """Warn of a page that an earlier version wrote into a run folder: it is ignored."""
     if os.path.lexists(page := path_of(folder, PAGE)):
-        fault = InputFault("page.ignored")
-        warn_ignored(fault.within(str(page)))
+        warn_ignored(InputFault("page.ignored").within(str(page)))
 
 
-def read_document(folder: RunPlace) -> ReleaseFile:
-    """What release.json holds; InputError, with every fault, when there is none."""
-    found = reading.parse_object(content_of(folder, RELEASE), str(path_of(folder, RELEASE)))
-    return validated(ReleaseFile, found, f"run folder {folder}: {RELEASE}")
+def read_release_file(folder: RunPlace) -> ReleaseFile:
+    """Return the content of release.json; raise an InputError with every fault."""
+    found = reading.parse_object(read_content(folder, RELEASE), str(path_of(folder, RELEASE)))
+    return validate_document(ReleaseFile, found, f"run folder {folder}: {RELEASE}")
 
 
-def content_of(folder: RunPlace, name: str) -> bytes:
-    """One of the files of a run folder, as it lies there; InputError where it cannot be read, or is too large."""
+def read_content(folder: RunPlace, name: str) -> bytes:
+    """Return a file of a run folder; raise an InputError where it cannot be read, or is too large."""
     return read_run_file(folder, name, _MOST_BYTES[name])
 
 
-def read_files(folder: Path) -> RunFiles:
+def read_run_files(folder: Path) -> RunFiles:
     """Return the files of a run folder, each read once; raise InputError for one that cannot be read.
 
     Public rows and a study that the release does not state are left out: nobody reads them.
     """
-    release = content_of(folder, RELEASE)
-    named = files_stated(reading.parse_object(release, str(folder / RELEASE)))
+    release = read_content(folder, RELEASE)
+    named = listed_files(reading.parse_object(release, str(folder / RELEASE)))
     others = (name for name in FILES if name != RELEASE and (name in named or name not in (AUXILIARY, STUDY)))
     return RunFiles(
-        folder, {RELEASE: release, **{name: content_of(folder, name) for name in others if has_file(folder, name)}}
+        folder, {RELEASE: release, **{name: read_content(folder, name) for name in others if has_file(folder, name)}}
     )
 
 
-def files_stated(release: Mapping[str, Any]) -> Container[str]:
+def listed_files(release: Mapping[str, Any]) -> Container[str]:
     """Return the files that a release states to be beside it; the shares where it states nothing."""
     digests = release.get("digests")
     return digests if isinstance(digests, dict) else (SHARES,)
 
 
-def beside(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
-    """The file of this name beside a release, if it has the digest that the release states; InputError otherwise."""
-    content = content_of(folder, name)
+def read_listed_file(folder: RunPlace, document: ReleaseFile, name: str) -> bytes:
+    """Return a file beside a release; raise an InputError unless it has the digest that the release states."""
+    content = read_content(folder, name)
     if document.digests.named.get(name) != hashlib.sha256(content).hexdigest():
         raise InputError("release.other_digest", name=name)
     return content
 
 
-def shares(folder: RunPlace, document: ReleaseFile) -> SharesFile:
-    """The shares beside a release; InputError where they are missing, changed or malformed."""
-    return validated(SharesFile, reading.parse_object(beside(folder, document, SHARES), SHARES), SHARES)
+def read_shares(folder: RunPlace, document: ReleaseFile) -> SharesFile:
+    """Return the shares beside a release; raise an InputError where they are missing, changed or malformed."""
+    return validate_document(
+        SharesFile, reading.parse_object(read_listed_file(folder, document, SHARES), SHARES), SHARES
+    )
 
 
-def auxiliary(folder: RunPlace, document: ReleaseFile) -> AuxiliaryRows | None:
-    """The public rows beside a release that states some; InputError where they are missing, changed or malformed."""
+def read_public_rows(folder: RunPlace, document: ReleaseFile) -> AuxiliaryRows | None:
+    """Return the public rows beside a release that states some; InputError for missing, changed or malformed ones."""
     if AUXILIARY not in document.digests.named:
         return None
-    return AuxiliaryRows.read(beside(folder, document, AUXILIARY), AUXILIARY)
+    return AuxiliaryRows.read(read_listed_file(folder, document, AUXILIARY), AUXILIARY)
 
 
-def study(folder: RunPlace, document: ReleaseFile) -> bytes | None:
-    """The study beside a release that states one; InputError where it is missing or changed."""
-    return beside(folder, document, STUDY) if STUDY in document.digests.named else None
+def read_study_bytes(folder: RunPlace, document: ReleaseFile) -> bytes | None:
+    """Return the study beside a release that states one; InputError where it is missing or changed."""
+    return read_listed_file(folder, document, STUDY) if STUDY in document.digests.named else None
 
 
 def _checked(folder: RunPlace, document: ReleaseFile) -> PublishedRelease:
-    found = shares(folder, document)
+    found = read_shares(folder, document)
     for name in (TRANSCRIPT, TIMINGS):  # one at a time: a transcript may be large
         if has_file(folder, name):
-            beside(folder, document, name)
-    return opened(document, found, auxiliary(folder, document))
+            read_listed_file(folder, document, name)
+    return recompute_release(document, found, read_public_rows(folder, document))
 
 
-def opened(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None = None) -> PublishedRelease:
-    """The release in two files, its weights recomputed from the shares; digests are not looked at.
+def recompute_release(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None = None) -> PublishedRelease:
+    """Return the release in two files, with its weights recomputed from the shares; digests are not compared.
 
-    Raises InputError when something cannot be, or when shares and weights do not agree.
+    Raises InputError for what no run states, and where shares and weights differ.
     """
-    found = stated(document, rows, shares.fraction_bits)
+    found = parse_release(document, rows, shares.fraction_bits)
     if found.agreement.weights(shares.total(found.agreement)) != found.weights:
         raise InputError("release.weights_not_of_shares")
     return found
 
 
-def stated(
+def parse_release(
     document: ReleaseFile, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None
 ) -> PublishedRelease:
-    """What a release states, its weights as they stand there; InputError when that cannot be. The rest: as in
-    `ReleaseFile.agreement`.
+    """Return the release that a document states, with its weights; raise an InputError for what no run states.
+
+    `rows` and `fraction_bits` as in `ReleaseFile.agreement`.
     """
     agreement = document.agreement(rows, fraction_bits)
     if (SHARES in document.digests.named) != agreement.publishes_shares:

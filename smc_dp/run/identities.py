@@ -1,7 +1,7 @@
 """Long-term identities in a folder: `identities.json` is public and what others pin, each `*.key` is one secret.
 
-A record is then signed by somebody: whoever got the public file from elsewhere knows whose run it was. In a real
-deployment each participant keeps its own key at home; here one folder has all of them, as a simulation needs.
+With them a transcript is signed by somebody: a person who got the public file from elsewhere knows whose run it was. In
+a deployment each participant keeps its own key; this folder has all of them, as a simulation needs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from protocols.curator import CURATOR_NAME
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, plain_name, shown
 from smc_dp.core.writing import write_file
-from smc_dp.data.partition import check_letters, check_names
+from smc_dp.data.partition import check_name, check_names
 
 PUBLIC_FILE = "identities.json"
 _ENDING, _PUBLIC_ENDING = ".key", ".pub"
@@ -29,11 +29,11 @@ _LINE = 2 * SEED_BYTES + 1
 _LONGEST_PUBLIC = 256
 
 
-def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
-    """Make identities of these parties and of the curator in a new folder, and return the public halves.
+def create_identities(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
+    """Write identities of these parties and of the curator into a new folder, and return the public keys.
 
-    Raises InputError for names that no run could have, or when the folder exists. The public file comes last: a folder
-    without it was not finished.
+    Raises InputError for names that no run could have, and for a folder that exists. The public file comes last: a
+    folder without it was not finished.
     """
     check_names(parties)
     made = {name: Identity.generate(rng.fork(f"identity {name}")) for name in (*parties, CURATOR_NAME)}
@@ -51,12 +51,12 @@ def create(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes
     return public
 
 
-def create_one(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]:
-    """Make one participant's identity: `NAME.key`, its secret, `NAME.pub`, a line to hand over; and its public half.
+def create_identity(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]:
+    """Write a participant's identity, `NAME.key` (secret) and `NAME.pub` (to hand over); return paths and public key.
 
-    Raises InputError for a name that no run could have, and where one of the files exists; none is ever written over.
+    Raises InputError for a name that no run could have, and for a file that exists.
     """
-    check_letters(name)
+    check_name(name)
     identity = Identity.generate(rng)
     key, public = folder / f"{name}{_ENDING}", folder / f"{name}{_PUBLIC_ENDING}"
     for path in (key, public):
@@ -72,80 +72,86 @@ def create_one(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, bytes]
     return key, public, identity.public
 
 
-def public(folder: Path) -> dict[str, bytes]:
-    """Names and public halves; InputError when there are none that can be read."""
+def read_public_identities(folder: Path) -> dict[str, bytes]:
+    """Return the public keys in a folder by name; raise an InputError where they cannot be read."""
     return read_identities(folder / PUBLIC_FILE)
 
 
 def read_identities(path: Path) -> dict[str, bytes]:
-    """Pinned identities: a JSON object of names and public keys of 64 hexadecimal digits."""
-    return identities_in(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
+    """Return the pinned identities in a file: a JSON object of names and public keys of 64 hexadecimal digits."""
+    return parse_identities(reading.read_file(path, reading.MAX_JSON_BYTES), str(path))
 
 
-def identities_in(content: bytes, where: str) -> dict[str, bytes]:
-    """Those in the bytes of such a file."""
+def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
+    """Return the identities in the bytes of such a file."""
     document = reading.parse_object(content, where)
-    return {name: reading.hexadecimal(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
+    return {name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 
 
-def read_key(path: Path) -> Identity:
-    """The identity in one `NAME.key`; InputError, which never shows the secret, for anything else."""
-    return Identity(_seed(path))
+def read_identity(path: Path) -> Identity:
+    """Return the identity in a `NAME.key`; raise an InputError, which never shows the secret, for anything else."""
+    content = reading.read_file(path, _LINE)
+    try:
+        seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
+    except ValueError:
+        seed = b""
+    if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
+        raise InputError("identities.no_secret_key", path=str(path), value=2 * SEED_BYTES)
+    return Identity(seed)
 
 
-def read_public(path: Path) -> tuple[str, bytes]:
-    """The name and the public half in one `NAME.pub`, the line that its owner handed over."""
+def read_public_key(path: Path) -> tuple[str, bytes]:
+    """Return name and public key in a `NAME.pub`, the line that its owner handed over."""
     content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
     if not space:
         raise InputError("identities.no_public_key", path=str(path))
-    check_letters(name)
-    return name, reading.hexadecimal(f"{path}: {name}", key, PUBLIC_BYTES)
+    check_name(name)
+    return name, reading.require_hex(f"{path}: {name}", key, PUBLIC_BYTES)
 
 
-def pinned(text: str, where: str = "party") -> tuple[str, bytes]:
-    """A name and a public key: NAME=KEY, or the file of both that its owner handed over."""
+def parse_pinned(text: str, where: str = "party") -> tuple[str, bytes]:
+    """Return a name and its public key, from NAME=KEY or from the file that its owner handed over."""
     name, equals, key = text.partition("=")
     if not equals:
-        return read_public(Path(text))
-    check_letters(name)
-    return name, reading.hexadecimal(f"{where}: {name}", key, PUBLIC_BYTES)
+        return read_public_key(Path(text))
+    check_name(name)
+    return name, reading.require_hex(f"{where}: {name}", key, PUBLIC_BYTES)
 
 
-def pinned_curator(text: str) -> dict[str, bytes]:
-    """Charlie's name and public key: the key, or the file of both that he handed over."""
+def parse_pinned_curator(text: str) -> dict[str, bytes]:
+    """Return Charlie's name and public key, from the key or from the file that he handed over."""
     is_key = len(text) == 2 * PUBLIC_BYTES and not Path(text).exists()
-    name, key = pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
+    name, key = parse_pinned(f"{CURATOR_NAME}={text}" if is_key else text, "curator")
     if name != CURATOR_NAME:
         raise InputError("identities.not_the_curator", curator_name=CURATOR_NAME, name=name)
     return {name: key}
 
 
-def load(folder: Path) -> dict[str, Identity]:
-    """All identities by name, in the order of the public file.
+def load_identities(folder: Path) -> dict[str, Identity]:
+    """Return all identities in a folder by name, in the order of the public file.
 
-    Raises InputError, and never shows a secret, when a key is malformed or belongs to nobody, or when one is missing.
+    Raises InputError, which never shows a secret, for a key that is malformed, of nobody, or missing.
     """
-    names = {key: name for name, key in public(folder).items()}
+    public = read_public_identities(folder)
+    names = {key: name for name, key in public.items()}
     found: dict[str, Identity] = {}
-    for path in key_files(folder):
-        identity = read_key(path)
-        name = names.get(identity.public)
-        if name is None:
+    for path in list_key_files(folder):
+        identity = read_identity(path)
+        if identity.public not in names:
             raise InputError("identities.of_nobody", path=str(path), public_file=PUBLIC_FILE)
-        found[name] = identity
-    for name in public(folder):
-        if name not in found:
-            raise InputError("identities.no_own_key", folder=str(folder), name=plain_name(name))
+        found[names[identity.public]] = identity
+    if missing := [name for name in public if name not in found]:
+        raise InputError("identities.no_own_key", folder=str(folder), name=plain_name(missing[0]))
     return found
 
 
-def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
-    """The identities of a run; InputError unless they are those of its participants, and no others.
+def load_run_identities(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
+    """Return the identities of a run; raise an InputError unless they are those of its participants.
 
-    But for Charlie's, who has one in every folder and is not needed in every run.
+    Charlie has one in every folder, and is not needed in every run.
     """
-    found = load(folder)
+    found = load_identities(folder)
     for name in participants:
         if name not in found:
             raise InputError("identities.no_key", folder=str(folder), name=plain_name(name))
@@ -155,15 +161,15 @@ def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
     return found
 
 
-def exposed(keys: Iterable[Path]) -> list[Path]:
-    """Those of these key files that others than their owner may read or write."""
+def find_exposed(keys: Iterable[Path]) -> list[Path]:
+    """Return the key files that others than their owner may read or write."""
     if os.name == "nt":  # rights are no bits there
         return []
     return [path for path in keys if stat.S_IMODE(path.lstat().st_mode) & 0o077]
 
 
-def key_files(folder: Path) -> list[Path]:
-    """The files with secrets; InputError when the folder cannot be read."""
+def list_key_files(folder: Path) -> list[Path]:
+    """Return the files with secrets; raise an InputError where the folder cannot be read."""
     try:
         return sorted(folder / entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))
     except OSError as error:
@@ -174,26 +180,15 @@ def _secret(identity: Identity) -> bytes:
     return f"{identity.seed.hex()}\n".encode()
 
 
-def _seed(path: Path) -> bytes:
-    content = reading.read_file(path, _LINE)
-    try:
-        seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
-    except ValueError:
-        seed = b""
-    if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
-        raise InputError("identities.no_secret_key", path=str(path), value=2 * SEED_BYTES)
-    return seed
-
-
 def _public_key(value: object) -> str:
-    key = reading.hexadecimal("a public key", value, PUBLIC_BYTES)
+    key = reading.require_hex("a public key", value, PUBLIC_BYTES)
     if has_small_order(key):
         raise InputError("identities.small_order", got=shown(value))
     return key.hex()
 
 
 def _signature(value: object) -> str:
-    return reading.hexadecimal("a signature", value, SIGNATURE_BYTES).hex()
+    return reading.require_hex("a signature", value, SIGNATURE_BYTES).hex()
 
 
 PublicKeyText: TypeAlias = Annotated[

@@ -1,24 +1,22 @@
-"""What a run charges: each party's own ledger, before the first message.
+"""Ledgers of all parties of a simulation, each charged before the first message.
 
-Every party is charged what the statement says: it is about one record of any party, so that it holds for each of them,
-and for those with more rows than the smallest it is more than they lose (how much more would show the sizes). Where it
-is about all records of a party, another account is charged, and not that of single records. It holds against whom the
-statement names: the party whose noise was chosen, and Charlie with any other, are outside, and a ledger has no price
-for what they learn about the rest. That party's own records are covered by its noise, as all are.
+Every party is charged what the privacy statement says. The statement is about one record of any party, so it holds for
+each of them; for parties with more rows than the smallest it is more than they lose, but how much more would show the
+sizes. A statement about all records of a party charges another account than that of single records. It holds against
+the adversary that it names: the party whose noise was chosen, and Charlie with any other, are outside, and a ledger has
+no charge for what they learn about the rest. That party's own records are covered by its noise, as all are.
 
-Who stops before its own share has left has revealed nothing (protocols/pathak2010/NOTES.md, [N8]: all shares but one
-are uniform), so on an abort its reservation becomes void. Whose share has left, stays charged whatever happens: see
-`budget_charge`. After anything else that goes wrong nobody knows, and all reservations stay as they are: one without
-outcome counts as spent. In a secure sum a masked input is what leaves: a party is charged before, and not charged after
-all if it holds the proof that the sum is one without it, signed by enough of the others.
+A party that stops before its own share has left has revealed nothing (protocols/pathak2010/NOTES.md, [N8]: all shares
+but one are uniform), so an abort refunds its charge. A share that has left stays charged: see `budget_charge`. After
+any other failure nobody knows, and all reservations stay; one without an outcome counts as spent. In a secure sum a
+masked input is what leaves: its party is charged before, and refunded if it holds the proof, signed by enough of the
+others, that the sum is one without it.
 
-A session of several sums is one entry, charged as a whole and once. Who took part in some of the sums only has paid for
-all of them, which is more than it lost: what a single sum costs is not kept apart.
+A session of several sums is one entry, charged as a whole and once. A party that took part in some of them only has
+paid for all, which is more than it lost: the cost of a single sum is not kept apart.
 
-Nobody gets a second budget for the same rows in one folder by another name or other bounds: see `duplicate_data`, and
-what that does not see.
-
-A run that guarantees nothing (kind `none`: made from a seed, or the steps as printed) is refused: no finite charge
+The same rows get no second budget in one folder under another name or other bounds: see `duplicate_data` and its
+limits. A run that guarantees nothing (kind `none`: made from a seed, or as published) is refused: no finite charge
 would be true, and an infinite one would end the account for a trial.
 """
 
@@ -34,16 +32,16 @@ from pathlib import Path
 from protocols.errors import ProtocolError
 from smc_dp.core import reading
 from smc_dp.core.errors import Fault, InputError, InputFault, plain_name
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run import duplicate_data
 from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.duplicate_data import AsRead
+from smc_dp.run.duplicate_data import RowsAsRead
 
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
-"""What stops a run without anything more leaving a party: wrong input, an abort, Ctrl-C and SIGTERM."""
+"""Errors after which nothing more leaves a party: wrong input, an abort, Ctrl-C and SIGTERM."""
 VOIDED = "nothing was revealed, and no budget charged"
 KEPT = "something may have been revealed: the run counts as spent in every ledger"
 _LONGEST_FILE_NAME = 200
@@ -52,13 +50,13 @@ _AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
 
 @dataclass(frozen=True)
 class Ledgers:
-    """The folder with one ledger for each party, and the limit that a missing one is made with, None to make none."""
+    """Folder with one ledger for each party; a missing one is made with `limit`, and is an error without."""
 
     folder: Path
     limit: Limit | None = None
 
     def path(self, party: str) -> Path:
-        """Where a party's ledger lies: a to z, digits, - and _ of its name as they are, any other byte as %XX.
+        """Return the path of a party's ledger: a to z, digits, - and _ of its name as they are, any other byte as %XX.
 
         Two names never share a file, even where the system does not tell capitals apart, and none leaves the folder.
         """
@@ -67,45 +65,45 @@ class Ledgers:
             raise InputError("ledger.name_too_long", party=plain_name(party))
         return self.folder / f"{name}{duplicate_data.ENDING}"
 
-    def check(self, parties: Mapping[str, AsRead], guarantee: Guarantee) -> None:
-        """Raise what `reserve` would raise now, so that nobody trains in vain; nothing is made or written."""
+    def check(self, parties: Mapping[str, RowsAsRead], guarantee: Guarantee) -> None:
+        """Raise what `reserve` would raise now, so that nobody trains in vain; nothing is written."""
         for party in parties:
             if self.limit is not None and not self.path(party).exists():
                 with _named(party):
-                    History.opened("", self.limit, "").check(guarantee)
+                    History.begin("", self.limit, "").check(guarantee)
             else:
                 with self._opened(party) as ledger:
                     ledger.check(guarantee)
-        key = duplicate_data.read_key(self.folder)
+        key = duplicate_data.read_rows_key(self.folder)
         if key is not None:  # without one no ledger here knows any rows
             self._refuse_elsewhere(key, parties)
 
-    def reserve(self, parties: Mapping[str, AsRead], mechanism: str, guarantee: Guarantee, run: str) -> Reserved:
+    def reserve(
+        self, parties: Mapping[str, RowsAsRead], mechanism: str, guarantee: Guarantee, run: str
+    ) -> Reservations:
         """Charge every party for its rows, as they were read, or, whatever stops it, nobody.
 
-        `run`: the key of a new release; see `ledger.run_key`. Raises InputError, naming the first party that cannot
-        or will not take part, and what it has left where its limit would be passed, or whose ledger is charged for its
-        rows already.
+        `run`: the key of a new release; see `ledger.run_key`. Raises InputError, which names the first party whose
+        limit would be passed, with what it has left, or whose rows are charged in another ledger already.
         """
-        reserved = Reserved(account_of(guarantee), {}, had_charges=self._had_charges())
+        reserved = Reservations(account_of(guarantee), {}, had_charges=self._had_charges())
         with accounted(reserved, harmless=(BaseException,)):
             for party, held in parties.items():
                 with self._opened(party) as ledger:
                     _refuse_known(ledger, run)
-                    key = duplicate_data.made_key(self.folder)
-                    number = ledger.reserve(as_read(key, held), mechanism, guarantee, run)
-                    reserved.places[party] = _Place(ledger.path, number)
-            self._refuse_elsewhere(
-                duplicate_data.made_key(self.folder), parties
-            )  # after the charge: of two runs at once, one sees the other
+                    key = duplicate_data.make_rows_key(self.folder)
+                    number = ledger.reserve(fingerprint_data(key, held), mechanism, guarantee, run)
+                    reserved.places[party] = ledger.path, number
+            # After the charge: of two runs at once, one sees the other.
+            self._refuse_elsewhere(duplicate_data.make_rows_key(self.folder), parties)
         return reserved
 
-    def _refuse_elsewhere(self, key: bytes, parties: Mapping[str, AsRead]) -> None:
-        duplicate_data.refuse_elsewhere(self.folder, key, {party: self.path(party) for party in parties}, parties)
+    def _refuse_elsewhere(self, key: bytes, parties: Mapping[str, RowsAsRead]) -> None:
+        duplicate_data.refuse_duplicates(self.folder, key, {party: self.path(party) for party in parties}, parties)
 
     def _had_charges(self) -> bool:
-        """Whether something was charged here before the folder had a key."""
-        keyless = self.folder.is_dir() and duplicate_data.read_key(self.folder) is None
+        """Return whether something was charged here before the folder had a key."""
+        keyless = self.folder.is_dir() and duplicate_data.read_rows_key(self.folder) is None
         return keyless and duplicate_data.has_charges(self.folder)
 
     @contextmanager
@@ -135,93 +133,85 @@ class Ledgers:
 
 
 @dataclass(frozen=True)
-class _Place:
-    path: Path
-    number: int
+class Reservations:
+    """Reservations of one run in the parties' ledgers, and what has left of each party.
 
-
-@dataclass(frozen=True)
-class Reserved:
-    """Reservations of one run: what they count against, where they stand, by party, and what of each has left.
-
-    `charges` holds that of each participant of whom something has left; the others have revealed nothing.
-    `had_charges`: there were others in the folder before it had a key for rows.
+    `places`: ledger and number of the entry, by party. `charges`: of each party of which something has left; the others
+    have revealed nothing. `had_charges`: the folder had charges before it had a key for rows.
     """
 
     account: Account
-    places: dict[str, _Place]
+    places: dict[str, tuple[Path, int]]
     charges: dict[str, OpenCharge] = field(default_factory=dict)
     had_charges: bool = False
 
     @property
     def remarks(self) -> tuple[Fault, ...]:
-        """What the person who started the run should know of the ledgers."""
+        """Warnings about the ledgers for the person who started the run."""
         unknown = InputFault("ledgers.rows_unknown_before", {"file": duplicate_data.KEY_FILE})
         return (unknown,) if self.had_charges else ()
 
     def leaving(self, name: str, label: str) -> None:
-        """What is charged to this participant under this label is about to leave: its reservation stays, whatever
-        happens, unless that is disowned.
-        """
+        """Note that something leaves under this label: the reservation stays, unless that is taken back."""
         self.charges[name] = self.charge(name).leaving(label)
 
     def disowned(self, name: str, label: str) -> None:
-        """What had left of this party under this label is proved to be of no use to anybody, and costs nothing."""
+        """Note the proof that what had left under this label is of no use to anybody, and costs nothing."""
         self.charges[name] = self.charge(name).disowned(label)
 
     def charge(self, name: str) -> OpenCharge:
-        """What of this participant has left."""
+        """Return the charge of this participant, with what has left."""
         return self.charges.get(name, OpenCharge())
 
     def has_left(self, party: str) -> bool:
-        """Whether anything of this party left that counts."""
+        """Return whether anything left of this party that counts."""
         return bool(self.charge(party).standing)
 
-    def void(self) -> list[str]:
-        """An abort. Who should not be charged and is, for the ledger could not be written to, which is safe."""
+    def refund(self) -> list[str]:
+        """Refund the parties of which nothing has left; return those whose ledger cannot be written to."""
         charged = []
         for party in self.unreleased:
-            place = self.places[party]
+            path, number = self.places[party]
             try:
-                with Ledger.open(place.path) as ledger:
-                    ledger.settle(place.number, "void")
+                with Ledger.open(path) as ledger:
+                    ledger.settle(number, "void")
             except InputError:
                 charged.append(party)
         return charged
 
     @property
     def unreleased(self) -> list[str]:
-        """The parties that still have their share."""
+        """Parties whose share has not left."""
         return [party for party in self.places if not self.has_left(party)]
 
     def released(self, release: Path, members: Collection[str]) -> dict[str, Standing]:
-        """The release in this file is out, made of the parts of its members. How each party's account stands now.
+        """Enter the release in this file, made of its members' contributions; return the standing of each account.
 
-        Who is no member and was not charged pays nothing; who was, and is none, does not know of it and has paid.
+        A party that is no member is refunded if nothing of it has left; else it stays charged.
         """
         digest = hashlib.sha256(reading.read_file(release)).hexdigest()
         standings = {}
-        for party, place in self.places.items():
-            with _named(party), Ledger.open(place.path) as ledger:
+        for party, (path, number) in self.places.items():
+            with _named(party), Ledger.open(path) as ledger:
                 if end := self.charge(party).end(party in members):
-                    ledger.settle(place.number, end, digest if end == "released" else None)
+                    ledger.settle(number, end, digest if end == "released" else None)
                 standings[party] = ledger.spent(self.account)
         return standings
 
 
 @contextmanager
-def accounted(reserved: Reserved | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
-    """Add to any error what it costs: if it is of a `harmless` kind, nothing to those whose share has not left."""
+def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
+    """Add a note of its cost to any error; one of a `harmless` kind refunds the parties whose share has not left."""
     try:
         yield
     except BaseException as error:
         if reserved is not None and reserved.places:
             aborted = isinstance(error, harmless) and reserved.unreleased
-            error.add_note(_voided(reserved, reserved.void()) if aborted else KEPT)
+            error.add_note(_voided(reserved, reserved.refund()) if aborted else KEPT)
         raise
 
 
-def _voided(reserved: Reserved, charged: Sequence[str]) -> str:
+def _voided(reserved: Reservations, charged: Sequence[str]) -> str:
     left = [party for party in reserved.places if reserved.has_left(party)]
     if not left and not charged:
         return VOIDED
@@ -238,7 +228,7 @@ def _names(parties: Iterable[str]) -> str:
 
 
 def _refuse_known(ledger: Ledger, run: str) -> None:
-    """A reservation that was there before is not this run's to make void."""
+    """Raise an InputError for a reservation that was there before: it is not this run's to refund."""
     known = [entry.number for entry in ledger.history().entries if entry.state == "reserved" and entry.run == run]
     if known:
         raise InputError("ledger.run_known", path=str(ledger.path), entry=known[0])

@@ -1,5 +1,4 @@
-"""One party's whole part of a run: look at the own rows, train, draw the noise, put all of it on the grid, and answer
-what its role asks while others add up.
+"""One party of a run: it checks its rows, trains, draws noise, and answers what its role asks while others add up.
 
 Nothing here sees another party's rows. What depends on the party's rows leaves it only as the input of its role.
 """
@@ -11,23 +10,23 @@ from functools import cached_property
 from typing import Any, cast
 
 from protocols.arithmetic.rng import Forks, Stream
-from protocols.runtime.actor import Home
+from protocols.runtime.actor import LocalProgram
 from protocols.runtime.session import Session
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.data.federation import Rows
 from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.table import Table
-from smc_dp.methods.method import AskedBetween, SecureMethod
+from smc_dp.methods.method import AdaptiveForm, SecureMethod
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OwnPart:
-    """What one party does, with its rows and its coins; `table` is what the rows were read from, if they were.
+class LocalParty:
+    """Party with its rows and its randomness; `table`: the table from which the rows were read, if there is one.
 
-    All of it follows from these, so that a party's program which begins anew with the same does the same. Where only
-    `draws` are left of the coins, it can answer, and enters nothing again.
+    All results follow from these, so a program that begins anew with the same does the same. Where only `draws` are
+    left of the randomness, the party can answer, and cannot contribute again.
     """
 
     name: str
@@ -37,11 +36,11 @@ class OwnPart:
     table: Table | None = None
 
     def check(self) -> None:
-        """Raises InputError when the party has too many rows, when all parts together could exceed the ring, or when
-        its table has rows of one class only, and the method of the run needs two.
+        """Raise an InputError for too many rows, contributions that could exceed the ring, or a table of one class
+        where the method needs two.
 
-        The last depends on what the rows say, as nothing else here: the statement of such a method tells so. The others
-        depend on public figures and on the party's own number of rows.
+        Only the last depends on the content of rows, and the statement of such a method says so. The others depend on
+        public figures and on the party's own number of rows.
         """
         method = cast(SecureMethod, self.agreement.method)
         if self.table is not None and method.needs_two_classes:
@@ -52,30 +51,30 @@ class OwnPart:
             raise error.within(f"party {plain_name(self.name)}") from None
 
     @cached_property
-    def part(self) -> Any:
-        """What the party enters, made when it is first asked for; raises InputError as `check` does."""
+    def contribution(self) -> Any:
+        """Contribution of the party, made when it is first asked for; raises InputError as `check` does."""
         self.check()
         return self.agreement.form.part(self.rows, cast(Stream, self.rng))
 
     @property
     def draws(self) -> tuple[str, ...]:
-        """Under which labels of its coins the party draws what it answers at home, in their order."""
+        """Labels of its randomness under which the party draws its answers, in their order."""
         form = self.agreement.form
-        return form.draws if isinstance(form, AskedBetween) else ()
+        return form.draws if isinstance(form, AdaptiveForm) else ()
 
     def inputs(self, session: Session) -> tuple[Any, ...]:
-        """Of the party's role, at its start."""
-        return by_protocol.entered(session, self.part)
+        """Return the inputs of the party's role at its start."""
+        return execution.role_inputs(session, self.contribution)
 
-    def at_home(self, session: Session, inputs: tuple[Any, ...]) -> Home | None:
-        """Who answers the party's role when it asks, None where it does not.
+    def answers(self, session: Session, inputs: tuple[Any, ...]) -> LocalProgram | None:
+        """Return the function that answers the queries of the party's role; None where the role has none.
 
-        `inputs`: those that the role has by now. What was answered before stands there, and is not answered again: a
-        role that is resumed brings them with it.
+        `inputs`: those that the role has by now. Earlier answers are among them, and are not drawn again: a role that
+        is resumed brings them along.
         """
         form = self.agreement.form
-        if not isinstance(form, AskedBetween):
+        if not isinstance(form, AdaptiveForm):
             return None
         answered = len(inputs) - len(self.inputs(session))
-        part = form.part_after(self.rows, self.rng, answered) if answered else self.part
-        return by_protocol.at_home(session, part)
+        part = form.resume_part(self.rows, self.rng, answered) if answered else self.contribution
+        return execution.role_answers(session, part)

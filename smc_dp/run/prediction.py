@@ -1,11 +1,7 @@
-"""What Dave, a stranger, does with a run folder: add the published shares, if they are not added up already, and
-classify rows (the testing phase).
-"""
+"""Prediction with a release (the testing phase): Dave verifies the release, and classifies rows with its weights."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -17,28 +13,27 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.core.spreadsheet import is_formula, quoted
+from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.preprocess import Encoded, class_numbers, examine
+from smc_dp.data.preprocess import EncodedTable, encode_classes, examine_table
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import UnfitTableError
 from smc_dp.methods.model import classify, scores
 from smc_dp.run.run_files import RunPlace
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """One class for each row, by its name; `accuracy` is that on the `tested` rows with a label, None without any.
+    """Predicted classes by name, one for each row; `accuracy`: on the `tested` rows with a label, None without any.
 
-    scores: of two classes w.x of each row, above 0 for the second; of more, one for each class, in the order of
-    `classes`, the largest wins. A row that the bounds leave out has the label "" and the score None, and no say in the
-    accuracy. ids: what each row is called, its number in the file or the text in the column that was named.
-    `insecure` holds the reasons why the run protects nobody, if any; `unaudited` says what was missing to hold the
-    release against its record, None where nothing was; `level` is the level of assurance that an audit reached, None
-    without an audit.
+    `scores`: for two classes w.x of each row, above 0 for the second; for more one for each class, in the order of
+    `classes`, of which the largest wins. A row that the bounds leave out has the label "" and the score None, and does
+    not count in the accuracy. `ids`: number of each row in the file, or the text in the named column. `insecure`:
+    reasons why the run protects nobody; `unaudited`: files that were missing to verify the release; `level`: assurance
+    level that an audit reached, None without an audit.
     """
 
     labels: tuple[str, ...]
@@ -52,30 +47,22 @@ class Predictions:
     level: int | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
-        """A new CSV file with a line for each row: what it is `called`, its class, a score (of three or more classes
-        one for each).
+        """Write a new CSV file with a line for each row: id (in a column of the name `called`), class, and scores.
 
-        An id that a spreadsheet would take for a formula has an apostrophe in front, and so has one that begins with an
-        apostrophe: whoever takes away one leading apostrophe has the id. InputError for classes that are formulas, and
-        where the file is there already, or cannot be written.
+        A text that a spreadsheet would take for a formula, or that begins with an apostrophe, gets an apostrophe in
+        front. Raises InputError for classes that hold formulas, and for a file that exists or cannot be written.
         """
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
         if called in ("prediction", *heading):
             raise InputError("prediction.column_twice", called=shown(called))
-        if formulas := [name for name in self.classes if is_formula(name)]:
+        if formulas := [name for name in self.classes if holds_formula(name)]:
             raise InputError("prediction.class_is_formula", name=shown(formulas[0]))
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        if any(set("\r\t;") & set(cell) for cell in (called, *self.ids)):  # at these others end a line or a cell
-            lines = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        lines.writerow((quoted(called), "prediction", *heading))
         none = ("",) * len(heading)
         each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
-        rows = zip(map(quoted, self.ids), self.labels, each, strict=True)
-        lines.writerows((name, label, *score) for name, label, score in rows)
+        rows = [(name, label, *score) for name, label, score in zip(self.ids, self.labels, each, strict=True)]
         try:
-            write_file(Path(out), text.getvalue().encode(), 0o644)
+            write_file(Path(out), format_csv([(called, "prediction", *heading), *rows]).encode(), 0o644)
         except FileExistsError:
             raise InputError("prediction.file_exists", out=str(out)) from None
         except OSError as error:
@@ -83,15 +70,15 @@ class Predictions:
 
 
 def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: str | None = None) -> Predictions:
-    """Classify the rows of a file or of an array with the release of a run, which is held against its record first.
+    """Verify the release of a run, and classify the rows of a file or of an array with it.
 
-    Raises InputError for what is no release or contradicts its record, and for rows that do not fit.
+    Raises InputError for a release that is malformed or contradicts its transcript, and for rows that do not fit.
     """
-    found = checked(place)
+    found = verify_release(place)
     published = found.release
     bounds, known = published.bounds, None
     if isinstance(rows, np.ndarray):
-        found_rows, ids = Encoded(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
+        found_rows, ids = EncodedTable(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
         if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
             raise InputError("prediction.other_width", dimension=bounds.dimension, shape=str(rows.shape))
     else:
@@ -110,20 +97,20 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right))
 
 
-def _encoded(table: Table, bounds: Bounds) -> tuple[Encoded, NDArray[np.int64] | None]:
-    """The rows that are not left out, and their classes where the table has them, -1 for a row without one."""
+def _encoded(table: Table, bounds: Bounds) -> tuple[EncodedTable, NDArray[np.int64] | None]:
+    """Return the rows that are not left out, and their classes where the table has them, -1 for a row without one."""
     try:
-        found = examine(table, bounds).checked(table.source)
+        found = examine_table(table, bounds).checked(table.source)
         if bounds.label is None or bounds.label not in table.columns:
             return found, None
         kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
-        return found, class_numbers(kept, bounds, bounds.label, some=True)
+        return found, encode_classes(kept, bounds, bounds.label, some=True)
     except UnfitTableError as error:
         raise InputError(error.table_fault.placed(table.source, released=True)) from None
 
 
-def _placed(made: Sequence[Any], found: Encoded, rows: int, left_out: Any) -> tuple[Any, ...]:
-    """What was made of the rows that are there, each in its row's place among all."""
+def _placed(made: Sequence[Any], found: EncodedTable, rows: int, left_out: Any) -> tuple[Any, ...]:
+    """Return the results of the kept rows, each in its row's place among all rows."""
     every = [left_out] * rows
     for i, one in zip(found.kept.tolist(), made, strict=True):
         every[i] = one

@@ -1,33 +1,33 @@
-"""Make of what `run` is told what a simulation needs: everybody's rows, and what the parties agree on."""
+"""Preparation of a simulation: everybody's rows and the agreement, from the settings of the command `run`.
+
+The settings are checked first, with all faults at once (`smc_dp.run.settings`), as far as possible before a file of
+rows is read: the numbers of parties and classes are announced by options and bounds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from smc_dp.core.documents import FaultCollector, refuse_all
-from smc_dp.core.errors import InputError, InputFault, shown
+from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all, shown
 from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.sources import DEFAULT_PARTIES, Prepared
-from smc_dp.methods.method import only_two
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
+from smc_dp.methods.method import require_two_classes
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
 from smc_dp.run.settings import DataRoles, RunRequest
 
 USUAL_DATASET = "breast_cancer"
 
 
-def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
-    """Return everybody's rows, and what the parties agree on.
-
-    Raises an InputError with all faults of the settings before any file of rows is read.
-    """
-    data, announced = asked.data, _announced(asked.data)
-    agreed = _settled(asked, announced, _classes(data))
+def prepare_run(request: RunRequest) -> tuple[PreparedData, Agreement]:
+    """Return everybody's rows and the agreement; raise an InputError with all faults before any row is read."""
+    data, announced = request.data, _announced(request.data)
+    agreed = _settled(request, announced, _classes(data))
     if data.party:
         public = None if data.auxiliary is None else Path(data.auxiliary)
-        found = sources.own_files(
+        found = sources.read_own_files(
             data.party, data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
             auxiliary=public, strict=data.strict_bounds,
         )  # fmt: skip
@@ -38,12 +38,12 @@ def prepare(asked: RunRequest) -> tuple[Prepared, Agreement]:
         )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
-        agreed = _settled(asked, len(federation.parties), federation.classes)
-    return found, agreed.in_a_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
+        agreed = _settled(request, len(federation.parties), federation.classes)
+    return found, agreed.for_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
 
 
-def absences(texts: Iterable[str]) -> dict[str, int]:
-    """Return who drops out in a simulation, and before which message of its own."""
+def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:
+    """Return simulated drop-outs: the names of parties, and the own envelope before which each stops."""
     found: dict[str, int] = {}
     for text in texts:
         name, colon, number = text.rpartition(":")
@@ -53,26 +53,26 @@ def absences(texts: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def refuse_with(given: Mapping[str, object], other: str, why: str = "") -> None:
-    """Raise an InputError with every one of these parameters that was given beside another one."""
+def refuse_beside(given: Mapping[str, object], other: str, why: str = "") -> None:
+    """Raise an InputError with each of these parameters that was given beside the `other` one."""
     said = [name for name, value in given.items() if value is not None and value is not False]
     refuse_all(InputFault("option.contradicts", {"name": name, "other": other, "why": why}) for name in said)
 
 
-def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
-    data, how, found, agreed = asked.data, asked.simulation, FaultCollector(), None
+def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
+    data, how, found, agreed = request.data, request.simulation, FaultCollector(), None
     with found.step():
-        agreed = asked.settled(
-            parties, classes, seeded=how.insecure_seed is not None, as_printed=how.as_printed_insecure
+        agreed = request.settle(
+            parties, classes, seeded=how.insecure_seed is not None, as_published=how.as_printed_insecure
         )
     if agreed is not None:
         with found.step():
             if agreed.method.binary:
-                only_two(classes, agreed.method)
+                require_two_classes(classes, agreed.method)
         with found.step():
             check_auxiliary(agreed.method, given=data.auxiliary is not None)
     with found.step():
-        absences(how.vanish or [])
+        parse_drop_outs(how.vanish or [])
     with found.step():
         _check_roles(data)
     return found.required(agreed)
@@ -82,7 +82,7 @@ def _check_roles(data: DataRoles) -> None:
     """Raise an InputError where files of parties and a data set are named together."""
     if data.party:
         dealt = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
-        refuse_with(dealt, "party", ": there, the files say who has which rows")
+        refuse_beside(dealt, "party", ": there, the files say who has which rows")
         if data.bounds is None:
             raise InputError("bounds.missing")
         return
@@ -91,7 +91,7 @@ def _check_roles(data: DataRoles) -> None:
 
 
 def _announced(data: DataRoles) -> int:
-    """Return how many parties there are to be, as far as it can be told before any file is read."""
+    """Return the number of parties, as far as options announce it."""
     if data.party:
         return len(data.party)
     if data.split is not None:
@@ -100,10 +100,10 @@ def _announced(data: DataRoles) -> int:
 
 
 def _classes(data: DataRoles) -> int:
-    """Return how many classes there are by the bounds, or by what is known of a data set; no row has been read yet."""
+    """Return the number of classes in the bounds, or in a known data set, without reading a row."""
     if data.party:
         return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
-    known = FACTS.get(data.dataset or USUAL_DATASET)
+    known = DATASET_INFO.get(data.dataset or USUAL_DATASET)
     return 2 if known is None else known.classes  # what is missing or unknown, others refuse
 
 

@@ -1,4 +1,4 @@
-"""What of a run folder may be published: what everybody needs and what an auditor needs, and nothing else."""
+"""Publication of a run: the files that everybody or an auditor needs, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import os
 from pathlib import Path
 
 from smc_dp.core.errors import InputError
-from smc_dp.core.writing import is_empty, write_folder
-from smc_dp.run.folder import content_of, read_document, read_files
+from smc_dp.core.writing import is_empty_folder, write_folder
+from smc_dp.run.folder import read_content, read_release_file, read_run_files
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
-PUBLIC = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT)
-"""The files that may be published; whatever else lies in a run folder stays there."""
+PUBLISHED_FILES = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT)
+"""Files that may be published; anything else in a run folder stays there."""
 
 
-def publish(run: Path, to: Path) -> tuple[str, ...]:
-    """Copy what may be published of a run into the folder `to`, which is then there whole or not at all; their names.
+def publish_run(run: Path, to: Path) -> tuple[str, ...]:
+    """Copy the files of a run that may be published into the folder `to`, all or none; return their names.
 
-    Raises InputError, and copies nothing, when `to` holds anything or lies in the run folder (or that in it), and when
-    the run is not whole or its release contradicts its record.
+    Raises InputError where `to` is not empty, one folder lies in the other, a file is missing, or the release
+    contradicts its transcript.
     """
-    if os.path.lexists(to) and not is_empty(to):
+    if os.path.lexists(to) and not is_empty_folder(to):
         raise InputError("folder.not_empty", to=str(to))
     here, new = run.resolve(), to.resolve()
     if here == new or here in new.parents or new in here.parents:
         raise InputError("folder.in_the_run", run=str(run), got=str(to))
-    read = read_files(run)
-    found = checked(read)
+    read = read_run_files(run)
+    found = verify_release(read)
     if found.unaudited:
         raise InputError("run.not_whole", run=str(run), missing=found.unaudited)
-    stated = read_document(read).digests.named
-    files = {name: content_of(read, name) for name in PUBLIC if name in {RELEASE, *stated}}
+    stated = read_release_file(read).digests.named
+    files = {name: read_content(read, name) for name in PUBLISHED_FILES if name in {RELEASE, *stated}}
     write_folder(to, {name: [content] for name, content in files.items()}, 0o777, in_place_of_empty=True)
     return tuple(files)

@@ -1,4 +1,4 @@
-"""A published release, and the names of the files in a run folder."""
+"""A published release, and the names of files in a run folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ AUXILIARY, STUDY = "auxiliary.json", "study.json"
 
 @dataclass(frozen=True)
 class PublishedRelease:
-    """What Dave needs to classify: the weights, the public bounds; and what is guaranteed.
+    """Release as it is published: all that Dave needs to classify rows, and the guarantee.
 
-    `weights`: d floats for two classes, d for each of more. `agreement` is what the parties agreed on. `privacy` and
-    `parameters` are JSON objects; `insecure` holds the reasons why the run protects nobody, if any.
+    `weights`: d floats for two classes, d for each of more. `privacy` and `parameters` are JSON objects; `insecure`
+    holds the reasons why the run protects nobody, if any.
     """
 
     weights: Weights
@@ -30,5 +30,5 @@ class PublishedRelease:
 
     @property
     def bounds(self) -> Bounds:
-        """What is publicly known of the columns; the label is set."""
+        """Public bounds of the columns; the label is set."""
         return self.agreement.bounds

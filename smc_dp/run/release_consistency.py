@@ -1,13 +1,13 @@
-"""What ties a release to the transcript that its participants signed: the one predicate of all who use a release.
+"""Consistency of a release with the transcript that its participants signed: one set of rules for all who use it.
 
-Sites ask it before they settle, `run`, `predict`, `publish` and `show` before they use a release, and an audit rule by
-rule. A transcript ties only those identities down that its line 0 states: whose they are, an audit with pinned
-identities asks. Each rule returns what is wrong, or None; `refuted` asks them all.
+Sites check it before they settle; `run`, `predict`, `publish` and `show` before they use a release; an audit rule by
+rule. A transcript binds only the identities that its line 0 states; whose they are, an audit with pinned identities
+checks. Each rule returns a `Contradiction`, or None; `find_contradictions` applies all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -17,17 +17,17 @@ from typing import Any
 from protocols.crypto.identity import verify
 from protocols.errors import DecodeError, Fault, ProtocolError
 from protocols.runtime import message as messages
-from protocols.runtime.channel import GREETING
-from protocols.runtime.claims import Needed
+from protocols.runtime.attestation import Attestation, signing_input
+from protocols.runtime.channel import GREETING_STAGE
+from protocols.runtime.claims import RequiredMessage
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, first_greetings, is_signed, signed_payload
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.statement import SignedStatement, statement
 from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 from smc_dp.run import approvals
 from smc_dp.run.documents import SIMULATED, SharesFile
-from smc_dp.run.protocols import by_protocol, openings
+from smc_dp.run.protocols import execution, openings
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.status_message import Notice
 from smc_dp.run.transcript_header import APPROVALS, NOTICES
@@ -37,9 +37,9 @@ _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another dig
 
 
 @dataclass(frozen=True)
-class Refuted:
-    """What is wrong: the fault, the line of the transcript that shows it, and whose signature of that line alone does,
-    if anybody's.
+class Contradiction:
+    """Contradiction: its fault, the line of the transcript that shows it, and the name whose signature of that line
+    alone proves it, if there is one.
     """
 
     fault: Fault
@@ -48,55 +48,55 @@ class Refuted:
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """What a transcript shows of a release, and what given views say beside it.
+class ReleaseEvidence:
+    """Evidence about a release in a transcript, and in given views.
 
-    `head` is line 0 and `session` what it describes. `envelopes` holds by line at least what is for everybody and what
-    the members of a sum have to have sent, `absences` who went on without which message. `told`: what the roles of
-    those whose views are given came to, by name. `statements`: those in these views, each signed by its signer.
+    `head` is line 0, `session` the session that it describes. `envelopes` holds by line at least the public ones and
+    the inputs of members of a sum; `absences` the participants that went on without a message. `results`: results of
+    the roles whose views are given, by name; `statements`: the signed statements in these views.
     """
 
     head: Mapping[str, Any]
     session: Session
     envelopes: Mapping[int, Envelope] = field(repr=False)
     absences: Mapping[int, tuple[str, Absent]]
-    told: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    statements: Sequence[SignedStatement] = field(default=(), repr=False)
+    results: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    statements: Sequence[Attestation] = field(default=(), repr=False)
 
     @property
     def notices(self) -> Any:
-        """What line 0 has as the last notices of participants; None where there is nothing."""
+        """Last status messages of participants on line 0; None where there are none."""
         return self.head.get(NOTICES)
 
     @property
     def marks(self) -> tuple[tuple[str, Absent], ...]:
-        """Who went on without which message, in the order of the lines."""
+        """Absences in the order of the lines: who went on without which message."""
         return tuple(self.absences.values())
 
     def absent_to(self, name: str) -> tuple[Absent, ...]:
-        """Return what this participant went on without."""
+        """Return the messages without which this participant went on."""
         return tuple(absent for reader, absent in self.absences.values() if reader == name)
 
     @cached_property
     def published(self) -> dict[str, tuple[int, Envelope]]:
-        """Who published what, and on which line: whatever is for everybody and no greeting and no end of a stage."""
+        """Published envelopes and their lines by sender: all public ones but greetings and ends of stages."""
         return {e.sender: (n, e) for n, e in self.envelopes.items() if _is_published(e)}
 
     @cached_property
     def greetings(self) -> dict[str, Envelope]:
-        """The first greeting of each."""
+        """First greeting of each participant."""
         return first_greetings(self.envelopes.values())
 
     @cached_property
-    def said(self) -> dict[str, Any]:
-        """What was published, by name; raises `DecodeError` for what its participant may not publish."""
+    def published_messages(self) -> dict[str, Any]:
+        """Published messages by sender; raises `DecodeError` for what its participant may not publish."""
         return {name: published_message(self.session, envelope) for name, (_, envelope) in self.published.items()}
 
 
-def refuted(
-    recorded: Recorded, found: PublishedRelease, shares: SharesFile | None, study: bytes | None
-) -> Iterator[Refuted]:
-    """Yield what is wrong with a release beside its transcript, its shares and its study, in the order of the rules."""
+def find_contradictions(
+    recorded: ReleaseEvidence, found: PublishedRelease, shares: SharesFile | None, study: bytes | None
+) -> Iterator[Contradiction]:
+    """Yield the contradictions of a release with its transcript, shares and study, in the order of the rules."""
     rules = (
         partial(published_fault, recorded),
         partial(session_fault, recorded),
@@ -104,7 +104,7 @@ def refuted(
         partial(weights_fault, found, recorded) if shares is None else partial(shares_fault, shares, recorded),
         partial(openings_fault, recorded),
         partial(members_fault, recorded),
-        partial(word_fault, recorded),
+        partial(promise_fault, recorded),
         partial(privacy_fault, found),
         partial(approvals_fault, study, found, recorded),
         partial(absences_fault, recorded),
@@ -112,28 +112,31 @@ def refuted(
     yield from (wrong for rule in rules if (wrong := rule()) is not None)
 
 
-def session_fault(recorded: Recorded) -> Refuted | None:
-    """Whether line 0 states the id of the session that it describes."""
+def session_fault(recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless line 0 states the id of the session that it describes."""
     if recorded.head["session"] == recorded.session.id.hex():
         return None
-    return Refuted(InputFault("session.other_id"), 0)
+    return Contradiction(InputFault("session.other_id"), 0)
 
 
-def published_fault(recorded: Recorded) -> Refuted | None:
-    """Whether each participant published once, and signed it: a second message would leave open which one counts."""
+def published_fault(recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless each participant published once, and signed it.
+
+    A second message would leave open which one counts.
+    """
     first: dict[str, int] = {}
     for n, envelope in ((n, e) for n, e in recorded.envelopes.items() if _is_published(e)):
         sender, identities = envelope.sender, recorded.session.identities
         if first.setdefault(sender, n) != n:
             fields: dict[str, FieldValue] = {"sender": shown(sender), "first": first[sender], "again": n}
-            return Refuted(InputFault("transcript.published_twice", fields), n)
+            return Contradiction(InputFault("transcript.published_twice", fields), n)
         if sender not in identities or not is_signed(identities[sender], envelope):
-            return Refuted(InputFault("transcript.not_signed", {"name": sender[:_SHOWN]}), n)
+            return Contradiction(InputFault("transcript.not_signed", {"name": sender[:_SHOWN]}), n)
     return None
 
 
 def published_message(session: Session, envelope: Envelope) -> Any:
-    """What somebody published; raises `DecodeError` when it is nothing that this participant may publish."""
+    """Decode a published message; raise `DecodeError` for one that this participant may not publish."""
     kind = session.kinds.get(envelope.kind)
     if kind is None or not kind.route.allows(session.kind(envelope.sender), messages.PUBLIC):
         raise DecodeError("message.not_published", kind=shown(envelope.kind))
@@ -141,150 +144,154 @@ def published_message(session: Session, envelope: Envelope) -> Any:
 
 
 def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
-    """The numbers in a published share; raises `DecodeError` as `published_message` does."""
+    """Return the numbers in a published share; raise `DecodeError` as `published_message` does."""
     return tuple(published_message(session, envelope).y)
 
 
-def weights_fault(found: PublishedRelease, recorded: Recorded) -> Refuted | None:
-    """Whether the weights of a release are made of what was published in the session."""
+def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless the weights follow from the messages that were published in the session."""
     try:
-        value = by_protocol.value_of(recorded.session, recorded.said)
+        value = execution.decode_value(recorded.session, recorded.published_messages)
     except (DecodeError, ValueError) as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     if found.agreement.weights(value) == found.weights:
         return None
-    return Refuted(InputFault("release.other_weights"))
+    return Contradiction(InputFault("release.other_weights"))
 
 
-def shares_fault(shares: SharesFile, recorded: Recorded) -> Refuted | None:
-    """Whether shares.json states the shares that all participants published."""
-    gone = {absent.sender for _, absent in recorded.marks}
+def shares_fault(shares: SharesFile, recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless shares.json states the shares that all participants published."""
+    absent_names = {absent.sender for _, absent in recorded.marks}
     for name in recorded.session.names:
         line, envelope = recorded.published.get(name, (None, None))
-        if envelope is None and name in gone and name not in shares.shares:
+        if envelope is None and name in absent_names and name not in shares.shares:
             continue
         if envelope is None:
-            return Refuted(InputFault("transcript.share_missing", {"name": name}))
+            return Contradiction(InputFault("transcript.share_missing", {"name": name}))
         try:
             signed = [str(y) for y in share_numbers(recorded.session, envelope)]
         except DecodeError as error:
-            return Refuted(InputFault("transcript.no_share", {"name": name, "why": str(error)}), line)
+            return Contradiction(InputFault("transcript.no_share", {"name": name, "why": str(error)}), line)
         if shares.shares.get(name) != signed:
-            return Refuted(InputFault("release.other_shares", {"name": name}), line)
+            return Contradiction(InputFault("release.other_shares", {"name": name}), line)
     return None
 
 
-def openings_fault(recorded: Recorded, heard: list[SignedStatement] | None = None) -> Refuted | None:
-    """Whether what was published follows from what everybody greeted with, where anybody can make it again.
+def openings_fault(recorded: ReleaseEvidence, heard: list[Attestation] | None = None) -> Contradiction | None:
+    """Return a contradiction unless published messages follow from the greetings, where anybody can compute them again.
 
-    `heard` takes the statements that were seen to be signed.
+    `heard` receives the statements whose signatures were verified.
     """
     try:
-        wrong = openings.wrong(recorded.session, recorded.greetings, recorded.said, heard)
+        wrong = openings.find_wrong_opening(recorded.session, recorded.greetings, recorded.published_messages, heard)
     except DecodeError as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     return None if wrong is None else _of_publisher(recorded, wrong.fault, wrong.name)
 
 
-def members_fault(recorded: Recorded) -> Refuted | None:
-    """Whether each member of a published sum has its input in the transcript, and is not noted as absent there."""
+def members_fault(recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless each member of a sum has its input in the transcript, and is not absent there."""
     try:
-        needed = tuple(needs(recorded))
+        needed = tuple(required_inputs(recorded))
     except (ProtocolError, ValueError) as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     sent = {(e.sender, e.to, e.kind, e.stage) for e in recorded.envelopes.values()}
     missed = {(a.sender, reader, a.kind, a.stage): n for n, (reader, a) in recorded.absences.items()}
     for need in needed:
         fields: dict[str, FieldValue] = {"name": need.sender, "kind": need.kind, "stage": need.stage}
         if need in missed:
-            return Refuted(InputFault("member.absent", fields), missed[need])
+            return Contradiction(InputFault("member.absent", fields), missed[need])
         if need not in sent:
-            return Refuted(InputFault("member.without_input", fields))
+            return Contradiction(InputFault("member.without_input", fields))
     return None
 
 
-def needs(recorded: Recorded) -> Iterator[Needed]:
-    """Yield what has to have been sent for what was published; raise `ProtocolError` for what is none."""
-    checkable, p = openings.checkable_of(recorded.session), recorded.session.parameters
+def required_inputs(recorded: ReleaseEvidence) -> Iterator[RequiredMessage]:
+    """Yield the messages that the published ones require; raise `ProtocolError` for published messages of no run."""
+    checkable, p = openings.verification_of(recorded.session), recorded.session.parameters
     if checkable is not None and recorded.published:
-        yield from checkable.needs(p, recorded.said)
+        yield from checkable.needs(p, recorded.published_messages)
 
 
-def absences_fault(recorded: Recorded) -> Refuted | None:
-    """Whether each absence in the transcript of a study was signed by whoever went on; so a false one is its signer's.
-    Nobody can go on without a message for which its role could never wait.
+def absences_fault(recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless each absence in the transcript of a study was signed by its reader, and the role of
+    the reader could wait for that message.
 
-    What somebody owed everybody has no such reader: it follows from what others signed. A simulation has no notices.
+    So a false absence is blamed on its signer. The absence of a public message has no single reader: it follows from
+    what others signed, and nobody owes one who signed that it is done. A simulation has no status messages.
     """
     try:
-        signed = _marks(recorded)
+        notices = _notices(recorded)
     except InputError as error:
-        return Refuted(error.fault, 0)
-    if signed is None:
+        return Contradiction(error.fault, 0)
+    if notices is None:
         return None
+    done = {name for name, notice in notices.items() if notice.code == "done"}
     for n, (reader, absent) in recorded.absences.items():
         if reader == PUBLIC_NAME:
+            if absent.sender in done:
+                return Contradiction(InputFault("absence.of_one_who_is_done", {"sender": shown(absent.sender)}), n)
             continue
         fields = {"reader": shown(reader), "kind": shown(absent.kind), "sender": shown(absent.sender)}
-        if absent not in signed.get(reader, ()):
-            return Refuted(InputFault("absence.not_signed", fields), n)
+        if reader not in notices or absent not in notices[reader].marks:
+            return Contradiction(InputFault("absence.not_signed", fields), n)
         if not could_wait(recorded.session, reader, absent):
-            return Refuted(InputFault("absence.not_waited_for", fields), n)
+            return Contradiction(InputFault("absence.not_waited_for", fields), n)
     return None
 
 
 def could_wait(session: Session, reader: str, absent: Absent) -> bool:
-    """Whether the role of this reader could ever wait for this message: a greeting, or a kind with such a route."""
+    """Return whether the role of this reader could wait for this message: a greeting, or a kind with such a route."""
     if absent.kind == HELLO:
         greets = absent.sender in session.greeters or absent.sender in session.peers(reader)
-        return greets and (absent.stage, absent.read) == (GREETING, 0) and absent.sender != reader
+        return greets and (absent.stage, absent.read) == (GREETING_STAGE, 0) and absent.sender != reader
     kind = session.kinds.get(absent.kind)
     if kind is None or absent.sender not in session.peers(reader):
         return False
     return bool(kind.route.allows(session.kind(absent.sender), session.kind(reader)))
 
 
-def _marks(recorded: Recorded) -> Mapping[str, Collection[Absent]] | None:
-    """Read without what each went on, as its notice on line 0 says; None in a simulation, which has no notices."""
+def _notices(recorded: ReleaseEvidence) -> Mapping[str, Notice] | None:
+    """Return the status messages on line 0 by their senders; None in a simulation, which has none."""
     head, session = recorded.head, recorded.session
     if APPROVALS not in head:
         if NOTICES in head:
             raise InputError("notice.in_a_simulation")
         return None
-    study, found = approvals.approved_study(head, session), dict[str, Collection[Absent]]()
-    for stated in reading.items(NOTICES, head.get(NOTICES)):
-        document = reading.mapping(NOTICES, stated)
-        name = reading.text(f"{NOTICES}: sender", document.get("sender"))
+    study, found = approvals.approved_study(head, session), dict[str, Notice]()
+    for stated in reading.require_list(NOTICES, head.get(NOTICES)):
+        document = reading.require_object(NOTICES, stated)
+        name = reading.require_text(f"{NOTICES}: sender", document.get("sender"))
         if name not in session.identities or name in found or document.get("session") != session.id.hex():
             raise InputError("notice.of_another_session", name=shown(name))
-        found[name] = Notice.of(document, study, name, session.identities[name]).marks
+        found[name] = Notice.of(document, study, name, session.identities[name])
     return found
 
 
-def word_fault(recorded: Recorded) -> Refuted | None:
-    """Whether what was published is what the owners of given views were told, signed or sealed."""
+def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless published messages agree with the statements and results in given views."""
     session = recorded.session
-    checkable, kept = openings.checkable_of(session), session.program.kept
+    checkable, kept = openings.verification_of(session), session.program.broken_commitment
     try:
-        said = recorded.said
+        said = recorded.published_messages
         if checkable is not None and said and (signed := _statements(recorded)):
             greeted = openings.read_greetings(session, recorded.greetings)
             wrong = checkable.contradicted(session.parameters, session.id, greeted, said, signed)
             if wrong is not None:
                 return _of_publisher(recorded, wrong.fault, wrong.name)
-        for name, result in recorded.told.items():
+        for name, result in recorded.results.items():
             broken = kept(session.id, session.names, result, said) if kept is not None and said else None
             if broken is not None:  # it came sealed: nobody else is convinced
                 fields = {"name": name, "who": broken[0], "why": str(broken[1])}
                 line, _ = recorded.published.get(broken[0], (None, None))
-                return Refuted(InputFault("word.broken", fields), line)
+                return Contradiction(InputFault("word.broken", fields), line)
     except (DecodeError, ValueError) as error:
-        return Refuted(InputFault("transcript.no_result", {"why": str(error)}))
+        return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     return None
 
 
-def _statements(recorded: Recorded) -> list[tuple[str, Any]]:
-    """Read the statements in given views; what cannot be read, or is not its signer's to state, contradicts nothing."""
+def _statements(recorded: ReleaseEvidence) -> list[tuple[str, Any]]:
+    """Return the statements in given views that can be read, and that their signers may make."""
     session, found = recorded.session, []
     kinds = {kind.__name__: kind for kind in session.program.statements}
     for said in recorded.statements:
@@ -300,21 +307,21 @@ def _statements(recorded: Recorded) -> list[tuple[str, Any]]:
     return found
 
 
-def is_signed_statement(session: Session, said: SignedStatement) -> bool:
-    """Whether the identity of its signer in this session signed a statement."""
+def is_signed_statement(session: Session, said: Attestation) -> bool:
+    """Return whether a statement is signed by the identity of its signer in this session."""
     public = session.identities.get(said.name)
-    return public is not None and verify(public, statement(session.id, *said[:3]), said.signature)
+    return public is not None and verify(public, signing_input(session.id, *said[:3]), said.signature)
 
 
-def _of_publisher(recorded: Recorded, fault: Fault, name: str | None) -> Refuted:
-    """Return what is wrong with the message that this participant published."""
+def _of_publisher(recorded: ReleaseEvidence, fault: Fault, name: str | None) -> Contradiction:
+    """Return the contradiction about the message that this participant published."""
     line, _ = recorded.published.get(name or "", (None, None))
-    return Refuted(fault, line, name)
+    return Contradiction(fault, line, name)
 
 
-def agreement_fault(found: PublishedRelease, recorded: Recorded, study: bytes | None) -> Refuted | None:
-    """Whether the session is bound to all that the release states and to the study beside it, if there is one, and line
-    0 states the same.
+def agreement_fault(found: PublishedRelease, recorded: ReleaseEvidence, study: bytes | None) -> Contradiction | None:
+    """Return a contradiction unless the session is bound to what the release states and to the study beside it, and
+    line 0 states the same.
     """
     head, stated = recorded.head, recorded.session.parameters.as_dict()
     agreement, agreed = found.agreement, found.parameters.get("agreed")
@@ -325,33 +332,33 @@ def agreement_fault(found: PublishedRelease, recorded: Recorded, study: bytes | 
         got = follows.get(name)
         if type(got) is not type(value) or got != value:
             fields = {"name": name, "line_0": shown(value), "release": shown(got)}
-            return Refuted(InputFault("release.other_parameter", fields), 0)
+            return Contradiction(InputFault("release.other_parameter", fields), 0)
     if head["insecure"] != list(agreement.marks):
-        return Refuted(InputFault("release.other_marks"), 0)
-    if agreement.bound({name: found.parameters[name] for name in SIMULATED}, study) != stated["agreed"]:
+        return Contradiction(InputFault("release.other_marks"), 0)
+    if agreement.session_binding({name: found.parameters[name] for name in SIMULATED}, study) != stated["agreed"]:
         names = ", ".join(sorted(set(found.parameters) - set(said)))
-        return Refuted(InputFault("session.bound_to_another", {"names": names}), 0)
+        return Contradiction(InputFault("session.bound_to_another", {"names": names}), 0)
     return None
 
 
-def privacy_fault(found: PublishedRelease) -> Refuted | None:
-    """Whether the privacy statement is the one that follows from what was agreed on."""
+def privacy_fault(found: PublishedRelease) -> Contradiction | None:
+    """Return a contradiction unless the privacy statement follows from the agreement."""
     fault = statement_fault(found.privacy, found.agreement.statement.as_dict())
-    return None if fault is None else Refuted(fault)
+    return None if fault is None else Contradiction(fault)
 
 
-def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: Recorded) -> Refuted | None:
-    """Whether everybody approved of the study beside a release, or there is neither."""
+def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: ReleaseEvidence) -> Contradiction | None:
+    """Return a contradiction unless everybody approved of the study beside a release, or there is neither."""
     try:
-        fault = approvals.fault(study, found.agreement, recorded.head, recorded.session)
+        fault = approvals.approval_fault(study, found.agreement, recorded.head, recorded.session)
     except InputError as error:
         fault = error.fault
-    return None if fault is None else Refuted(fault, 0)
+    return None if fault is None else Contradiction(fault, 0)
 
 
 def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fault | None:
-    """Whether a claimed statement is the one that follows: every figure the same, but the last digits of a pure one."""
-    claimed = {"mu": None, **stated}  # releases of before it was stated have none
+    """Return the fault of a claimed statement that differs from the one that follows; last digits of a pure one may."""
+    claimed = {"mu": None, **stated}  # earlier releases do not state it
     slack = _SLACK if follows["kind"] == "pure" else 0
     for name in (*follows, *claimed):
         if name not in claimed or name not in follows:

@@ -1,7 +1,7 @@
-"""Report a release: what was released, what that guarantees and what not, how to use it and how to check it.
+"""Page of a release: what was released, what it guarantees and what not, how to use it and how to check it.
 
-The report is made from the published files alone, after the release was verified. It holds no accuracy, no count of
-rows and no duration.
+The page is made from the published files alone, after the release was verified. It holds no accuracy, no count of rows
+and no duration.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ from typing import Any, NamedTuple
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from protocols.runtime.network import LINKS
+from protocols.runtime.network import LINK_MODELS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
-from smc_dp.data.report import columns
+from smc_dp.data.report import column_table
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
-from smc_dp.pages.shortening import cut, first, some
+from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.folder import beside, content_of, read_document, read_files
+from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 _SIZE = re.compile(rb'"size":([0-9]{1,18})[,}]')
 _NO_MESSAGE, _RELAYED = f'"kind":"{ABSENT}"'.encode(), b'"via":'
 
 
-class OnTheWire(NamedTuple):
-    """How many messages, and how many bytes; what goes by way of somebody counts twice."""
+class TrafficTotals(NamedTuple):
+    """Numbers of messages and bytes of a session; relayed messages count twice."""
 
     messages: int
     bytes: int
 
 
-def of_record(lines: Iterable[bytes], overhead: int) -> OnTheWire:
-    """What a record's lines show, without their contents; `overhead`: bytes that the link adds to each message.
+def count_traffic(lines: Iterable[bytes], overhead: int) -> TrafficTotals:
+    """Count the messages on the lines of a transcript; `overhead`: bytes that the link adds to each message.
 
-    Marks of a line stand nowhere inside of a text of JSON, where every quotation mark has a stroke before it. What is
-    no line of a record counts nothing.
+    The lines are not parsed. A mark with quotation marks cannot stand inside a JSON text, where they are escaped. Lines
+    of no transcript count nothing.
     """
     messages = size = 0
     for number, line in enumerate(lines):
@@ -52,7 +52,7 @@ def of_record(lines: Iterable[bytes], overhead: int) -> OnTheWire:
             hops = 2 if _RELAYED in line else 1
             messages += hops
             size += hops * (int(found[1]) + overhead)
-    return OnTheWire(messages, size)
+    return TrafficTotals(messages, size)
 
 
 PARAMETER_TITLES = TITLES | {
@@ -61,7 +61,7 @@ PARAMETER_TITLES = TITLES | {
     "dimension": "Numbers in an encoded row",
     "learner": "What each party trained",
 }
-"""Titles of the parameters of a release: those of settings, and of what follows from them."""
+"""Titles of the parameters of a release: settings, and derived parameters."""
 
 # A page has to fit into its 2 MB, whatever names there are.
 _MOST_NAMES, _MOST_LEVELS = 200, 12
@@ -76,32 +76,32 @@ _AUDIT = 'from smc_dp import audit_run\n\nprint(audit_run("FOLDER").passed)'
 
 
 def run_page(folder: Path) -> Page:
-    """Return the page of a run folder, which is read once, after its release was verified.
+    """Verify the release in a run folder, and return its page; the folder is read once.
 
-    Raises InputError where `predict` does: when a file is missing or malformed, or contradicts another one.
+    Raises InputError where a file is missing or malformed, or contradicts another one.
     """
-    files = read_files(folder)
-    found, document = checked(files), read_document(files)
-    digests = {RELEASE: hashlib.sha256(content_of(files, RELEASE)).hexdigest(), **document.digests.named}
+    files = read_run_files(folder)
+    found, document = verify_release(files), read_release_file(files)
+    digests = {RELEASE: hashlib.sha256(read_content(files, RELEASE)).hexdigest(), **document.digests.named}
     digests.pop(TIMINGS, None)
     sent = None
     if TRANSCRIPT not in found.missing:
-        overhead = LINKS[found.release.parameters["link"]].overhead
-        sent = of_record(BytesIO(beside(files, document, TRANSCRIPT)), overhead)
-    return page(found.release, digests, sent, found.missing)
+        overhead = LINK_MODELS[found.release.parameters["link"]].overhead
+        sent = count_traffic(BytesIO(read_listed_file(files, document, TRANSCRIPT)), overhead)
+    return release_page(found.release, digests, sent, found.missing)
 
 
-def page(
-    release: PublishedRelease, digests: Mapping[str, str], sent: OnTheWire | None, missing: Collection[str] = ()
+def release_page(
+    release: PublishedRelease, digests: Mapping[str, str], sent: TrafficTotals | None, missing: Collection[str] = ()
 ) -> Page:
     """Return the page of a verified release.
 
-    digests: SHA-256 of each published file, by name. sent: what its record shows; None without a record. missing: files
-    that were not there to verify the release with.
+    `digests`: SHA-256 of each published file, by name. `sent`: None without a transcript. `missing`: files that were
+    not there to verify the release with.
     """
     agreement = release.agreement
     return Page(
-        title=f"A release by {some(agreement.parties, 3)}",
+        title=f"A release by {join_first(agreement.parties, 3)}",
         notices=tuple(_notices(release, missing, at_sites=STUDY in digests)),
         sections=(
             Section("What was released", tuple(_released(release))),
@@ -143,7 +143,7 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
         f"The weights of a linear classifier, made of the rows of {len(agreement.parties)} parties: it says of a row "
         f"in which of {len(bounds.classes)} classes it is. Rows of a party are in none of these files.{public}"
     )
-    apart = f"{cut(str(bounds.label))}: {some(bounds.classes, _MOST_NAMES)}"
+    apart = f"{shorten(str(bounds.label))}: {join_first(bounds.classes, _MOST_NAMES)}"
     how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
     yield FactList((("What is told apart", apart), ("Weights", f"{bounds.dimension}{several}"), *how))
 
@@ -166,14 +166,14 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
         yield Prose("The protocol is kept for its flaws, and claims nothing against those who take part.")
     else:
         yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
-        yield Bullets(tuple(said.sentence for said in claim.not_claimed))
+        yield Bullets(tuple(said.sentence for said in claim.limitations))
     yield Prose("Several releases of the same rows add up. How well a release classifies is nothing that it promises.")
 
 
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
     agreement = release.agreement
-    may_vanish = len(agreement.parties) - agreement.among.remaining
-    yield Bullets(first(agreement.parties, _MOST_NAMES))
+    may_vanish = len(agreement.parties) - agreement.threat_model.remaining
+    yield Bullets(first_texts(agreement.parties, _MOST_NAMES))
     if CURATOR_NAME in agreement.participants:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")
     if may_vanish:
@@ -189,32 +189,32 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
         "The bounds are public, and were agreed on before the first message. No file shows where they come from: if "
         "somebody measured them on rows, they reveal something about these. Values beyond them are clipped."
     )
-    yield from columns(bounds)
+    yield from column_table(bounds)
     constant = f"; a constant of {bounds.bias:g} is added to each" if bounds.bias else ""
     yield Prose(f"Rows are clipped to the norm {bounds.clip:g}{constant}.")
 
 
-def _computed(release: PublishedRelease, sent: OnTheWire | None) -> Iterator[PageBlock]:
+def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator[PageBlock]:
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
-    rows = [(PARAMETER_TITLES.get(name, name), cut(setting(release.parameters[name])), name) for name in known]
+    rows = [(PARAMETER_TITLES.get(name, name), shorten(setting_text(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:
         yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
 
 
-def setting(value: Any, most: int = _MOST_LEVELS) -> str:
-    """Return the value of a setting in words, of a list its first entries."""
+def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
+    """Return the text of a setting's value, of a list its first entries."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return (some(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)
+    return (join_first(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)
 
 
 def _use(agreement: Agreement) -> Iterator[PageBlock]:
     classes = agreement.bounds.classes
     rule = "the class with the largest sum of weights times features"
     if len(classes) == 2:
-        rule = f"{cut(classes[1])} where the sum of weights times features is above 0, else {cut(classes[0])}"
+        rule = f"{shorten(classes[1])} where the sum of weights times features is above 0, else {shorten(classes[0])}"
     yield Prose(f"A row, encoded as the bounds say, is {rule}. The command smc-dp predict does that, or from Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
 

@@ -1,23 +1,23 @@
-"""What a run tells the person who started it."""
+"""Report of a run to the person who started it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from smc_dp.core.errors import Fault
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.protocols.cost import Cost
 
 SIMULATION_ONLY = ("accuracy", "baselines", "loss")
-"""The fields of a report that need everybody's rows in one place."""
+"""Fields of a report that need everybody's rows in one place."""
 SIGNAL = "signal"
-"""A field of a report, where there is one: what the true number of rows led to expect."""
+"""Optional field of a report: the signal that follows from the true number of rows."""
 CAVEAT = (
     "Exact figures of private rows, without noise: they need everybody's data in one place, as a simulation has it. "
     "They are no part of the release, and the privacy statement does not cover them: do not publish them."
@@ -28,9 +28,9 @@ CAVEAT = (
 class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
 
-    `smallest`: how many rows the smallest party has, where they set the noise. `stated_lambda`: that of the models that
-    it is compared with, where its method has none. `without_noise`: the same method on the same rows. All of it needs
-    the rows of everybody, so it exists in simulations only and is never written to a file that is meant to be shared.
+    `smallest`: number of rows of the smallest party, where they set the noise. `stated_lambda`: lambda of the models
+    compared with, where the method has none. `without_noise`: the same method on the same rows. The figures need the
+    rows of everybody, so only a simulation has them, and no file that is meant to be shared.
     """
 
     accuracy: float
@@ -43,31 +43,31 @@ class Comparison:
 
     @property
     def lost(self) -> float | None:
-        """To noise; below 0 where it happened to help."""
+        """Accuracy lost to noise; below 0 where noise happened to help."""
         return None if self.without_noise is None else self.without_noise - self.accuracy
 
 
 @dataclass(frozen=True)
 class Presence:
-    """Whose parts are in the release, who was gone before its end, and who was left out because it vanished before."""
+    """Parties whose contributions are in the release, that dropped out of the session, or of an earlier one."""
 
     took_part: tuple[str, ...]
-    vanished: tuple[str, ...]
+    dropped_out: tuple[str, ...]
     left_out: tuple[str, ...]
 
     def as_dict(self) -> dict[str, list[str]]:
-        """Plain values for JSON."""
-        return {name: list(names) for name, names in asdict(self).items()}
+        """Return plain values for JSON."""
+        named = {"took_part": self.took_part, "vanished": self.dropped_out, "left_out": self.left_out}
+        return {name: list(names) for name, names in named.items()}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a run; `comparison` is None without rows to test on.
+    """Report of a run; `comparison` is None without rows to test on.
 
-    `simulated`: the link and the topology of the simulation. `standings`: how each party's budget stands now, empty
-    without ledgers. `remarks`: what somebody should know of the session and the ledgers. `present`: who
-    was there. `signal`: what was to be expected of so many rows, where public figures say it; see `Foreseeable`.
-    `planned`: the loss that was, where a plan says it.
+    `simulated`: link and topology. `standings`: each party's budget after the run, empty without ledgers. `remarks`:
+    warnings about the session and the ledgers. `signal`: see `HasSignal`; `planned`: the expected accuracy; None
+    where no public figures give them.
     """
 
     agreement: Agreement
@@ -79,36 +79,26 @@ class Report:
     remarks: tuple[Fault, ...] = ()
     present: Presence | None = None
     signal: float | None = None
-    planned: Outlook | None = None
+    planned: ExpectedAccuracy | None = None
 
     @property
     def worse_than_planned(self) -> bool | None:
-        """Whether more was lost to noise than planned; None where one of the two is not known."""
+        """True where more was lost to noise than planned; None where one of the two is not known."""
         lost = None if self.comparison is None else self.comparison.lost
-        return None if lost is None or self.planned is None else lost > self.planned.band.high
-
-    @property
-    def _loss(self) -> dict[str, Any]:
-        compared = self.comparison
-        return {
-            "without_noise": compared.without_noise if compared else None,
-            "lost": compared.lost if compared else None,
-            "planned": self.planned.as_dict() if self.planned else None,
-            "worse_than_planned": self.worse_than_planned,
-        }
+        return None if lost is None or self.planned is None else lost > self.planned.interval.high
 
     @property
     def privacy(self) -> PrivacyStatement:
-        """What the release guarantees."""
+        """Privacy statement of the release."""
         return self.agreement.statement
 
     @property
     def insecure(self) -> tuple[str, ...]:
-        """Why the run protects nobody, if it does not."""
+        """Reasons why the run is insecure, if it is."""
         return tuple(REASONS[mark] for mark in self.agreement.marks)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; `simulation_only` names the fields that no party of a real run could know."""
+        """Return plain values for JSON; `simulation_only` names the fields that no party of a real run could know."""
         compared = self.comparison
         fields = [*SIMULATION_ONLY, *([] if self.signal is None else [SIGNAL])]
         budgets = {name: standing.as_dict() for name, standing in self.standings.items()}
@@ -125,7 +115,12 @@ class Report:
                 "pooled": compared.pooled if compared else None,
                 **({"lambda": compared.stated_lambda} if compared and compared.stated_lambda is not None else {}),
             },
-            "loss": self._loss,
+            "loss": {
+                "without_noise": compared.without_noise if compared else None,
+                "lost": compared.lost if compared else None,
+                "planned": self.planned.as_dict() if self.planned else None,
+                "worse_than_planned": self.worse_than_planned,
+            },
             **({SIGNAL: self.signal} if self.signal is not None else {}),
             "simulation_only": {"fields": fields, "caveat": CAVEAT},
             "privacy": self.privacy.as_dict(),

@@ -1,4 +1,4 @@
-"""Report a finished run to the person who started it."""
+"""Blocks of the report of a finished run, for the person who started it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.network import LINKS
+from protocols.runtime.network import LINK_MODELS
 from smc_dp.methods.method import SumForm
-from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures, stated
+from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
-from smc_dp.privacy.ledger.report import budgets
+from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.run.protocols.cost import Cost
 
 if TYPE_CHECKING:
-    from smc_dp.methods.expected_accuracy import Outlook
+    from smc_dp.methods.expected_accuracy import ExpectedAccuracy
     from smc_dp.run.report import Comparison, Report
 
 _NAMED = 20  # of more parties those are named who are missing
@@ -23,7 +23,7 @@ _HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party
 
 
 def blocks(report: Report) -> Iterator[PageBlock]:
-    """Yield what makes a run insecure, its cost, privacy and accuracy, what was written and what is left."""
+    """Yield insecure markers, cost, privacy, accuracy, written files and remaining budgets of a run."""
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in report.insecure)
     if report.cost:
         yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
@@ -33,36 +33,36 @@ def blocks(report: Report) -> Iterator[PageBlock]:
         )
     yield Section("Privacy", (Prose(report.privacy.plain_words()),))
     yield from _presence(report)
-    yield from compared(report.comparison, report.planned)
+    yield from accuracy_blocks(report.comparison, report.planned)
     files = ["shares.json"] if report.agreement.publishes_shares else []
     files += ["release.json", "transcript.jsonl", "timings.json"]
     files += ["auxiliary.json"] if report.agreement.auxiliary is not None else []
     yield Prose(f"Written to {report.run_dir}: {', '.join(files)}")
-    yield from budgets(report.standings, account_of(report.privacy))
+    yield from budget_blocks(report.standings, account_of(report.privacy))
     yield from (Prose(str(remark), remark.code) for remark in report.remarks)
 
 
 def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
-    """Yield a row of text under `_HEADINGS` for every stage, and one for all."""
+    """Yield a row of text under `_HEADINGS` for every stage, and one for all stages."""
     for stage in cost.by_stage:
         parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
         seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
-        yield stage.stage, *figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
-    yield "all", *figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
+        yield stage.stage, *format_counts(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
+    yield "all", *format_counts(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
 
 
 def _presence(report: Report) -> Iterator[Prose]:
-    """Yield who took part, where somebody did not to the end."""
+    """Yield the parties that took part, where somebody dropped out."""
     found = report.present
-    if found is not None and (found.vanished or len(found.took_part) < len(report.agreement.parties)):
+    if found is not None and (found.dropped_out or len(found.took_part) < len(report.agreement.parties)):
         form = report.agreement.form
         where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
-        yield stated("run.parties_missing", where=where, there=there, vanished=found.vanished or "nobody")
+        yield coded_prose("run.parties_missing", where=where, there=there, vanished=found.dropped_out or "nobody")
 
 
 def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
-    """Return some of all by name; of many those who are not among them."""
+    """Return some of all parties by name; of many the missing ones."""
     missing = [name for name in everybody if name not in some]
     if len(some) <= _NAMED or len(missing) > _NAMED:
         return ", ".join(some)
@@ -72,14 +72,14 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
 def _described(simulated: Mapping[str, str]) -> str:
     if (name := simulated["link"]) == "none":
         return "no time on the links"
-    link = LINKS[name]
+    link = LINK_MODELS[name]
     relayed = ", all mail through Charlie" if simulated["topology"] == "star" else ""
     speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
     return f"over simulated links ({name}: {speed}{relayed})"
 
 
-def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterator[PageBlock]:
-    """Yield the accuracies, and what to think of them."""
+def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None = None) -> Iterator[PageBlock]:
+    """Yield the accuracies, and what they mean."""
     if found is None:
         yield Prose("No rows to test on were given, so no accuracy is known.")
         return
@@ -96,14 +96,16 @@ def compared(found: Comparison | None, planned: Outlook | None = None) -> Iterat
     yield from _remark(found)
 
 
-def _lost(lost: float, planned: Outlook) -> Prose:
-    """Return how much of the accuracy noise cost, beside what was planned."""
-    fields = {"lost": lost, "low": max(0.0, planned.band.low), "high": planned.band.high}
-    return stated("run.lost_as_planned" if lost <= planned.band.high else "run.lost_more_than_planned", **fields)
+def _lost(lost: float, planned: ExpectedAccuracy) -> Prose:
+    """Return the accuracy lost to noise, beside the planned loss."""
+    fields = {"lost": lost, "low": max(0.0, planned.interval.low), "high": planned.interval.high}
+    return coded_prose(
+        "run.lost_as_planned" if lost <= planned.interval.high else "run.lost_more_than_planned", **fields
+    )
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:
-    """Yield what to think of a release that some parties could do without; nothing where none could."""
+    """Yield a warning about a release that is worse than what some parties could do alone."""
     better = sum(value > found.accuracy for value in found.individual.values())
     larger = "epsilon or lambda" if found.stated_lambda is None else "epsilon"
     if found.smallest is None:

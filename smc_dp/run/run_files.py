@@ -1,4 +1,4 @@
-"""Files of a run folder: read from the disk on each request, or held in memory since they were read once."""
+"""Files of a run folder: read from the disk at each access, or read once and held in memory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from typing_extensions import override
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
@@ -23,12 +25,13 @@ class RunFiles:
     folder: Path
     contents: Mapping[str, bytes]
 
+    @override
     def __str__(self) -> str:
         return str(self.folder)
 
 
 RunPlace: TypeAlias = Path | RunFiles
-"""A run folder, or what was read of it."""
+"""Run folder, or the files that were read from it."""
 
 
 def path_of(place: RunPlace, name: str) -> Path:

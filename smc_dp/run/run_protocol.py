@@ -1,4 +1,8 @@
-"""A whole run in a few lines of Python: everybody's rows in, a run folder and a report out."""
+"""Run of a protocol in a few lines of Python: everybody's rows in, a run folder and a report out.
+
+Settings are parameters by the names of options (`smc_dp.run.settings`). A method or a target may also be an object, in
+place of its section; settings of that section are refused then.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,12 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.partition import check_names
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import Method
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import as_printed
+from smc_dp.run.agreement import is_as_published
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.preparation import refuse_with
+from smc_dp.run.preparation import refuse_beside
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunSettings, TargetSettings
 from smc_dp.run.simulation import HearProgress, simulate_run
@@ -61,50 +65,49 @@ def run_protocol(
     Parameters
     ----------
     data : Federation, mapping of names to paths, or sequence of paths
-        Every party's rows: rows in the unit ball, or the parties' CSV or Parquet files, by name or called after their
-        file names.
+        Every party's rows: rows in the unit ball, or CSV or Parquet files, by name or called after their file names.
     method : str or Method, default=None
-        What is learnt: a name, then with lambda = 0.1 if it has one, or the method with its settings; None takes
-        prr_mean for two classes and newton for more.
+        Name of the method, then with lambda = 0.1 if it has one, or the method with its settings; None takes prr_mean
+        for two classes and newton for more.
     target : Target, Fraction or float, default=1.0
-        How much privacy is wanted, or just epsilon, above 0.
+        Privacy target, or its epsilon alone, above 0.
     bounds : path or Bounds, default=None
-        A TOML file of public bounds or what one says; files need them.
+        Public bounds, or a TOML file of them; files of rows need them.
     label : str, default=None
-        The column of classes in files, where the bounds do not say it.
+        Column of classes in files, where the bounds do not say it.
     test : path or Rows, default=None
         Rows to measure the accuracy on.
     auxiliary : path or ndarray of shape (N, d), default=None
-        Public rows without labels, a file where the parties' rows are files, for a method that needs them; those of a
+        Public rows without labels for a method that needs them, a file where the parties' rows are files; those of a
         federation serve as well.
     out : path, default=None
-        The run folder to make, else a new one in runs/.
+        Run folder to make, else a new one in runs/.
     vanish : mapping of names to int, default={}
-        Who sends so many envelopes less one and nothing after.
+        Simulated drop-outs: the party of this name stops before its n-th envelope.
     topology : {"mesh", "star"}, default="mesh"
-        Direct links, or all mail through Charlie.
+        Direct links, or all messages through Charlie.
     link : {"none", "lan", "wan"}, default="none"
-        The network whose delays are simulated.
+        Network whose delays are simulated.
     identities : mapping of names to Identity, default=None
-        Long-term identities; new ones are made without.
+        Long-term identities; by default new ones are made.
     views : path, default=None
-        SECRET: a folder to make for what each participant could read, for audits.
+        SECRET: folder to make for the view of each participant, for audits.
     ledgers : Ledgers, default=None
         Each party's ledger: a run that would pass a budget is refused.
     insecure_seed : int, default=None
-        Reproducible and insecure: all randomness from this number.
+        Reproducible and insecure: take all randomness from this number.
     progress : callable, default=None
         Called with the name of a stage, how much of it is done, and of how much.
     workers : int, default=1
-        In how many processes the roles may run, with the same record.
+        Processes that the roles may run in, with the same transcript.
     **settings : str, int, float, bool or Fraction
         Settings of the method, the target and the protocol, by the names of the options of `smc-dp run` (lambda is
-        `lam`), such as `protocol` and `colluders`. A `method` or a `target` that is no name or number has its own.
+        `lam`), such as `protocol` and `colluders`; none of a `method` or a `target` that is an object.
 
     Returns
     -------
     Report
-        What the release guarantees, what it cost, and how it compares; the release itself is in its `run_dir`.
+        Privacy statement, cost and comparison of accuracies; the release itself is in its `run_dir`.
 
     Raises
     ------
@@ -140,17 +143,17 @@ def run_protocol(
     """
     prepared = _prepared(data, bounds, label, test, auxiliary)
     made = None if isinstance(method, str | None) else method
-    stated = target if isinstance(target, Target) else None
-    for name, own, section in (("method", made, MethodSettings), ("target", stated, TargetSettings)):
+    wanted = target if isinstance(target, Target) else None
+    for name, own, section in (("method", made, MethodSettings), ("target", wanted, TargetSettings)):
         if own is not None:
-            refuse_with({key: settings.get(key) for key in section.model_fields}, name)
-    usual = {"method": None if made else method, "epsilon": None if stated else target, "calibration": "proven"}
+            refuse_beside({key: settings.get(key) for key in section.model_fields}, name)
+    usual = {"method": None if made else method, "epsilon": None if wanted else target, "calibration": "proven"}
     protocol = settings.get("protocol")
-    settled = RunSettings.asking(**usual | settings).settled(
+    settled = RunSettings.from_options(**usual | settings).settle(
         len(prepared.federation.names), prepared.federation.classes, seeded=insecure_seed is not None,
-        as_printed=protocol in PROTOCOLS and as_printed(str(protocol)), made=made, target=stated,
+        as_published=protocol in PROTOCOLS and is_as_published(str(protocol)), method=made, target=wanted,
     )  # fmt: skip
-    agreed = settled.in_a_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
+    agreed = settled.for_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
@@ -165,7 +168,7 @@ def _prepared(
     label: str | None,
     test: AnyPath | Rows | None,
     auxiliary: AnyPath | Array | None,
-) -> Prepared:
+) -> PreparedData:
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
             raise InputError("bounds.file_for_rows")
@@ -177,8 +180,7 @@ def _prepared(
             raise InputError("auxiliary.file_for_rows")
         if auxiliary is not None and data.unlabelled is not None:
             raise InputError("auxiliary.twice")
-        known = data if auxiliary is None else replace(data, unlabelled=auxiliary)
-        return _as_announced(known, bounds, test)
+        return _as_announced(data if auxiliary is None else replace(data, unlabelled=auxiliary), bounds, test)
     if isinstance(test, Rows):
         raise InputError("test.rows_for_files")
     if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
@@ -187,13 +189,12 @@ def _prepared(
         raise InputError("bounds.missing")
     files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
     named = [(name, Path(path)) for name, path in files]
-    public = None if auxiliary is None else Path(auxiliary)
-    held_out = None if test is None else Path(test)
-    return sources.own_files(named, bounds, label=label, test=held_out, auxiliary=public)
+    held_out, public = (None if path is None else Path(path) for path in (test, auxiliary))
+    return sources.read_own_files(named, bounds, label=label, test=held_out, auxiliary=public)
 
 
-def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> Prepared:
-    """Rows that are in the ball already: columns x1 ... xd of numbers in [-1, 1], classes 0, 1 ..., or as announced."""
+def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> PreparedData:
+    """Return rows that are in the ball already: columns x1 ... xd in [-1, 1] and classes 0, 1 ..., or these bounds."""
     columns = tuple(NumericColumn(f"x{i + 1}", -1.0, 1.0) for i in range(data.dimension))
     classes = tuple(map(str, range(data.classes)))
     announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0)
@@ -208,4 +209,4 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     check_names(list(names))
     if test is not None and not isinstance(test, Rows):
         raise InputError("test.no_rows", got=type(test).__name__)
-    return Prepared(replace(data, names=names), test, announced)
+    return PreparedData(replace(data, names=names), test, announced)

@@ -1,16 +1,34 @@
-"""The settings of a run: what somebody asks for, each with its one sentence.
+"""The settings of a run: one model of everything that somebody can choose.
 
-Rules of this file:
+**What a setting is.** One field with one sentence. It belongs to one of five sections: `method` (what is learned),
+`target` (what the release guarantees), `protocol` (how it is computed, and who may be corrupted or drop out), `data`
+(who brings which rows) and `simulation` (how a run is simulated, and where its files go). The parties of a run agree on
+the first three (`RunSettings`); a simulation has all five (`RunRequest`). The fields of `protocol` are those that the
+terms of the protocols declare (`smc_dp.run.protocols`).
 
-1. A setting is one field with one sentence, which help texts, the published schema and reports share. `_setting` says
-   what else a field may say of its option. Settings of a protocol are fields of its terms (`smc_dp.run.protocols`).
+**Where it comes from, and who may set it.**
+
+| source | read by | says |
+|---|---|---|
+| options of `run`, `study new`, `plan` | `smc_dp.cli.setting_options` | what its user wants to differ from the usual |
+| parameters of `run_protocol` and `plan` | `RunSettings.from_options` | the same, by the names of the options |
+| a study, which all participants sign | `smc_dp.deploy.study` | every setting of the first three sections |
+| a release, of which everybody may read | `SettledRun.from_parameters` | every setting that was agreed on |
+
+**How it is settled.** The first two sources may leave anything out. `RunSettings.settle` takes what they say, then what
+the method prefers, then what the protocol prefers, and returns a `SettledRun` (`smc_dp.run.agreement`), in which
+nothing is left to a default. A study and a release are read into a `SettledRun` at once. With parties and bounds it
+becomes an `Agreement`, whose digest enters the session: nobody can change a setting afterwards. Nothing here reads a
+row, and no setting is computed from rows.
+
+**Rules.**
+
+1. Help texts, the published schema and reports share the sentence. `_setting` says what else a field may say.
 2. `python tests/make_options.py` writes the options into `smc_dp/cli/setting_options.json`, so that help loads no
    model. A test compares the two.
-3. A section may be left out, and so may each of its fields: `RunSettings.settled` takes what the method prefers, then
-   what the protocol prefers. A study (`smc_dp.deploy.study`) is a `RunSettings` in which everything is said.
-4. Values are written as in a release: a number as the fraction that it is, a word as it is. The class that uses a
-   setting (a method, `Target`, the terms of a protocol) checks its range, so every way to it has the same refusals.
-5. All faults are found in one pass and reported at once.
+3. Values are written as in a release: a number as its fraction, a word as it is.
+4. The class that uses a setting (a method, `Target`, the terms of a protocol) checks its range, so every source has the
+   same refusals. All faults are found in one pass and reported at once.
 """
 
 from __future__ import annotations
@@ -29,29 +47,29 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.fields import FieldInfo
 
 from protocols.runtime.network import TOPOLOGIES
-from smc_dp.core.documents import Document, FaultCollector, refuse_all, validated
-from smc_dp.core.errors import InputError, InputFault, shown
-from smc_dp.core.kinds import OneLine, PositiveRatio, Term, is_number, line, ratio
+from smc_dp.core.documents import Document, validate_document
+from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all, shown
+from smc_dp.core.kinds import OneLine, PositiveRatio, Term, check_line, is_number, parse_ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import (
-    CALIBRATION,
+    CALIBRATION_HELP,
     DEFAULT_DELTA,
-    EPSILON,
-    NOISE,
-    PRINTED,
-    SHARED,
+    EPSILON_HELP,
+    NOISE_HELP,
+    NOISES_AS_PUBLISHED,
+    SHARED_NOISES,
     Calibration,
     Target,
-    exact,
+    as_fraction,
 )
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import BY_PROTOCOL, WITH_DELTA, SettledRun, settings_in
-from smc_dp.run.protocols.registry import TERMS, setting_names, settled, terms_of
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun
+from smc_dp.run.protocols.registry import TERMS, find_terms, setting_names, settle_protocol
 from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
-LAMBDA = "1/10"
-"""Regularisation of a method that is named without one: what suits a few hundred rows."""
+USUAL_LAMBDA = "1/10"
+"""Usual regularisation, which suits a few hundred rows."""
 
 
 def _setting(
@@ -61,9 +79,9 @@ def _setting(
 ) -> Any:  # fmt: skip
     """Return a field that may be left out.
 
-    `kind`: how the value of the option is read, see `smc_dp.cli.setting_options`; else what the metavar says. `on`: the
-    commands that have it; `short`: those whose short help shows it. `usual`: what is taken where nobody says it.
-    `title`: what a report calls it, else the sentence without what it is about. `sentences`: other ones, by command.
+    `kind`: how the option is read, see `smc_dp.cli.setting_options`, else as the metavar says. `on`: the commands that
+    have it; `short`: those whose short help shows it. `usual`: the usual value, in words. `title`: its name in reports,
+    else the sentence up to the first stop, without its subject. `sentences`: other sentences, by command.
     """
     read = kind or {"INTEGER": "integer", "NUMBER": "number", "FILE": "path", "DIR": "path"}.get(metavar, "text")
     extra: dict[str, Any] = {"kind": read, "metavar": metavar, "commands": [*on], "short": [*short], "usual": usual}
@@ -78,8 +96,8 @@ _agreed, _planned = partial(_setting, on=(RUN, STUDY)), partial(_setting, on=(RU
 _without_option = partial(_setting, on=())
 
 
-def required(section: type[Document], name: str) -> Any:
-    """Return the field of this name as one that must be said."""
+def required_field(section: type[Document], name: str) -> Any:
+    """Return the field of this name as one that must be given."""
     known = section.model_fields[name]
     return Field(title=known.title, description=known.description, json_schema_extra=known.json_schema_extra)
 
@@ -89,38 +107,35 @@ def _choices(kind: Any) -> str:
 
 
 def _method_setting(value: object) -> Any:
-    return ratio(value) if is_number(value) else line(value)
+    return parse_ratio(value) if is_number(value) else check_line(value)
 
 
 MethodSetting: TypeAlias = Annotated[
     str | None, BeforeValidator(_method_setting), WithJsonSchema({"type": ["string", "number"]})
 ]
-"""A setting of a method as a release has it: a number as a fraction, a word as it is."""
+"""Setting of a method as a release has it: a number as a fraction, a word as it is."""
 
 
 class SettingsSection(Document):
-    """A section of the settings of a run.
-
-    A key that is no field is refused with the settings that the method or the protocol does not have.
-    """
+    """Section of the settings of a run; keys that the method or the protocol does not have are refused later."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Term] = Field(init=False)
 
-    def said(self) -> dict[str, Any]:
-        """Return the settings that somebody said, as a release calls and writes them, without the section's name."""
+    def given(self) -> dict[str, Any]:
+        """Return the given settings, called and written as in a release, without the section's name."""
         found = self.model_dump(by_alias=True, exclude_none=True)
         return {name: value for name, value in found.items() if name != "name"}
 
 
 class MethodSettings(SettingsSection):
-    """What is learned: a method and the settings that it has."""
+    """Section of what is learned: a method and the settings that it has."""
 
     __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
 
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(BY_PROTOCOL), short=(RUN, STUDY, PLAN), usual="prr_mean; newton for three or more classes",
+        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="prr_mean; newton for three or more classes",
         title="Method", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton].",
@@ -147,12 +162,12 @@ class MethodSettings(SettingsSection):
 
 
 class TargetSettings(SettingsSection):
-    """What the release guarantees, or under calibration paper the printed figure."""
+    """Section of what the release guarantees, or under calibration paper the printed figure."""
 
     model_config = ConfigDict(extra="forbid")
 
     epsilon: PositiveRatio | None = _planned(
-        EPSILON, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
+        EPSILON_HELP, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
         title="The epsilon that was asked for",
     )  # fmt: skip
     delta: PositiveRatio | None = _planned(
@@ -160,11 +175,11 @@ class TargetSettings(SettingsSection):
         title="The delta that was asked for",
     )  # fmt: skip
     noise: OneLine | None = _agreed(
-        NOISE, "|".join((*PRINTED, *SHARED)), "choice",
+        NOISE_HELP, "|".join((*NOISES_AS_PUBLISHED, *SHARED_NOISES)), "choice",
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
-        CALIBRATION, _choices(Calibration), "choice",
+        CALIBRATION_HELP, _choices(Calibration), "choice",
         usual="proven", title="Scale of the noise",
     )  # fmt: skip
 
@@ -183,16 +198,13 @@ _OF_PROTOCOLS: dict[str, Any] = {
 
 
 class ProtocolSettings(create_model("_SettingsOfProtocols", __base__=_NamedProtocol, **_OF_PROTOCOLS)):  # type: ignore[misc]
-    """How it is computed: a protocol, the settings that it has, and the parties that may be corrupted or drop out.
-
-    What a protocol has, its terms declare (`smc_dp.run.protocols`).
-    """
+    """Section of how it is computed: a protocol, its settings, and the parties that may be corrupted or drop out."""
 
     fraction_bits: Term = _without_option("Binary digits after the point.")
 
 
 class DataRoles(Document):
-    """Who brings which rows of a simulation, and which column and file says what."""
+    """Section of the rows of a simulation, their owners, columns and files."""
 
     study: Path | None = _setting(
         "Study to simulate before anybody signs it; it says all that is agreed on.", "FILE", short=(RUN,)
@@ -222,7 +234,7 @@ class DataRoles(Document):
 
 
 class Simulation(Document):
-    """How a run is simulated, and where its files go: no party agrees on it."""
+    """Section of how a run is simulated and where its files go, on which no party agrees."""
 
     vanish: list[str] | None = _setting(
         "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.", "NAME:N", "texts"
@@ -256,7 +268,7 @@ SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(
 
 
 class RunSettings(Document):
-    """What somebody asks for; see the module."""
+    """Settings on which the parties of a run agree, as far as they are given; see the module."""
 
     method: MethodSettings = MethodSettings()
     target: TargetSettings = TargetSettings()
@@ -264,8 +276,8 @@ class RunSettings(Document):
     insecure_test_keys: bool = _agreed("INSECURE: allow keys below 2048 bits.", kind="flag", default=False)
 
     @classmethod
-    def asking(cls, **said: Any) -> Self:
-        """Return the settings that these parameters say, by the names of options; None says nothing.
+    def from_options(cls, **said: Any) -> Self:
+        """Return the settings in these parameters, by the names of options; None stands for a setting not given.
 
         A float that is an epsilon or a delta becomes the smaller of its decimal and its binary reading.
         """
@@ -276,99 +288,95 @@ class RunSettings(Document):
                 if value is not None:
                     alias = section.model_fields[key].alias or key
                     number = isinstance(value, Fraction) or (name == "target" and isinstance(value, Real))
-                    found.setdefault(name, {})[alias] = str(exact(key, value)) if number else value
-        return validated(cls, {**found, **said}, "settings")
+                    found.setdefault(name, {})[alias] = str(as_fraction(key, value)) if number else value
+        return validate_document(cls, {**found, **said}, "settings")
 
-    def settled(
+    def settle(
         self,
         parties: int,
         classes: int = 2,
         *,
         seeded: bool = False,
-        as_printed: bool = False,
-        made: Method | None = None,
+        as_published: bool = False,
+        method: Method | None = None,
         target: Target | None = None,
     ) -> SettledRun:
-        """Return what so many parties agree on, with what is usual for all that nobody said.
+        """Return what so many parties agree on, with the usual values of settings that are not given.
 
-        `made` and `target` are taken as they are, in place of the sections. Raises `UnfitError` with every fault, or
-        the one InputError that there is.
+        `method` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
         """
-        name = made.name if made else self.method.name or agreements.usual_method(classes)
-        by = self._protocol(name, parties, as_printed=as_printed)
-        agreements.secure_form(name, by)
-        method: Any = made or agreements.method_for(name, by, {})
+        name = method.name if method else self.method.name or agreements.default_method(classes)
+        by = self._protocol(name, parties, as_published=as_published)
+        agreements.secure_method(name, by)
+        usual = method or agreements.make_method(name, by, {})
         found, wanted, agreed = FaultCollector(), target, None
+        settled: Any = usual  # the protocol's settings are read beside a method with a fault, too
         with found.step():
-            method = made or self._method(method, by)
+            settled = method or self._method(usual, by)
         with found.step():
-            wanted = target or self._target(method, by, as_printed=as_printed)
+            wanted = target or self._target(settled, by, as_published=as_published)
         with found.step():
-            terms = settled(by, method, self.protocol.said())
+            terms = settle_protocol(by, settled, self.protocol.given())
             if wanted is not None:
-                agreed = SettledRun(method, wanted, by, terms, agreements.marks(by, terms, seeded=seeded))
+                markers = agreements.insecure_markers(by, terms, seeded=seeded)
+                agreed = SettledRun(settled, wanted, by, terms, markers)
                 agreed.check(test_keys=self.insecure_test_keys)
         return found.required(agreed)
 
-    def suiting(self, method: str, protocol: str) -> RunSettings:
+    def restricted_to(self, method: str, protocol: str) -> RunSettings:
         """Return the settings without those that this method, by this protocol, does not have."""
-        kind, terms = agreements.secure_form(method, protocol), terms_of(protocol)
-        known, own = agreements.settings_wanted(kind), setting_names(terms)
-        in_method = {name: value for name, value in self.method.said().items() if name in known}
-        in_protocol = {name: value for name, value in self.protocol.said().items() if name in own}
-        has_delta = terms.noise(kind, True) in WITH_DELTA
-        return RunSettings(
-            method=MethodSettings.model_validate({**in_method, "name": method}),
-            target=self.target if has_delta else self.target.model_copy(update={"delta": None}),
-            protocol=ProtocolSettings.model_validate({**in_protocol, "name": protocol}),
-        )
+        kind, terms = agreements.secure_method(method, protocol), find_terms(protocol)
+        known = {"method": agreements.required_settings(kind), "protocol": setting_names(terms)}
+        sections = {"method": {"name": method}, "protocol": {"name": protocol}, "target": self.target.given()}
+        for section, names in known.items():
+            given = getattr(self, section).given()
+            sections[section] |= {name: value for name, value in given.items() if name in names}
+        if terms.default_noise(kind, True) not in WITH_DELTA:
+            sections["target"].pop("delta", None)
+        return RunSettings.model_validate(sections)
 
-    def _protocol(self, method: str, parties: int, *, as_printed: bool) -> str:
-        """Return the protocol that somebody named, or the usual one; "" for a method that none computes."""
-        named, known = self.protocol.name, BY_PROTOCOL.get(method, ())
-        printed = [name for name in known if agreements.as_printed(name)]
-        if not as_printed:
-            proper = [name for name in known if name not in printed]
-            if named is not None and known and named not in proper:
-                raise InputError("protocol.not_of_method", known=proper, got=shown(named))
-            return named or agreements.usual_protocol(method, parties, self.protocol.said())
-        if named not in (None, *printed):
-            raise InputError("protocol.with_printed_steps")
-        if known and not printed:
-            raise InputError("method.not_printed", method=method)
-        return printed[0] if printed else ""
+    def _protocol(self, method: str, parties: int, *, as_published: bool) -> str:
+        """Return the protocol that is given, or the usual one; "" for a method that none computes."""
+        given, known = self.protocol.name, PROTOCOLS_BY_METHOD.get(method, ())
+        flawed = [name for name in known if agreements.is_as_published(name)]
+        if as_published:
+            if given not in (None, *flawed):
+                raise InputError("protocol.with_printed_steps")
+            if known and not flawed:
+                raise InputError("method.not_printed", method=method)
+            return flawed[0] if flawed else ""
+        proper = [name for name in known if name not in flawed]
+        if given is not None and known and given not in proper:
+            raise InputError("protocol.not_of_method", known=proper, got=shown(given))
+        return given or agreements.default_protocol(method, parties, self.protocol.given())
 
     def _method(self, usual: Any, protocol: str) -> Any:
-        said, known = self.method.said(), agreements.settings_wanted(type(usual))
-        about = {"method": usual.name}
-        refuse_all(
-            InputFault("method.no_such_setting", {"setting": name, **about}) for name in said if name not in known
-        )
-        said = {"lambda": LAMBDA} | said if "lambda" in known else said
-        return agreements.method_for(usual.name, protocol, settings_in(said, type(usual), complete=False))
+        given, known = self.method.given(), agreements.required_settings(type(usual))
+        others = [name for name in given if name not in known]
+        refuse_all(InputFault("method.no_such_setting", {"setting": name, "method": usual.name}) for name in others)
+        given = {"lambda": USUAL_LAMBDA} | given if "lambda" in known else given
+        read = agreements.read_method_settings(given, type(usual), complete=False)
+        return agreements.make_method(usual.name, protocol, read)
 
-    def _target(self, method: Any, protocol: str, *, as_printed: bool) -> Target:
-        said = self.target
-        if said.calibration is not None and said.calibration not in method.calibrations:
-            raise InputError(
-                "calibration.not_of_method", method=method.name, known=method.calibrations, got=said.calibration
-            )
-        noise: Any = said.noise or terms_of(protocol).noise(method, said.delta is not None)
-        if said.delta is not None and noise not in WITH_DELTA:
+    def _target(self, method: Any, protocol: str, *, as_published: bool) -> Target:
+        given, known = self.target, method.calibrations
+        if given.calibration not in (None, *known):
+            raise InputError("calibration.not_of_method", method=method.name, known=known, got=given.calibration)
+        noise: Any = given.noise or find_terms(protocol).default_noise(method, given.delta is not None)
+        if given.delta is not None and noise not in WITH_DELTA:
             raise InputError("delta.without_ddg", noise=noise)
-        calibration: Any = said.calibration or ("paper" if as_printed else "proven")
-        delta = DEFAULT_DELTA if said.delta is None else Fraction(said.delta)
-        return Target(Fraction(said.epsilon or 1), calibration, noise, delta)
+        calibration: Any = given.calibration or ("paper" if as_published else "proven")
+        return Target(Fraction(given.epsilon or 1), calibration, noise, Fraction(given.delta or DEFAULT_DELTA))
 
 
 class RunRequest(RunSettings):
-    """All that the command `run` is told."""
+    """Settings of the command `run`."""
 
     data: DataRoles = DataRoles()
     simulation: Simulation = Simulation()
 
 
-def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
+def setting_fields(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
     """Yield the section, the name and the field of every setting; "" for a setting outside all sections."""
     for name, field in model.model_fields.items():
         kind = field.annotation
@@ -379,5 +387,5 @@ def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str, FieldInfo]]:
             yield "", name, field
 
 
-TITLES = MappingProxyType({name: str(field.title) for _, name, field in fields_of(RunRequest)})
-"""What the table of settings in a report calls each of them, by the names that stand in a release."""
+TITLES = MappingProxyType({name: str(field.title) for _, name, field in setting_fields(RunRequest)})
+"""Titles of settings in reports, by the names that stand in a release."""

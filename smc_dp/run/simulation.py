@@ -1,8 +1,7 @@
-"""One whole run in one process: every party does its part, the protocol runs, the release is written and compared.
+"""Simulation of a run in one process: parties contribute, the protocol runs, the release is written and compared.
 
-Real parties would each do their own part. Here one process holds everybody's rows, which is what makes the
-comparisons at the end possible. Who vanishes before anybody is charged is left out of a new session, with new noise and
-an agreement of those who are left.
+One process holds everybody's rows, which only a simulation does; the comparisons at the end need that. Parties that
+drop out before anybody is charged are left out of a new session, with new noise and an agreement of the others.
 """
 
 from __future__ import annotations
@@ -24,36 +23,37 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
-from protocols.runtime.simulate import Letters, Setting, ToldOfCharge
+from protocols.runtime.simulate import SealedCount, Setting
+from protocols.runtime.worker import ChargeListener, MakeActors
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
-from smc_dp.data.federation import Federation, Rows, check_rows
+from smc_dp.data.federation import Federation, Rows, check_labelled_rows
 from smc_dp.data.partition import check_names
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import Foreseeable
+from smc_dp.methods.method import HasSignal
 from smc_dp.methods.model import ReleasedModel, Weights, classify
-from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.budget_charge import RELEASED, price_of
-from smc_dp.run.ledgers import ABORTS, Ledgers, Reserved, accounted
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.by_protocol import NoResultError, Participants
+from smc_dp.run.budget_charge import RELEASED, charge_of_run
+from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
+from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
 from smc_dp.run.release import RELEASE
 from smc_dp.run.report import Comparison, Presence, Report
-from smc_dp.run.site_process import AtSite, OwnActor, SiteCoins
+from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
 
 _LOG = logging.getLogger(__name__)
 HearProgress: TypeAlias = Callable[[str, int, int], None]
-"""Called with the name of a stage, how much of it is done, and of how much."""
+"""Function that is called with the name of a stage, how much of it is done, and of how much."""
 
 
 def simulate_run(
-    data: Prepared,
+    data: PreparedData,
     agreement: Agreement,
     rng: Stream,
     folder: Path,
@@ -67,15 +67,14 @@ def simulate_run(
     vanish: Mapping[str, int] = MappingProxyType({}),
     workers: int = 1,
 ) -> Report:
-    """Run everything and write the run folder, and the secret views into the folder `views` if one is named.
+    """Simulate a run and write the run folder, and the secret views into the folder `views` if one is named.
 
-    `identities`: the participants' long-term identities, else new ones are made. `ledgers`: looked at before anybody
-    trains, and charged before the first message, under a key of this session. `vanish`: who sends so many envelopes
-    less one and nothing after, the greeting and every sealed letter counting one. `workers`: in how many processes the
-    roles may run, with the same record. Raises InputError before any message
-    when the inputs do not fit, a folder exists, or a party's budget would be passed; errors of the protocol pass
-    through, and then nothing has been written but in ledgers. With `ledgers`, an error has a note of what it cost, and
-    whom.
+    `identities`: long-term identities, else new ones are made. `ledgers`: checked before anybody trains, and charged
+    before the first message, under a key of this session. `vanish`: the party of this name drops out before its n-th
+    envelope; the greeting and every sealed message count one. `workers`: processes that roles may run in, with the same
+    transcript. Raises InputError before any message where inputs do not fit, a folder exists, or a party's budget would
+    be passed. Errors of the protocol pass through; then nothing was written but in ledgers, and with `ledgers` a note
+    says who was charged.
     """
     wanted = [folder] if views is None else [folder, views]
     for new in wanted:
@@ -93,7 +92,7 @@ def simulate_run(
         try:
             return run.once(charged, progress)
         except NoResultError as error:
-            if charged or not error.vanished:
+            if charged or not error.dropped_out:
                 if run.left_out:
                     error.add_note(f"{', '.join(run.left_out)} had vanished before anybody was charged")
                 raise
@@ -102,9 +101,9 @@ def simulate_run(
 
 @dataclass(frozen=True)
 class _Run:
-    """One session after another, until one ends; `left_out`: who vanished before anybody was charged."""
+    """Sessions of a run, one after another until one ends; `left_out`: dropped out before anybody was charged."""
 
-    data: Prepared
+    data: PreparedData
     agreement: Agreement
     rng: Stream
     simulated: Mapping[str, str]
@@ -117,39 +116,38 @@ class _Run:
     left_out: tuple[str, ...] = ()
 
     def once(self, charged: set[str], progress: HearProgress | None) -> Report:
-        """One session, and what came of it; `charged` gets the names of those that were."""
+        """Run one session and return its report; `charged` receives the names of charged parties."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        every = own_parts(data, agreement, self.rng)
-        check_parties(every)
-        charge = price_of(agreement) if self.ledgers else None
+        parties = local_parties(data, agreement, self.rng)
+        check_parties(parties)
+        charge = charge_of_run(agreement) if self.ledgers else None
         if self.ledgers and charge:
             self.ledgers.check(data.as_read, charge)
-        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(every))
-        parts = _parts(every, progress)
+        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(parties))
+        contributions = _contributions(parties, progress)
         own = self.rng.fork("protocol")
-        taking_part = agreement.session(own, self.identities, self.simulated)
+        opened = agreement.session(own, self.identities, self.simulated)
         with open_scratch(self.folder) as record:
             reserved = None
             if self.ledgers and charge:
-                key = run_key(taking_part.session.id, RELEASED)
+                key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
-            sites = _Sites(taking_part, {part.name: part for part in every}, own)
-            setting = self._setting(record, reserved, charged, sites)
+            setting = self._setting(record, reserved, charged, _actor_maker(opened, parties, own))
             with accounted(reserved, harmless=ABORTS):
-                outcome = by_protocol.secure(
-                    agreement.functionality, parts, taking_part, rng=own, setting=setting, progress=progress,
+                outcome = execution.run_session(
+                    agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
                 )  # fmt: skip
             with accounted(reserved):
                 return self._released(outcome, reserved)
 
-    def _released(self, outcome: Outcome, reserved: Reserved | None) -> Report:
-        """The folders are written, the ledgers have their outcomes."""
+    def _released(self, outcome: Outcome, reserved: Reservations | None) -> Report:
+        """Write the folders and the outcomes in ledgers, and return the report."""
         agreement, data, folder, execution = self.agreement, self.data, self.folder, outcome.execution
         if execution is None:
             raise RuntimeError("the protocol left nothing to publish")
-        published = run_folder.make(outcome, agreement, self.simulated)
-        run_folder.write(folder, published, execution)
+        published = run_folder.make_release(outcome, agreement, self.simulated)
+        run_folder.write_run(folder, published, execution)
         _LOG.info("the release is in %s; in it: %s", folder, ", ".join(execution.members))
         if self.views is not None:
             run_folder.write_views(self.views, execution)
@@ -158,48 +156,40 @@ class _Run:
         compared = _comparison(data.federation, data.test, agreement, published.weights, self.rng.fork("no noise"))
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
-        present = Presence(execution.members, execution.vanished, self.left_out)
+        present = Presence(execution.members, execution.dropped_out, self.left_out)
         form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
-        planned = agreement.outlook(data.federation.sizes.tolist())
+        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
+        planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
-            agreement,
-            self.simulated,
-            compared,
-            execution.cost,
-            folder,
-            standings,
-            tuple(remarks),
-            present,
-            signal,
-            planned,
-        )
+            agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
+        )  # fmt: skip
 
     def without(self, stopped: NoResultError) -> _Run:
-        """The same for those who are left, with coins of its own; raises the error where they cannot go on."""
-        gone = set(stopped.vanished)
-        _LOG.info("%s vanished before anybody was charged: a new session of the others", ", ".join(stopped.vanished))
+        """Return the next session, without drop-outs and with new randomness; raise where the others cannot go on."""
+        _LOG.info("%s vanished before anybody was charged: a new session of the others", ", ".join(stopped.dropped_out))
         federation = self.data.federation
-        left = {name: rows for name, rows in federation.by_name.items() if name not in gone}
+        left = {name: rows for name, rows in federation.by_name.items() if name not in stopped.dropped_out}
         tables = {name: table for name, table in self.data.tables.items() if name in left}
         try:
             check_names(list(left))
-            terms = self.agreement.terms.without(stopped.vanished)
+            terms = self.agreement.terms.without(stopped.dropped_out)
             agreement = replace(self.agreement, parties=tuple(left), terms=terms)
         except InputError as error:
-            raise _no_other_session((*self.left_out, *stopped.vanished), stopped, error) from None
+            raise _no_other_session((*self.left_out, *stopped.dropped_out), stopped, error) from None
         some = replace(federation, parties=tuple(left.values()), names=tuple(left))
         later = {name: n - stopped.sent.get(name, 0) for name, n in self.vanish.items() if name in left}
         return replace(
             self,
             data=replace(self.data, federation=some, tables=tables),
             agreement=agreement,
-            rng=self.rng.fork(f"without {' '.join(sorted(gone))}"),
+            rng=self.rng.fork(f"without {' '.join(sorted(stopped.dropped_out))}"),
             vanish={name: max(n, 1) for name, n in later.items()},
-            left_out=(*self.left_out, *stopped.vanished),
+            left_out=(*self.left_out, *stopped.dropped_out),
         )
 
-    def _setting(self, record: IO[bytes], reserved: Reserved | None, charged: set[str], sites: _Sites) -> Setting:
+    def _setting(
+        self, record: IO[bytes], reserved: Reservations | None, charged: set[str], make_actors: MakeActors
+    ) -> Setting:
         def charge(name: str, label: str) -> None:
             charged.add(name)
             if reserved:
@@ -212,81 +202,74 @@ class _Run:
         return Setting(
             self.simulated["topology"],
             self.simulated["link"],
-            vanish={name: Letters(n - 1) for name, n in self.vanish.items()},
+            drop_outs={name: SealedCount(n - 1) for name, n in self.vanish.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
             record=record,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
-            voided=voided,
-            made=sites.actors,
+            refund=voided,
+            make_actors=make_actors,
             workers=self.workers,
         )
 
 
-@dataclass(frozen=True)
-class _Sites:
-    """What everybody's actor is made from, as a site makes its own."""
+def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: Stream) -> MakeActors:
+    """Return a function that makes everybody's actor as a site makes its own."""
+    session, own = opened.session, {party.name: party for party in parties}
 
-    taking_part: Participants
-    parts: Mapping[str, OwnPart]
-    rng: Stream
+    def local_inputs(name: str) -> SiteInputs:
+        if name not in own:  # the curator
+            return SiteInputs(lambda randomness: (session.parameters,))
+        party = own[name]
+        return SiteInputs(
+            lambda randomness: party.inputs(session),
+            lambda randomness, inputs: party.answers(session, inputs),
+            party.draws,
+        )
 
-    def actors(
-        self,
-        greetings: Greetings,
-        observer: Observer,
-        charge: ToldOfCharge,
-        voided: ToldOfCharge,
-        names: Iterable[str],
+    def make(
+        greetings: Greetings, observer: Observer, charge: ChargeListener, voided: ChargeListener, names: Iterable[str]
     ) -> Mapping[str, Actor]:
-        """One for each of these participants."""
-        session, identities = self.taking_part.session, self.taking_part.identities
-        own = {
-            name: OwnActor(
-                session, name, identities[name], self._brings(name), greetings,
-                coins=SiteCoins(self.rng.fork(f"seed {name}"), self.rng.fork(f"home {name}")),
+        made = {
+            name: SiteActor(
+                session, name, opened.identities[name], local_inputs(name), greetings,
+                randomness=SiteRandomness(rng.fork(f"seed {name}"), rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
                 voided=partial(voided, name) if voided else None,
                 observer=observer,
             )
             for name in names
         }  # fmt: skip
-        return {name: made.actor for name, made in own.items()}
+        return {name: own_actor.actor for name, own_actor in made.items()}
 
-    def _brings(self, name: str) -> AtSite:
-        session, part = self.taking_part.session, self.parts.get(name)
-        if part is None:
-            return AtSite(lambda coins: (session.parameters,))
-        return AtSite(
-            lambda coins: part.inputs(session), lambda coins, inputs: part.at_home(session, inputs), part.draws
-        )
+    return make
 
 
-def _no_other_session(vanished: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
-    """The end of a session that cannot be held again without all who vanished, and what it cost."""
-    error = StoppedError("session.none_of_others", vanished=vanished, why=str(why))
+def _no_other_session(dropped_out: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
+    """Return the error of a session that cannot be repeated without its drop-outs, with the notes of its cost."""
+    error = StoppedError("session.none_of_others", vanished=dropped_out, why=str(why))
     for note in getattr(stopped, "__notes__", ()):
         error.add_note(note)
     return error
 
 
-def own_parts(data: Prepared, agreement: Agreement, rng: Stream) -> list[OwnPart]:
-    """What each party does."""
+def local_parties(data: PreparedData, agreement: Agreement, rng: Stream) -> list[LocalParty]:
+    """Return the parties with their rows and their randomness."""
     return [
-        OwnPart(name, rows, agreement, rng.fork(f"party {name}"), data.tables.get(name))
+        LocalParty(name, rows, agreement, rng.fork(f"party {name}"), data.tables.get(name))
         for name, rows in data.federation.by_name.items()
     ]
 
 
-def check_parties(every: Sequence[OwnPart]) -> None:
-    """Raises InputError, which names the party, where one cannot take part; nothing is trained."""
+def check_parties(every: Sequence[LocalParty]) -> None:
+    """Raise an InputError, which names the party, where one cannot take part; nothing is trained."""
     for own_part in every:
         own_part.check()
 
 
 def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
-    """Raises InputError unless parties of a protocol that can do without some are to vanish."""
+    """Raise an InputError for simulated drop-outs that the protocol cannot have."""
     if vanish and not agreement.terms.can_lose_parties:
         raise InputError("vanish.not_possible", protocol=agreement.protocol)
     for name, number in vanish.items():
@@ -296,8 +279,8 @@ def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
             raise InputError("vanish.no_number", name=name, got=shown(number))
 
 
-def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
-    """Raises InputError unless it is this data that was agreed on, with these coins, for folders that lie apart."""
+def _check(data: PreparedData, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
+    """Raise an InputError unless the agreement is of this data and randomness, and the folders lie apart."""
     federation = data.federation
     classes = len(agreement.bounds.classes)
     if federation.names != agreement.parties or data.bounds != agreement.bounds or federation.classes != classes:
@@ -306,7 +289,7 @@ def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path
         wanted = agreement.bounds.dimension
         raise InputError("rows.other_features", wanted=wanted, got=federation.dimension)
     if data.test is not None:
-        check_rows(data.test, federation.classes, (federation.dimension,), "the rows to test on")
+        check_labelled_rows(data.test, federation.classes, (federation.dimension,), "the rows to test on")
     if rng.insecure != (SEEDED in agreement.marks):
         came = "a seed" if rng.insecure else "the system"
         raise InputError("randomness.wrong_mark", mark=SEEDED, source=came)
@@ -316,15 +299,15 @@ def _check(data: Prepared, agreement: Agreement, rng: Stream, folders: list[Path
             raise InputError("folder.not_apart", one=str(one), other=str(other))
 
 
-def _parts(every: Sequence[OwnPart], progress: HearProgress | None) -> list[Any]:
-    parts = []
+def _contributions(every: Sequence[LocalParty], progress: HearProgress | None) -> list[Any]:
+    contributions = []
     hear = progress or (lambda stage, done, total: None)
     for j, own in enumerate(every):
         hear("local training", j, len(every))
         _LOG.debug("%s makes its part", own.name)
-        parts.append(own.part)
+        contributions.append(own.contribution)
     hear("local training", len(every), len(every))
-    return parts
+    return contributions
 
 
 def _comparison(
@@ -336,9 +319,9 @@ def _comparison(
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
-        individual={name: alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
-        pooled=alone(federation.pooled(), lam, test, classes),
-        majority=majority(federation, test),
+        individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
+        pooled=accuracy_alone(federation.pooled(), lam, test, classes),
+        majority=majority_accuracy(federation, test),
         smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
         stated_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
@@ -346,7 +329,7 @@ def _comparison(
 
 
 def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) -> ReleasedModel:
-    """What the same method makes of the same rows where no noise is asked for: nobody's release."""
+    """Return the model of the same method and rows without noise, which nobody releases."""
     target = replace(agreement.target, epsilon=None)
     form = agreement.terms.form(agreement.method, agreement.public, target)
     parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]

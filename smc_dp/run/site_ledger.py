@@ -1,7 +1,7 @@
-"""One party's own ledger, where nobody else's is at hand: a file, as `smc-dp ledger init` makes it.
+"""Ledger of one site, a file as `smc-dp ledger init` makes it.
 
-Everything is asked by the id of the session, and may be asked again after a crash at any point: it is then found done,
-and nothing is written. What other ledgers the party keeps is not known here.
+Every method takes the id of the session, and may be called again after a crash at any point: what was done is found
+done, and nothing is written. Other ledgers of the party are not known here.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from pathlib import Path
 
 from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.history import History, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.budget_charge import RELEASED, ChargeEnd, GivenUp, OpenCharge, price_of
-from smc_dp.run.duplicate_data import AsRead
+from smc_dp.run.budget_charge import RELEASED, ChargeEnd, GivenUp, OpenCharge, charge_of_run
+from smc_dp.run.duplicate_data import RowsAsRead
 
 
 @dataclass(frozen=True)
-class OwnLedger:
-    """The ledger in this file. Every method raises InputError for a file that is none."""
+class SiteLedger:
+    """Ledger in this file; every method raises InputError for a file that is none."""
 
     path: Path
 
     def check(self, agreement: Agreement) -> None:
         """Raise what `reserve` would raise now for a new session; nothing is written."""
-        asked = price_of(agreement)
+        charge = charge_of_run(agreement)
         with Ledger.open(self.path) as ledger:
-            ledger.check(asked)
+            ledger.check(charge)
 
     def has(self, session_id: bytes) -> bool:
-        """Whether this session was ever charged here, whatever became of it."""
+        """Return whether this session was ever charged here, whatever became of it."""
         with Ledger.open(self.path) as ledger:
             return ledger.history().last_under(run_key(session_id, RELEASED)) is not None
 
-    def reserve(self, session_id: bytes, agreement: Agreement, held: AsRead, approval: bytes | None = None) -> int:
-        """Charge the session for the rows, as they were read, before its first message; the number of the entry.
+    def reserve(self, session_id: bytes, agreement: Agreement, held: RowsAsRead, approval: bytes | None = None) -> int:
+        """Charge the session for the rows, as they were read, before its first message; return the number of the entry.
 
-        A party's program asks whenever it begins, as long as its role is not over: it is charged once. InputError for a
-        session that was given up, which must not go on, for other rows or another price than before, beyond the limit,
-        and where the own `approval` has served another session: a site that lost its state approves anew.
+        A site calls this whenever its program begins, and is charged once. Raises InputError for a session that was
+        given up, for other rows or another charge than before, beyond the limit, and for an `approval` that has served
+        another session: a site that lost its state approves anew.
         """
         key = run_key(session_id, RELEASED)
         with Ledger.open(self.path) as ledger:
@@ -53,24 +53,21 @@ class OwnLedger:
             ended = known and history.outcome(known.number)
             if known and ended and ended.state == "void":
                 raise self._refused("ledger.session_given_up", number=known.number)
-            name = ledger.dataset(partial(as_read, held=held))
+            name = ledger.dataset(partial(fingerprint_data, held=held))
             digest = None if approval is None else hashlib.sha256(approval).hexdigest()
-            return ledger.reserve(name, agreement.mechanism, price_of(agreement), key, digest)
+            return ledger.reserve(name, agreement.mechanism, charge_of_run(agreement), key, digest)
 
-    def void(self, session_id: bytes, given_up: GivenUp) -> None:
-        """The session came to nothing, and cost nothing; nor does it where it was not charged.
-
-        InputError where a release of it was seen before.
-        """
+    def refund(self, session_id: bytes, given_up: GivenUp) -> None:
+        """Refund the session that was given up, if it was charged; InputError where its release was seen before."""
         with Ledger.open(self.path) as ledger:
             history = ledger.history()
             if entry := history.last_under(run_key(session_id, RELEASED)):
                 self._settle(ledger, history, entry, "void", None)
 
     def released(self, session_id: bytes, release: Path, charge: OpenCharge, *, member: bool) -> Standing:
-        """The release in this file is out, with the party's part if it is a `member`; how its account stands now.
+        """Enter the release in this file, with the party's contribution if it is a `member`; return the standing.
 
-        InputError where the session was not charged, was given up, or has another release.
+        Raises InputError where the session was not charged, was given up, or has another release.
         """
         digest = hashlib.sha256(reading.read_file(release)).hexdigest()
         with Ledger.open(self.path) as ledger:

@@ -1,13 +1,12 @@
-"""One participant's actor, and what stands behind it: its coins, who answers at home, and what of it has left.
+"""Actor of one participant with its randomness, its answers and what has left of it.
 
-A simulation has one for each participant and lets go of them in the end. A site has its own, keeps it after every step,
-and makes it again from what it kept.
+A simulation has one for each participant. A site has its own, stores its state after every step, and restores it.
 
-What is kept holds no more than the rest of the session takes, so that whoever gets hold of it learns nothing of what is
-over. A role is run again from the stage that is open, with the randomness of that stage, whose key leads to those of
-later ones and not back; its inputs and what earlier stages left are kept as its program says (`Program.unspent`). Coins
-that are drawn at home are kept one label each, until the answer that is drawn with it. A role that is done, and has
-published, keeps its result, and no key. With `keeps_seed` all of it stays until the view has been made.
+A stored state holds no more than the rest of the session needs, so that a thief learns nothing about what is over. A
+role is run again from the open stage with the randomness of that stage, whose key leads to later keys and not back. Its
+inputs and the results of earlier stages are kept as its program says (`Program.unspent`). Randomness for local answers
+is kept one label each, until the answer that is drawn with it. A role that has published keeps its result and no key.
+With `keeps_seed` all of it stays until the view has been made.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import cbor2
 from protocols.arithmetic.rng import Forks, Stream
 from protocols.crypto.identity import Signer
 from protocols.errors import ReplayError, StoppedError, UnansweredError
-from protocols.runtime.actor import Actor, Greetings, Home
+from protocols.runtime.actor import Actor, Greetings, LocalProgram
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.observer import Observer
 from protocols.runtime.replay import resume, save
@@ -31,46 +30,46 @@ from smc_dp.run.budget_charge import RELEASED, OpenCharge
 
 
 @dataclass(frozen=True, repr=False)
-class SiteCoins:
-    """All randomness of a participant: `seed` is its role's, `home` what it trains and draws noise with."""
+class SiteRandomness:
+    """Randomness of a participant: `seed` is its role's, `home` is for training and noise."""
 
     seed: Stream
     home: Stream
 
     @classmethod
-    def from_system(cls) -> SiteCoins:
-        """New coins."""
+    def from_system(cls) -> SiteRandomness:
+        """Return new randomness of the system."""
         return cls(Stream.from_system(), Stream.from_system())
 
 
 @dataclass(frozen=True, repr=False)
-class AtSite:
-    """What a participant brings: `inputs` of its role, made from its coins once, and what answers at home.
+class SiteInputs:
+    """Local part of a participant: `inputs` of its role, made from its randomness once, and answers to its queries.
 
-    `answers(coins, inputs)`: who answers its role's questions, given the inputs that it has by now; earlier answers are
-    among them. `draws`: under which labels of its coins it draws its answers, one for each in their order: all others
-    are gone when the inputs have been made, and each of these with its answer.
+    `answers(randomness, inputs)`: the function that answers, given the inputs by now, with earlier answers among them.
+    `draws`: labels of the randomness for answers, one each in their order. All other randomness is erased when the
+    inputs have been made, and each of these with its answer.
     """
 
     inputs: Callable[[Stream], tuple[Any, ...]]
-    answers: Callable[[Forks, tuple[Any, ...]], Home | None] = lambda coins, inputs: None
+    answers: Callable[[Forks, tuple[Any, ...]], LocalProgram | None] = lambda coins, inputs: None
     draws: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
-class KeptActor:
-    """What `OwnActor.state` gave, its number, and what had left by then."""
+class StoredActor:
+    """Stored state of a `SiteActor`, its number, and what had left by then."""
 
     content: bytes
     counter: int
     charge: OpenCharge
 
 
-class OwnActor:
-    """Moved by `actor`, but for the end: what it publishes goes out by `release`, which counts as leaving.
+class SiteActor:
+    """Actor at a site, moved by `actor` up to its end; `release` publishes its result, which counts as leaving.
 
-    `greetings`: those that are posted, by sender. `keeps_seed`: the role's first seed stays in what is kept, so that a
-    view can be made in the end. `charge` and `voided` hear the labels under which something leaves, or is taken back.
+    `greetings`: posted greetings by sender. `keeps_seed`: the role's first seed stays in the stored state, so that a
+    view can be made in the end. `charge` and `voided` are called with labels that leave, or are taken back.
     """
 
     def __init__(
@@ -78,11 +77,11 @@ class OwnActor:
         session: Session,
         name: str,
         signer: Signer,
-        brings: AtSite,
+        brings: SiteInputs,
         greetings: Greetings,
         *,
-        coins: SiteCoins | None = None,
-        kept: KeptActor | None = None,
+        randomness: SiteRandomness | None = None,
+        kept: StoredActor | None = None,
         keeps_seed: bool = False,
         charge: Callable[[str], None] | None = None,
         voided: Callable[[str], None] | None = None,
@@ -92,25 +91,25 @@ class OwnActor:
         self.sends_nothing = False  # the session is over: the role reads what has come, and nothing new is charged
         self._name, self._brings = name, brings
         self._charge, self._voided = charge, voided
-        self._answers: Home | None = None
+        self._answers: LocalProgram | None = None
         self.first_seed: Stream | None
         if kept is None:
-            drawn = coins or SiteCoins.from_system()
+            drawn = randomness or SiteRandomness.from_system()
             self.first_seed = drawn.seed if keeps_seed else None
             self._home = drawn.home.forks(*brings.draws)
             self.actor = Actor(
                 session, name, signer, drawn.seed, brings.inputs(drawn.home), greetings,
-                observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
+                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._asked,
             )  # fmt: skip
         else:
             state, self._home, self.first_seed = _parts(kept.content)
             self.actor = resume(
                 session, state, signer, kept.counter, greetings,
-                observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
+                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._asked,
             )  # fmt: skip
 
     def release(self) -> list[Envelope]:
-        """What the role published, once it is done."""
+        """Publish the result of the role that is done, and return its envelopes."""
         if self.actor.progress.unpublished:
             self.leaving(RELEASED)
         published = self.actor.release()
@@ -119,15 +118,15 @@ class OwnActor:
         return published
 
     def state(self) -> bytes:
-        """All that the rest of the session takes, under the actor's next number; secret."""
+        """Return all that the rest of the session needs, under the actor's next number; secret."""
         first = None if self.first_seed is None else [self.first_seed.key, self.first_seed.insecure]
         state = save(self.actor, whole=self.first_seed is not None)
         return cbor2.dumps([state, dict(self._home.left), self._home.insecure, first])
 
     def leaving(self, label: str) -> None:
-        """What is charged under this label is about to leave; it cannot be called back.
+        """Charge this label, before something leaves under it that cannot be called back.
 
-        Raises `StoppedError` for what is new where nothing leaves any more.
+        Raises `StoppedError` for a new label once the session is over.
         """
         if self.sends_nothing and label not in self.charge.left:
             raise StoppedError(InputFault("session.over", {"label": label}))
@@ -141,7 +140,7 @@ class OwnActor:
             self._voided(label)
 
     def _asked(self, *said: Any) -> Any:
-        """Who answers at home is made when the first question comes, with what was answered before."""
+        """Answer a query of the role; the answering function is made at the first query, with the earlier answers."""
         if self._answers is None:
             self._answers = self._brings.answers(self._home, self.actor.inputs)
         if self._answers is None:
@@ -152,7 +151,7 @@ class OwnActor:
 
 
 def _parts(content: bytes) -> tuple[bytes, Forks, Stream | None]:
-    """The state of the actor, the coins of home, and the role's first seed if it was kept."""
+    """Return the state of the actor, the local randomness, and the role's first seed if it was kept."""
     try:
         state, left, insecure, first = cbor2.loads(content)
         seed = None if first is None else Stream(first[0], insecure=first[1])

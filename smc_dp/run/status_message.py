@@ -1,4 +1,4 @@
-"""What a site tells all others of how it stands: one of a few fixed codes, signed, and never a text of its own.
+"""Status message of a site to all others: one of a few fixed codes, signed, and never a text of its own.
 
 A text could hold a cell of somebody's rows, as messages of errors do; a code cannot.
 """
@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import cbor2
 
 from protocols.crypto.identity import Signer, verify
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from smc_dp.core import reading
 from smc_dp.core.documents import canonical_text
 from smc_dp.core.errors import InputError, shown
@@ -28,13 +28,12 @@ NOTHING_SENT: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Notice:
-    """`refused`: this site does not take part as things stand. `aborted`: something broke a rule, or it left.
-    `deadline`: somebody was not heard of for too long. `done`: its role is at its end, and its share is out.
+    """Status message with one of four codes.
 
-    `session` is the id in hexadecimals, empty before there is one; `head` is the digest of the last envelope that the
-    site has sent, and `sent` to whom it has sent how many, so that others know what there is of it. `marks`: what its
-    role went on or stopped without, which whoever keeps the record cannot know otherwise; kinds, stages and numbers,
-    which follow from public parameters.
+    `refused`: the site does not take part. `aborted`: a rule was broken, or the site left. `deadline`: a timeout.
+    `done`: its role has ended, and its share is out. `session`: id in hexadecimal, empty before there is one. `head`:
+    digest of the last envelope that the site sent; `sent`: number of envelopes by receiver. `marks`: absences, the
+    messages without which its role went on or stopped; they hold nothing but public parameters.
     """
 
     study: str
@@ -58,26 +57,28 @@ class Notice:
         marks: Iterable[Absent] = (),
         sent: Mapping[str, int] = NOTHING_SENT,
     ) -> Notice:
-        """A notice, signed."""
+        """Return a signed status message."""
         sorted_marks, counts = tuple(sorted(marks, key=astuple)), tuple(sorted(sent.items()))
         unsigned = cls(study, session.hex(), sender, code, head.hex(), "", sorted_marks, counts)
         return replace(unsigned, signature=signer.sign(unsigned._to_sign()).hex())
 
     @classmethod
     def read(cls, content: bytes, study: str, sender: str, identity: bytes) -> Notice:
-        """The notice; InputError unless it is this sender's, of this study, and signed by this identity."""
+        """Return the status message; InputError unless it is this sender's, of this study, signed by this identity."""
         if len(content) > MOST_BYTES:
             raise InputError("notice.too_long", most=MOST_BYTES, got=len(content))
         return cls.of(reading.parse_object(content, "notice"), study, sender, identity)
 
     @classmethod
     def of(cls, stated: Mapping[str, Any], study: str, sender: str, identity: bytes) -> Notice:
-        """The same of a JSON object."""
+        """Return the status message in a JSON object; InputError as `read` raises it."""
         document = dict(stated)
-        reading.keys("notice", document, {field.name for field in fields(cls)})
-        marks = tuple(_mark(mark) for mark in reading.items("notice marks", document.pop("marks")))
-        sent = tuple(_count(pair) for pair in reading.items("notice sent", document.pop("sent")))
-        texts: dict[str, Any] = {name: reading.text(f"notice {name}", value) for name, value in document.items()}
+        reading.require_keys("notice", document, {field.name for field in fields(cls)})
+        marks = tuple(_mark(mark) for mark in reading.require_list("notice marks", document.pop("marks")))
+        sent = tuple(_count(pair) for pair in reading.require_list("notice sent", document.pop("sent")))
+        texts: dict[str, Any] = {
+            name: reading.require_text(f"notice {name}", value) for name, value in document.items()
+        }
         found = cls(**texts, marks=marks, sent=sent)
         if (found.study, found.sender) != (study, sender) or found.code not in _CODES:
             raise InputError("notice.of_another")
@@ -90,33 +91,33 @@ class Notice:
         return found
 
     def encode(self) -> bytes:
-        """Canonical JSON."""
+        """Return the message as canonical JSON."""
         return canonical_text(self.as_dict())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values for JSON, as a transcript has it."""
+        """Return plain values for JSON, as a transcript has them."""
         found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return found
 
     def _to_sign(self) -> bytes:
-        """An array of seven, where an envelope's header is one of eight and a statement one of five."""
+        # An array of seven, where an envelope's header is one of eight and a statement one of five.
         counts = [[list(astuple(mark)) for mark in self.marks], [list(pair) for pair in self.sent]]
         said = [_LABEL, self.study, self.session, self.sender, self.code, self.head, counts]
         return cbor2.dumps(said, canonical=True)
 
 
 def _mark(value: object) -> Absent:
-    found = reading.mapping("notice marks", value)
-    reading.keys("notice marks", found, {field.name for field in fields(Absent)})
-    sender, kind, stage = (reading.text("notice marks", found[name]) for name in ("sender", "kind", "stage"))
+    found = reading.require_object("notice marks", value)
+    reading.require_keys("notice marks", found, {field.name for field in fields(Absent)})
+    sender, kind, stage = (reading.require_text("notice marks", found[name]) for name in ("sender", "kind", "stage"))
     return Absent(sender, kind, stage, _number(found["read"]))
 
 
 def _count(value: object) -> tuple[str, int]:
-    pair = reading.items("notice sent", value)
+    pair = reading.require_list("notice sent", value)
     if len(pair) != 2:
         raise InputError("notice.malformed")
-    return reading.text("notice sent", pair[0]), _number(pair[1])
+    return reading.require_text("notice sent", pair[0]), _number(pair[1])
 
 
 def _number(value: object) -> int:

@@ -1,6 +1,6 @@
-"""Line 0 of a wire record, read with suspicion: which protocol, and which session it describes.
+"""Header (line 0) of a transcript, read with suspicion: its protocol and the session that it describes.
 
-Every signature in the record is over the id of that session, which is a hash of all that stands there.
+Every signature in the transcript is over the id of that session, which is a hash of all that stands there.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 
 APPROVALS = "approvals"
-"""Where line 0 has them, if those who took part approved of a study."""
+"""Key of line 0 with the participants' approvals of a study."""
 NOTICES = "notices"
-"""Where it has what they signed at their end: without whom each of them went on."""
+"""Key of line 0 with the participants' last status messages, which state their absences."""
 _SHOWN = 300  # characters of what the protocol says of its parameters
 _KEYS = {
     *("n", "from", "to", "kind", "size", "prev", "digest", "format"),
@@ -30,7 +30,7 @@ _KEYS = {
 
 
 def read_head(text: bytes, where: str) -> dict[str, Any]:
-    """The JSON object on line 0 of the record `where`; InputError for another wire format than this program's."""
+    """Return the JSON object on line 0 of a transcript; raise an InputError for another wire format."""
     head = reading.parse_object(text, f"{where} line 0")
     if "format" not in head:
         raise _refused(where, "transcript.no_format", wanted=FORMAT)
@@ -40,21 +40,21 @@ def read_head(text: bytes, where: str) -> dict[str, Any]:
 
 
 def read_session(head: Mapping[str, Any], where: str) -> tuple[Protocol, Session]:
-    """What line 0 describes; InputError for what is no session of a protocol that there is.
+    """Return the protocol and the session that line 0 describes; raise an InputError for what is no session.
 
-    Whether its id is the one that line 0 states is not looked at.
+    The id that line 0 states is not compared.
     """
-    reading.keys(where, head, _KEYS, {APPROVALS, NOTICES})
-    parameters = reading.mapping(f"{where}: parameters", head["parameters"])
+    reading.require_keys(where, head, _KEYS, {APPROVALS, NOTICES})
+    parameters = reading.require_object(f"{where}: parameters", head["parameters"])
     protocol = _protocol(where, head["protocol"], head["version"])
     refuse_beyond(where, parameters, protocol.limits)
-    stated = reading.mapping(f"{where}: identities", head["identities"])
+    stated = reading.require_object(f"{where}: identities", head["identities"])
     identities = {
-        name: reading.hexadecimal(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()
+        name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in stated.items()
     }
     try:
         made = _made(protocol, parameters)
-        nonce = reading.hexadecimal(f"{where}: nonce", head["nonce"], SESSION_BYTES)
+        nonce = reading.require_hex(f"{where}: nonce", head["nonce"], SESSION_BYTES)
         json.dumps(parameters, ensure_ascii=False).encode()  # not every text of JSON can be, and the id is a hash
         return protocol, Session(protocol.program, made, identities, nonce)
     except LocalError as error:
@@ -71,20 +71,20 @@ def _protocol(where: str, name: object, version: object) -> Protocol:
     if not isinstance(name, str) or type(version) is not int:
         raise _refused(where, "transcript.no_protocol", got=shown(name), version=shown(version))
     try:
-        return programs.find(name, version)
+        return programs.find_protocol(name, version)
     except LocalError as error:
         raise InputError("transcript.unknown_protocol", where=where, why=str(error)[:_SHOWN]) from None
 
 
 def _made(protocol: Protocol, parameters: Mapping[str, Any]) -> Any:
-    """The parameters as this protocol has them; raises `LocalError` for others."""
+    """Return the parameters as this protocol has them; raise a `LocalError` for others."""
     if protocol.program.parameters is None:
         raise LocalError("protocol.parameters_unreadable", name=protocol.program.name)
     return protocol.program.parameters.from_dict(parameters)
 
 
 def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> None:
-    """Figures so large that working with them would take all day are no run of anybody's."""
+    """Raise an InputError for parameters beyond the limits of a protocol, with which work would take too long."""
     for name, most in limits.largest.items():
         if name in limits.may_be_absent and name not in parameters:
             continue
@@ -93,5 +93,5 @@ def refuse_beyond(where: str, parameters: Mapping[str, Any], limits: Limits) -> 
             raise _refused(
                 where, "parameters.out_of_range", name=name, least=least, most=most, got=shown(parameters.get(name))
             )
-    if len(reading.texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
+    if len(reading.require_texts(f"{where}: parties", parameters.get("parties"))) > limits.parties:
         raise _refused(where, "parameters.too_many_parties", most=limits.parties)

@@ -1,14 +1,15 @@
-"""A release held against the record beside it: what anybody can check before using it, without running an audit.
+"""Verification of a release against the transcript beside it, which anybody can do before using it, without an audit.
 
-The shares, or the sum itself, are those that stand signed in the record, the session in which they were signed is bound
-to all that the release states, and the privacy statement is the one that follows. Whose identities signed, and whether
-the conversation was the protocol's, an audit says.
+The shares, or the sum itself, have to stand signed in the transcript; the session in which they were signed has to be
+bound to all that the release states; and the privacy statement has to follow from it. An audit says whose identities
+signed, and whether the messages were those of the protocol.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from protocols.errors import DecodeError, ProtocolError
 from protocols.runtime.envelope import Envelope
@@ -16,35 +17,34 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, read_absence, read_envelope
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile
 from smc_dp.run.folder import (
-    auxiliary,
-    beside,
-    opened,
-    read,
-    read_document,
-    read_files,
-    shares,
-    stated,
-    study,
+    parse_release,
+    read_listed_file,
+    read_public_rows,
+    read_release,
+    read_release_file,
+    read_run_files,
+    read_shares,
+    read_study_bytes,
+    recompute_release,
     warn_of_page,
 )
-from smc_dp.run.record import Absence
 from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_consistency import Recorded, needs, refuted
+from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions, required_inputs
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
 
-FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
-"""What a line that holds something published has in it, as a transcript writes it."""
+PUBLIC_LINE_MARK = f'"to":"{PUBLIC_NAME}"'.encode()
+"""Mark of a line with a published message, as a transcript writes it."""
+_Line = TypeVar("_Line")
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
 _MOST_PUBLIC = 128  # lines of one kind of each participant: more than the stages of a run of 100 sums
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A release in a folder, and the files that were missing to hold it against its record."""
+class VerifiedRelease:
+    """Verified release of a folder, and the files that were missing to verify it against its transcript."""
 
     release: PublishedRelease
     folder: RunFiles
@@ -52,59 +52,51 @@ class Checked:
 
     @property
     def unaudited(self) -> str | None:
-        """What was missing to hold the release against its record, in words; None where nothing was."""
+        """Sentence about the missing files; None where the release was verified with all of them."""
         return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 
 
-def checked(folder: RunPlace) -> Checked:
-    """The release in a folder, held against whatever lies beside it.
+def verify_release(folder: RunPlace) -> VerifiedRelease:
+    """Return the release in a folder, verified against all files beside it.
 
-    Raises InputError, naming the field, for what is malformed and for what contradicts the record. Without a record
-    nothing is known but that the weights are the sum of the shares, and without shares not even that.
+    Raises InputError, which names the field, for what is malformed or contradicts the transcript. Without a transcript
+    only the weights are verified against the shares, and without shares nothing.
     """
-    files = folder if isinstance(folder, RunFiles) else read_files(folder)  # each is read once
-    document = read_document(files)
+    files = folder if isinstance(folder, RunFiles) else read_run_files(folder)  # each is read once
+    document = read_release_file(files)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
     missing = tuple(name for name in wanted if not has_file(files, name))
-    found = read(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(files, document, missing)
+    found = (
+        read_release(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _verified(files, document, missing)
+    )
     warn_of_page(files)
-    return Checked(found, files, missing)
+    return VerifiedRelease(found, files, missing)
 
 
-def _held(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
-    """Return the release, held against the record if there is one."""
+def _verified(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
+    """Return the release, verified against the transcript if there is one, and against its shares if no others."""
     try:
-        rows = auxiliary(folder, document)
+        rows = read_public_rows(folder, document)
         if TRANSCRIPT in missing:
-            return stated(document, rows)
-        return _beside_record(folder, document, rows, SHARES in missing)
+            return parse_release(document, rows)
+        recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
+        if has_file(folder, TIMINGS):
+            read_listed_file(folder, document, TIMINGS)
+        found, published, study = parse_release(document, rows), None, read_study_bytes(folder, document)
+        if found.agreement.publishes_shares:
+            published = _shares(found, recorded) if SHARES in missing else read_shares(folder, document)
+            found = recompute_release(document, published, rows)
+        if wrong := next(find_contradictions(recorded, found, published, study), None):
+            raise InputError(wrong.fault.within("release.json and transcript.jsonl differ"))
+        return found
     except InputError as error:
         raise error.within(f"run folder {folder}") from None
 
 
-def _beside_record(
-    folder: RunFiles, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
-) -> PublishedRelease:
-    """The release, once it has been seen to be what the record says; of the record's own shares if there are no others.
-
-    Raises InputError when it is not.
-    """
-    recorded = read_record(beside(folder, document, TRANSCRIPT))
-    if has_file(folder, TIMINGS):
-        beside(folder, document, TIMINGS)
-    found, published, said = stated(document, rows), None, study(folder, document)
-    if found.agreement.publishes_shares:
-        published = _shares(found, recorded) if no_shares else shares(folder, document)
-        found = opened(document, published, rows)
-    if wrong := next(refuted(recorded, found, published, said), None):
-        raise InputError(wrong.fault.within("release.json and transcript.jsonl differ"))
-    return found
-
-
-def _shares(found: PublishedRelease, recorded: Recorded) -> SharesFile:
-    """What shares.json would hold; InputError where somebody published none."""
+def _shares(found: PublishedRelease, recorded: ReleaseEvidence) -> SharesFile:
+    """Return what shares.json would hold; InputError where somebody published no share."""
     try:
-        numbers = {name: said.y for name, said in recorded.said.items()}
+        numbers = {name: said.y for name, said in recorded.published_messages.items()}
     except (AttributeError, DecodeError) as error:
         raise InputError("transcript.no_share_published", why=str(error)) from None
     grid = found.agreement.grid
@@ -112,23 +104,23 @@ def _shares(found: PublishedRelease, recorded: Recorded) -> SharesFile:
     return SharesFile(modulus=str(1 << grid.ring_bits), fraction_bits=grid.fraction_bits, shares=texts)
 
 
-def read_record(content: bytes) -> Recorded:
-    """What a transcript shows of a release; InputError for what cannot be one.
+def read_release_evidence(content: bytes) -> ReleaseEvidence:
+    """Return the evidence in a transcript; InputError for what cannot be one.
 
-    Other lines than those that the rules look at are not even parsed, for a transcript may be long.
+    Only the lines that the rules need are parsed, for a transcript may be long.
     """
     head = read_head(_line(content, 0), TRANSCRIPT)
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
     most = _MOST_PUBLIC * len(session.names)
-    public = _envelopes(session, _marked(content, FOR_EVERYBODY, most))
-    absent = {n: _absence(line, n) for n, line in _marked(content, _kind(ABSENT), most)}
-    known = Recorded(head, session, public, absent)
+    public = _envelopes(session, _marked(content, PUBLIC_LINE_MARK, most))
+    absent = {n: _parsed(line, n, read_absence) for n, line in _marked(content, _kind(ABSENT), most)}
+    known = ReleaseEvidence(head, session, public, absent)
     try:
-        kinds = sorted({need.kind for need in needs(known)})
-    except (ProtocolError, ValueError):  # of that the rules tell
+        kinds = sorted({need.kind for need in required_inputs(known)})
+    except (ProtocolError, ValueError):  # the rules report that
         return known
     sent = [entry for kind in kinds for entry in _marked(content, _kind(kind), most)]
-    return Recorded(head, session, public | _envelopes(session, sent), absent)
+    return ReleaseEvidence(head, session, public | _envelopes(session, sent), absent)
 
 
 def _marked(content: bytes, mark: bytes, most: int) -> Iterator[tuple[int, bytes]]:
@@ -139,7 +131,7 @@ def _marked(content: bytes, mark: bytes, most: int) -> Iterator[tuple[int, bytes
         if found < 0:
             return
         start = content.rfind(b"\n", 0, found) + 1
-        number += content.count(b"\n", end, start)  # from the last one on: a record may be long
+        number += content.count(b"\n", end, start)  # from the last one on: a transcript may be long
         line = _line(content, start)
         end = start + len(line)
         yield number, line
@@ -147,38 +139,33 @@ def _marked(content: bytes, mark: bytes, most: int) -> Iterator[tuple[int, bytes
 
 
 def _kind(name: str) -> bytes:
-    """What a line of this kind has in it, as a transcript writes it."""
+    """Return the mark of a line of this kind, as a transcript writes it."""
     return f'"kind":"{name}"'.encode()
 
 
 def _envelopes(session: Session, lines: Iterable[tuple[int, bytes]]) -> dict[int, Envelope]:
-    return {n: _envelope(session, line, f"{TRANSCRIPT} line {n}") for n, line in lines if _kind(ABSENT) not in line}
+    def read(found: dict[str, Any]) -> Envelope:
+        envelope = read_envelope(session.id, found)
+        envelope.encode()  # no integer and no text that CBOR cannot hold
+        return envelope
+
+    return {n: _parsed(line, n, read) for n, line in lines if _kind(ABSENT) not in line}
 
 
-def _absence(line: bytes, number: int) -> Absence:
+def _parsed(line: bytes, number: int, read: Callable[[dict[str, Any]], _Line]) -> _Line:
+    """Return what a line holds; raise an InputError, which names the line, for anything else."""
     where = f"{TRANSCRIPT} line {number}"
     try:
-        return read_absence(reading.parse_object(line, where))
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError("transcript.no_message", where=where, why=one_line(str(error))) from None
-
-
-def _line(content: bytes, start: int) -> bytes:
-    """The line that begins here, without its end."""
-    end = content.find(b"\n", start, start + _LONGEST_LINE)
-    if end < 0 and len(content) - start > _LONGEST_LINE:
-        raise InputError("transcript.long_line", most=_LONGEST_LINE)
-    return content[start : end if end >= 0 else len(content)]
-
-
-def _envelope(session: Session, line: bytes, where: str) -> Envelope:
-    try:
-        made = read_envelope(session.id, reading.parse_object(line, where))
-        made.encode()  # no integer and no text that CBOR cannot hold
+        return read(reading.parse_object(line, where))
     except InputError:
         raise
     except (ArithmeticError, ValueError) as error:
         raise InputError("transcript.no_message", where=where, why=one_line(str(error))) from None
-    return made
+
+
+def _line(content: bytes, start: int) -> bytes:
+    """Return the line that begins here, without its end."""
+    end = content.find(b"\n", start, start + _LONGEST_LINE)
+    if end < 0 and len(content) - start > _LONGEST_LINE:
+        raise InputError("transcript.long_line", most=_LONGEST_LINE)
+    return content[start : end if end >= 0 else len(content)]

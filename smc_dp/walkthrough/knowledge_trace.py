@@ -1,4 +1,4 @@
-"""What every participant and every coalition knows after each step of a protocol.
+"""Knowledge of every participant and coalition after each step of a protocol.
 
 The role code runs over symbols (`smc_dp.leakage.symbolic`) in all worlds at once, a step at a time, and all stop
 when a step is over. What a coalition knows then is its row of the coalition matrix of what was sent so far. Nothing
@@ -18,23 +18,21 @@ from typing import Any
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.leakage.matrix import Cell, Matrix, Row, coalitions, rows_of
-from smc_dp.leakage.symbolic.engine import Gate, Running
+from smc_dp.leakage.matrix import Cell, Matrix, Row, all_coalitions, coalition_rows
+from smc_dp.leakage.symbolic.engine import Gate, SymbolicRun
 from smc_dp.leakage.symbolic.form import symbols_of
-from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
-from smc_dp.leakage.symbolic.trace import Trace, values
-from smc_dp.leakage.symbolic.views import heads
-from smc_dp.leakage.symbolic.world_runs import FEW, WorldBook
-from smc_dp.leakage.symbolic.worlds import World, base, turned
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
+from smc_dp.leakage.symbolic.trace import Trace, message_values
+from smc_dp.leakage.symbolic.views import public_headers
+from smc_dp.leakage.symbolic.world_runs import FEW_PARTIES, WorldRuns
+from smc_dp.leakage.symbolic.worlds import World, base_world, rotate_permutations
 from smc_dp.walkthrough.knowledge import Knowledge
-from smc_dp.walkthrough.steps import Gatekeeper, StepKey, planned
+from smc_dp.walkthrough.steps import Gatekeeper, StepKey, plan_steps
 
 
 @dataclass(frozen=True)
-class CourseLetter:
-    """A letter of the run: `kind` is the class of the message, `place` its number, from 1, among letters of this kind
-    from this sender to this reader, who is `PUBLIC_NAME` for what is published, or said in a greeting.
-    """
+class TracedMessage:
+    """Message of the run: its class `kind`, and its number `place`, from 1, of this kind on this link."""
 
     sender: str
     to: str
@@ -43,60 +41,55 @@ class CourseLetter:
 
 
 @dataclass(frozen=True)
-class CourseStep:
-    """The letters of one step of the paper, with the stage in which they are sent; `place` tells the rounds of a step
-    apart that comes several times.
-    """
+class TracedStep:
+    """Messages of one step of the paper and their stage; `place` tells repetitions of a step apart."""
 
     stage: str
     step: str
     place: int
-    letters: tuple[CourseLetter, ...]
+    messages: tuple[TracedMessage, ...]
 
 
 @dataclass(frozen=True)
-class ProtocolCourse:
-    """A protocol, step by step, under the parameters `p`. `knows` has one entry more than `steps`: the first is what is
-    known before any letter. `worlds` were looked at, in the first of the settings of which the matrix takes the worst.
-    """
+class KnowledgeTrace:
+    """Protocol step by step under the parameters `p`. `knows` has one entry more than `steps`, for the start."""
 
     protocol: Protocol
     p: Any
     names: tuple[str, ...]
     pattern: Pattern
-    steps: tuple[CourseStep, ...]
+    steps: tuple[TracedStep, ...]
     knows: tuple[Knowledge, ...]
     worlds: int
     settings: tuple[str, ...]
 
     @property
     def parties(self) -> tuple[str, ...]:
-        """P_1 ... P_K."""
+        """Names P_1 ... P_K of the parties."""
         return tuple(self.p.parties)
 
 
-def course(
+def trace_knowledge(
     protocol: Protocol,
     parties: int,
     pattern: Pattern = EVERYBODY_STAYS,
     progress: Callable[[str], None] | None = None,
     p: Any = None,
-) -> ProtocolCourse:
-    """A protocol among so many parties, step by step, when this becomes of the letters; `p` are other parameters than
-    `Model.sample` has, such as a session of another kind.
+) -> KnowledgeTrace:
+    """Trace the knowledge in a protocol among so many parties, under a drop-out pattern and parameters `p`.
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
     if protocol.model.matrix_file:
         raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
-    book = WorldBook(protocol, protocol.model.sample(parties) if p is None else p, pattern)
-    every = tuple(coalitions(book.names))
+    book = WorldRuns(protocol, protocol.model.sample(parties) if p is None else p, pattern)
+    every = tuple(all_coalitions(book.names))
     worlds = list(dict.fromkeys(w for m in every for found, _ in book.scenes(frozenset(m)) for w in found))
-    for world in worlds if book.parties <= FEW else worlds[:1]:
+    for world in worlds if book.parties <= FEW_PARTIES else worlds[:1]:
         book.trace(world)  # with other random bytes as well
-    still = base(book.parties, len(book.model.permutations), 0)
-    moved = turned(still)
-    plan = planned(partial(_start, book), {w: book.trace(w).sent for w in (still, moved)}, protocol.program)
+    still = base_world(book.parties, len(book.model.permutations), 0)
+    moved = rotate_permutations(still)
+    plan = plan_steps(partial(_start, book), {w: book.trace(w).sent for w in (still, moved)}, protocol.program)
     runs = {w: _Paced(book, w, plan) for w in worlds}
     found: list[tuple[Row, ...]] = []
     try:
@@ -114,41 +107,39 @@ def course(
     name, settings = protocol.program.name, book.settings
     matrices = [Matrix(name, tuple(book.p.parties), len(worlds), rows, settings[:1]) for rows in told]
     knows = tuple(Knowledge(m) for m in matrices)
-    return ProtocolCourse(protocol, book.p, book.names, pattern, steps, knows, len(worlds), settings)
+    return KnowledgeTrace(protocol, book.p, book.names, pattern, steps, knows, len(worlds), settings)
 
 
 def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
-    """The last party of those who may vanish, as it vanishes before the first sealed letter in which a number of its
-    inputs stands; None where nobody may, or none does.
-    """
-    leaving = protocol.model.vanishing(p)
+    """Return the pattern in which the last party that may drop out does so before its first message with an input."""
+    leaving = protocol.model.drop_outs(p)
     if not leaving:
         return None
-    book = WorldBook(protocol, p)
-    trace = book.trace(base(book.parties, len(protocol.model.permutations), 0))
+    book = WorldRuns(protocol, p)
+    trace = book.trace(base_world(book.parties, len(protocol.model.permutations), 0))
     name = leaving[-1]
     letters = (s for s in trace.sent if s.sender == name and s.to != PUBLIC_NAME)
-    vanishing = (x for x in patterns(trace.sent, [name]) if not x.late)
+    vanishing = (x for x in dropout_patterns(trace.sent, [name]) if not x.late)
     inputs = {symbol for symbol in trace.inputs.values() if trace.owners[symbol.name] == name}
-    holding = (x for x, s in zip(vanishing, letters, strict=True) if inputs & symbols_of(values(s.message)))
+    holding = (x for x, s in zip(vanishing, letters, strict=True) if inputs & symbols_of(message_values(s.message)))
     return next(holding, None)
 
 
-def _start(book: WorldBook, world: World, gate: Gate) -> Running:
-    return Running(book.protocol.program, book.model, book.p, world, "", book.pattern, gate)
+def _start(book: WorldRuns, world: World, gate: Gate) -> SymbolicRun:
+    return SymbolicRun(book.protocol.program, book.model, book.p, world, "", book.pattern, gate)
 
 
 class _Paced:
-    """The run in one world, which stops after each step of the plan."""
+    """Run in one world that stops after each step of the plan."""
 
-    def __init__(self, book: WorldBook, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
+    def __init__(self, book: WorldRuns, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
         self._plan = plan
         self.reached: frozenset[str] = frozenset()  # those who got a letter in the last step
         self.gate = Gatekeeper(key for keys in plan for key in keys)
         self.running = _start(book, world, self.gate)
 
     def pause(self, steps: int) -> None:
-        """Go on until so many steps are over."""
+        """Run until so many steps are over."""
         if not steps:
             return
         if steps == 1 and not self.running.kept:
@@ -160,15 +151,15 @@ class _Paced:
 
 
 def _rows(
-    book: WorldBook, runs: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
+    book: WorldRuns, runs: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
 ) -> Iterator[Row]:
-    """The matrix of what was sent so far.
+    """Yield the coalition matrix of what was sent so far.
 
     Where the step is the same in all worlds to whoever sees no more of it than that somebody writes to somebody, those
     who got nothing know what they knew: what they read before was made before, and no note that was made since is about
     it.
     """
-    so_far = WorldBook(book.protocol, book.p, book.pattern)
+    so_far = WorldRuns(book.protocol, book.p, book.pattern)
     made: dict[Hashable, tuple[Trace, frozenset[str]]] = {}
     for world, run in runs.items():  # where the world was asked the same so far, and answered the same, so is the run
         answers = tuple(run.running.answers.items())
@@ -180,18 +171,18 @@ def _rows(
         if before and reached is not None and reached.isdisjoint(members):
             yield from (row for row in before if row.members == members)
         else:
-            yield from rows_of(so_far, frozenset(members))
+            yield from coalition_rows(so_far, frozenset(members))
 
 
 def _reached(made: Collection[tuple[Trace, frozenset[str]]]) -> frozenset[str] | None:
-    """Who got a letter in this step; None where somebody may see a difference between worlds that got none."""
-    seen = {(heads(trace), who) for trace, who in made}
+    """Return the receivers of this step; None where somebody else may see a difference between worlds."""
+    seen = {(public_headers(trace), who) for trace, who in made}
     _, who = next(iter(seen))
     return None if len(seen) > 1 or PUBLIC_NAME in who else who
 
 
 def _with_release(rows: Sequence[Row], last: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows, with what the result of the whole protocol tells by itself in every cell."""
+    """Return the rows, with what the result of the whole protocol tells in every cell."""
     final = {(row.members, row.smallest): row.cells for row in last}
     return tuple(replace(row, cells=_released(row.cells, final[row.members, row.smallest])) for row in rows)
 
@@ -201,9 +192,9 @@ def _released(cells: Mapping[str, Cell], final: Mapping[str, Cell]) -> dict[str,
     return {s: c if c.level == "own" else replace(c, release=told.get(s, "nothing")) for s, c in cells.items()}
 
 
-def _steps(run: _Paced, plan: Sequence[tuple[StepKey, ...]]) -> Iterator[CourseStep]:
+def _steps(run: _Paced, plan: Sequence[tuple[StepKey, ...]]) -> Iterator[TracedStep]:
     sent = [(run.gate.key(s), s) for s in run.running.trace.sent]
     for keys in plan:
         here = ((s, type(s.message).__name__, key.place) for key, s in sent if key in keys)
-        letters = tuple(CourseLetter(s.sender, s.to, kind, place) for s, kind, place in here)
-        yield CourseStep(keys[0].stage, keys[0].step, keys[0].place, letters)
+        letters = tuple(TracedMessage(s.sender, s.to, kind, place) for s, kind, place in here)
+        yield TracedStep(keys[0].stage, keys[0].step, keys[0].place, letters)

@@ -13,8 +13,8 @@ from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.session import Program
 from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise
-from smc_dp.run.protocols.by_protocol import participants, secure
 from smc_dp.run.protocols.cost import Outcome
+from smc_dp.run.protocols.execution import open_session, run_session
 
 K, DIMENSION, KEY_BITS = 5, 124, 3072
 WANTED = SumWithSmallestNoise()
@@ -50,7 +50,7 @@ def contributions(rng: Stream) -> list[Contribution]:
 
 
 def outcome(program: Program, p: Parameters | LinearParameters, given: list[Contribution], rng: Stream) -> Outcome:
-    return secure(WANTED, given, participants(program, p, rng), rng=rng)
+    return run_session(WANTED, given, open_session(program, p, rng), rng=rng)
 
 
 def by_stage(found: Outcome, total: tuple[int, ...], p: Parameters | LinearParameters) -> dict[str, float]:

@@ -16,8 +16,8 @@ from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.methods.functionality import Addend, SumWithShares
-from smc_dp.run.protocols.by_protocol import participants, secure
 from smc_dp.run.protocols.cost import Outcome
+from smc_dp.run.protocols.execution import open_session, run_session
 
 K, DIMENSION, LETTER, TRIES = 100, 1000, bytes(200), 200
 # Operation -> all words of what a profiler calls it.
@@ -52,7 +52,7 @@ def run(dropouts: int) -> tuple[Outcome, list[int]]:
     rng = Stream.from_system()
     p = Parameters(tuple(f"P{j}" for j in range(K)), 0, dropouts, ((Block(DIMENSION, "none"),),))
     given = [Addend(tuple(rng.bits(42) for _ in range(DIMENSION)), (0,) * DIMENSION) for _ in range(K)]
-    outcome = secure(SumWithShares(DIMENSION), given, participants(secure_sum.PROGRAM, p, rng), rng=rng)
+    outcome = run_session(SumWithShares(DIMENSION), given, open_session(secure_sum.PROGRAM, p, rng), rng=rng)
     return outcome, [sum(column) for column in zip(*(one.numbers for one in given), strict=True)]
 
 

@@ -160,7 +160,7 @@ async def share_of_the_size_again(me: Any, p: Any, keys: Any, mine: Any, psi: An
 
 
 @dataclass(frozen=True, repr=False)
-class Kept(PartyKeys):
+class KeptValues(PartyKeys):
     """A party's keys, with bytes that others have as well."""
 
     common: bytes = b""
@@ -191,7 +191,7 @@ async def toss_and_keep(me: Any, p: Any, mine: Any) -> Any:
     """Stage 0; the coin of P_1, which all parties have read, stays with the keys."""
     heard = _Heard(me)
     keys = await setup.party(heard, p)
-    return Kept(**vars(keys), common=heard.seeds[me.parties[0]])
+    return KeptValues(**vars(keys), common=heard.seeds[me.parties[0]])
 
 
 async def shares_from_common_coins(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
@@ -204,7 +204,7 @@ async def shares_from_common_coins(me: Any, p: Any, keys: Any, mine: Any, psi: A
 
 async def toss_from_the_key(me: Any, p: Any, mine: Any) -> Any:
     """Stage 0; what all parties have in common is the name of the session."""
-    return Kept(**vars(await setup.party(me, p)), common=me.session_id)
+    return KeptValues(**vars(await setup.party(me, p)), common=me.session_id)
 
 
 # In public.

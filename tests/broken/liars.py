@@ -11,7 +11,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto import admission, paillier
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import PROGRAM, as_printed
+from protocols.pathak2010 import PROGRAM, as_published
 from protocols.pathak2010.messages import (
     Blinded,
     Half,
@@ -197,7 +197,7 @@ def mark_with_content(me: Any, m: Any) -> list[tuple[str, str, bytes]]:
 
 
 C, P1, P2 = CURATOR_NAME, "P1", "P2"
-PRINTED = as_printed.PROGRAM
+PRINTED = as_published.PROGRAM
 
 LIES = {
     "cover for share": Lie(P2, Relay, cover, "relay.not_as_due"),
@@ -269,22 +269,22 @@ LIES = {
         "message.another_size",
     ),
     "index out of range": Lie(
-        P2, as_printed.PrintedCuratorShare, swapped("index", lambda m: 3), "share.index_unusable", program=PRINTED
+        P2, as_published.PrintedCuratorShare, swapped("index", lambda m: 3), "share.index_unusable", program=PRINTED
     ),
     "index used before": Lie(
         "P3",
-        as_printed.PrintedCuratorShare,
+        as_published.PrintedCuratorShare,
         swapped("index", lambda m: (m.index + 1) % 3),
         "share.index_unusable",
         program=PRINTED,
     ),
     "printed slot non-unit": Lie(
-        P2, as_printed.PrintedSlot, bad("a", lambda n: n), "paillier.not_a_unit", program=PRINTED
+        P2, as_published.PrintedSlot, bad("a", lambda n: n), "paillier.not_a_unit", program=PRINTED
     ),
     "printed noise non-unit": Lie(
-        P2, as_printed.PrintedSelected, bad("psi", lambda n: n), "paillier.not_a_unit", program=PRINTED
+        P2, as_published.PrintedSelected, bad("psi", lambda n: n), "paillier.not_a_unit", program=PRINTED
     ),
     "printed masked Jacobi -1": Lie(
-        P1, as_printed.PrintedMasked, bad("psi", minus), "paillier.not_randomised_by_h", program=PRINTED
+        P1, as_published.PrintedMasked, bad("psi", minus), "paillier.not_randomised_by_h", program=PRINTED
     ),
 }

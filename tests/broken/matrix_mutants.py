@@ -8,7 +8,7 @@ from typing import Any
 from protocols.arithmetic.permutation import Permutation
 from protocols.crypto import commitment
 from protocols.pathak2010 import PROGRAM, setup, stage1, stage2, stage3
-from protocols.pathak2010.as_printed import plain_product
+from protocols.pathak2010.as_published import plain_product
 from protocols.pathak2010.messages import (
     Blinded,
     Half,

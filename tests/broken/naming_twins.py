@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from smc_dp.audit.run import blame, replay
+from smc_dp.audit.run import blame, check, replay
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.hygiene import ciphertexts, keys, secrecy
+from smc_dp.audit.run.hygiene import keys, secrecy
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -20,8 +20,8 @@ def from_unsigned_views(patch: pytest.MonkeyPatch) -> None:
 
 def from_lines_alone(patch: pytest.MonkeyPatch) -> None:
     """Whoever signed a line answers for what it says, whatever others had told it."""
-    for module in (replay, ciphertexts, keys, secrecy):
-        patch.setattr(module, "deviates", blame.blamed)
+    for module in (replay, check, keys, secrecy):
+        patch.setattr(module, "malicious_sender", blame.chain_signer)
 
 
 def whatever_was_read(patch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import DGK
 from protocols.crypto import dgk, paillier
 from protocols.errors import DecodeError, LocalError, ReplayError
-from protocols.pathak2010 import PROGRAM, as_printed
+from protocols.pathak2010 import PROGRAM, as_published
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime import cbor_limits, state, transcript
@@ -35,17 +35,17 @@ from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Block, stage, widths
 from protocols.secure_sum.parameters import Parameters as SumsParameters
 from smc_dp.audit.run import evidence as evidence_module
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.core import documents, reading
 from smc_dp.core.errors import InputError
 from smc_dp.data import bounds as bounds_module
-from smc_dp.data import bounds_file, csv_cells, file_form, format_hints, parquet_cells, tables, text_lines
+from smc_dp.data import bounds_file, csv_cells, file_format, format_hints, parquet_cells, table_reader, text_lines
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.limits import TableLimits
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.run import documents as run_documents
 from smc_dp.run import folder as run_folder
-from smc_dp.run import record, release_consistency, transcript_header, verify_release
+from smc_dp.run import release_consistency, transcript_header, transcript_lines, verify_release
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 KEY_BITS = 256
@@ -74,10 +74,10 @@ def write_corpus(corpus: Path) -> None:
 
     toy_run(corpus, (9, 5), 1, key_bits=KEY_BITS)
     at = place(corpus)
-    evidence = load(at.run, views=at.views)
+    evidence = load_evidence(at.run, views=at.views)
     texts = [(at.run / name).read_bytes() for name in _FILES]
     lines = texts[2].split(b"\n")
-    public = [line for line in lines if verify_release.FOR_EVERYBODY in line]
+    public = [line for line in lines if verify_release.PUBLIC_LINE_MARK in line]
     view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
     envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
     kinds = len(_kinds())
@@ -121,7 +121,7 @@ def _parquet_examples() -> list[bytes]:
 
 @cache
 def _evidence(corpus: Path) -> Evidence:
-    return load(place(corpus).run, views=place(corpus).views)
+    return load_evidence(place(corpus).run, views=place(corpus).views)
 
 
 @cache
@@ -132,7 +132,7 @@ def _kinds() -> tuple[tuple[type[Any], Mapping[str, int], Mapping[str, Any]], ..
     keys = {XI: paillier_key, ZETA: paillier_key, DGK: dgk.generate(KEY_BITS, p.u, rng).public}
     summed = {**_sums().layout(), **widths(_sums(), stage(0))}
     return (
-        *((kind, p.layout(), keys) for kind in (*PROGRAM.kinds, *as_printed.PROGRAM.kinds)),
+        *((kind, p.layout(), keys) for kind in (*PROGRAM.kinds, *as_published.PROGRAM.kinds)),
         *((kind, summed, {}) for kind in (MaskKeys, *SUMS.kinds, *SUMS.statements)),
     )
 
@@ -188,13 +188,13 @@ def _blank(kind: type[Any], layout: Mapping[str, int]) -> bytes:
 
 
 def plain_state(data: bytes, corpus: Path) -> None:
-    """`state.load`: what it reads, it writes alike."""
+    """`state.load_state`: what it reads, it writes alike."""
     for records in ((*PROGRAM.records, Parameters), (*SUMS.records, SumsParameters)):
         try:
-            value = state.load(data, records)
+            value = state.load_state(data, records)
         except ReplayError:
             continue
-        if state.dump(value, records) != data:
+        if state.dump_state(value, records) != data:
             raise RuntimeError("another encoding was read")
 
 
@@ -235,15 +235,15 @@ def lines(data: bytes, corpus: Path) -> None:
             except ValueError:
                 continue
     with suppress(InputError, UnicodeDecodeError):  # an audit has looked at both before
-        record.parsed(_evidence(corpus).session, record.Lines(data))
+        transcript_lines.parse_lines(_evidence(corpus).session, transcript_lines.TranscriptLines(data))
     with suppress(InputError):
-        verify_release.read_record(data)
+        verify_release.read_release_evidence(data)
 
 
 def published(data: bytes, corpus: Path) -> None:
     """`run_folder.read` and `verify_release.checked` of a folder."""
     folder = _folder(place(corpus).scratch, data.split(b"\x00"))
-    for read in (run_folder.read, verify_release.checked):
+    for read in (run_folder.read_release, verify_release.verify_release):
         try:
             read(folder)
         except InputError:
@@ -257,7 +257,7 @@ def whole(data: bytes, corpus: Path) -> None:
     (at.scratch / "1.view").write_bytes(parts[3] if len(parts) == 4 else data)
     for folder in (_folder(at.scratch, parts), at.run):
         try:
-            load(folder, views=at.scratch)
+            load_evidence(folder, views=at.scratch)
         except InputError:
             continue
 
@@ -332,7 +332,7 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
 
     target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
-    modules = (cbor_limits, messages, state, transcript, reading, record, run_folder, evidence_module)
+    modules = (cbor_limits, messages, state, transcript, reading, transcript_lines, run_folder, evidence_module)
     modules += (documents, run_documents, bounds_file)
     modules += (
         sums_parameters,
@@ -342,9 +342,9 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
         bounds_module,
         csv_cells,
         parquet_cells,
-        tables,
+        table_reader,
     )
-    modules += (file_form, format_hints, text_lines)
+    modules += (file_format, format_hints, text_lines)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

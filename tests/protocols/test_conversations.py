@@ -17,9 +17,9 @@ from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010.messages import Half, Ready, Reshare
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.programs import PROTOCOLS
-from protocols.runtime.conversation import Conversation, Flow, Foreseen, Turn, foresee
+from protocols.runtime.conversation import Conversation, Flow, PredictedTraffic, Turn, predict_traffic
 from protocols.runtime.message import PARTY, Message, Times, masked, message
-from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.network import LINK_MODELS, traffic
 from protocols.secure_sum.parameters import Block
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from tests.support.refusals import refused
@@ -28,15 +28,17 @@ NAMES = sorted(PROTOCOLS)
 DRAWN = range(2, 52)
 
 
-def foreseen(name: str, done: Ran, link: str = "none") -> Foreseen:
-    return foresee(PROTOCOLS[name].program, done.session.parameters, done.conversation, LINKS[link].overhead)
+def foreseen(name: str, done: Ran, link: str = "none") -> PredictedTraffic:
+    return predict_traffic(
+        PROTOCOLS[name].program, done.session.parameters, done.conversation, LINK_MODELS[link].overhead
+    )
 
 
-def differences(found: Foreseen, done: Ran, link: str = "none") -> list[str]:
+def differences(found: PredictedTraffic, done: Ran, link: str = "none") -> list[str]:
     """Where the declared and the recorded traffic differ: by stage, and by who sent and got."""
-    by_stage = traffic(done.envelopes, done.session, LINKS[link], "mesh")
+    by_stage = traffic(done.envelopes, done.session, LINK_MODELS[link], "mesh")
     wrong = [name for name in {**by_stage, **found.by_stage} if by_stage.get(name) != found.by_stage.get(name)]
-    overhead, sent, got = LINKS[link].overhead, Counter[str](), Counter[str]()
+    overhead, sent, got = LINK_MODELS[link].overhead, Counter[str](), Counter[str]()
     for e in done.envelopes:
         sent[e.sender] += e.size + overhead
         got[e.to] += e.size + overhead
@@ -52,7 +54,7 @@ def differences(found: Foreseen, done: Ran, link: str = "none") -> list[str]:
 
 
 def check(name: str, number: int) -> None:
-    link = tuple(LINKS)[number % len(LINKS)]
+    link = tuple(LINK_MODELS)[number % len(LINK_MODELS)]
     p = DRAWS[name](Stream.insecure_from_seed(f"{name} {number}"))
     done = ran(name, p, f"{name} {number}")
     assert differences(foreseen(name, done, link), done, link) == [], p
@@ -136,8 +138,8 @@ def test_a_twin_is_told_apart(twin: str, curator_run: Ran) -> None:
     change, where = TWINS[twin]
     program, p = PROTOCOLS["pathak2010"].program, curator_run.session.parameters
     wider = replace(program, kinds=(*program.kinds, WideHalf, LongReshare))
-    assert differences(foresee(wider, p, curator_run.conversation), curator_run) == []
-    assert where in differences(foresee(wider, p, _with(curator_run, change).conversation), curator_run)
+    assert differences(predict_traffic(wider, p, curator_run.conversation), curator_run) == []
+    assert where in differences(predict_traffic(wider, p, _with(curator_run, change).conversation), curator_run)
 
 
 def _talk(**fields: Any) -> Conversation:
@@ -162,8 +164,8 @@ def _talk(**fields: Any) -> Conversation:
 def test_what_cannot_be_a_conversation_of_the_program_is_refused(fields: dict[str, Any], code: str) -> None:
     program, p = PROTOCOLS["pathak2010"].program, Parameters(("a", "b"), 1, 512)
     with refused(code, error=LocalError):
-        foresee(program, p, _talk(**fields))
-    assert foresee(program, p, _talk()).by_stage["stage1"].rounds == 1
+        predict_traffic(program, p, _talk(**fields))
+    assert predict_traffic(program, p, _talk()).by_stage["stage1"].rounds == 1
 
 
 def test_a_thousand_parties_cost_no_more_than_a_few() -> None:
@@ -176,6 +178,6 @@ def test_a_thousand_parties_cost_no_more_than_a_few() -> None:
     for name, p in many.items():
         declared: Any = PROTOCOLS[name].conversation
         begun = time.process_time()
-        found = foresee(PROTOCOLS[name].program, p, declared(p))
+        found = predict_traffic(PROTOCOLS[name].program, p, declared(p))
         assert time.process_time() - begun < 0.5
         assert sum(stage.messages for stage in found.by_stage.values()) > 4000

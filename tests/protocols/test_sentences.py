@@ -14,8 +14,8 @@ import pytest
 
 from protocols import pathak2010
 from protocols.programs import PROTOCOLS, Protocol
+from protocols.runtime.citations import NOTES, Citation, read_note, read_notes, strip_markup
 from protocols.runtime.message import PARTY, Message, message
-from protocols.runtime.quoted import NOTES, Quoted, note, plain, read_notes
 
 PAPERS = Path(os.environ.get("SMC_DP_PAPERS", "/nowhere"))
 PAPER = PAPERS / "pathak2010.md"
@@ -27,7 +27,9 @@ def without_sentence(protocol: Protocol) -> list[str]:
     """The kinds of messages, greetings among them, for whose step nobody says anything."""
     program = protocol.program
     kinds = (*program.kinds, *([program.greeting.kind] if program.greeting else []))
-    return [kind.__name__ for kind in kinds if not protocol.sentences.get(kind.step, Quoted(" ", "", "")).text.strip()]
+    return [
+        kind.__name__ for kind in kinds if not protocol.sentences.get(kind.step, Citation(" ", "", "")).text.strip()
+    ]
 
 
 @message("9.9", PARTY >> PARTY)
@@ -43,17 +45,17 @@ def test_a_step_without_a_sentence_is_noticed() -> None:
     protocol = PROTOCOLS["pathak2010"]
     more = replace(protocol, program=replace(pathak2010.PROGRAM, kinds=(*pathak2010.PROGRAM.kinds, Whim)))
     assert without_sentence(more) == ["Whim"]
-    assert without_sentence(replace(protocol, sentences={**protocol.sentences, "2.1": Quoted(" ", "", "")})) == [
+    assert without_sentence(replace(protocol, sentences={**protocol.sentences, "2.1": Citation(" ", "", "")})) == [
         "Indicator"
     ]
 
 
-def misquoted(sentences: Mapping[str, Quoted]) -> list[str]:
+def misquoted(sentences: Mapping[str, Citation]) -> list[str]:
     """The steps whose pieces are not in the notes that they are said to be from, or that cite a note that is not."""
     wrong = []
     for step, quoted in sentences.items():
-        notes = plain(read_notes(quoted.room))
-        missing = [label for label in quoted.notes if f"[{label}]" not in notes or not note(quoted.room, label)]
+        notes = strip_markup(read_notes(quoted.room))
+        missing = [label for label in quoted.notes if f"[{label}]" not in notes or not read_note(quoted.room, label)]
         if missing or (quoted.source.startswith(NOTES) and any(piece not in notes for piece in quoted.pieces)):
             wrong.append(step)
     return wrong
@@ -69,7 +71,7 @@ def test_a_changed_word_and_a_note_that_is_not_there_are_noticed() -> None:
     assert misquoted(changed) == ["3"]
     assert misquoted({**said, "4": replace(said["4"], notes=("L77",))}) == ["4"]
     with pytest.raises(LookupError, match=r"protocols\.linear has no note \[L77\]"):
-        note("protocols.linear", "L77")
+        read_note("protocols.linear", "L77")
 
 
 def letters(text: str) -> str:
@@ -80,12 +82,12 @@ def letters(text: str) -> str:
     return re.sub(r"[\s${}\\]", "", text)
 
 
-def printed() -> dict[str, Quoted]:
+def printed() -> dict[str, Citation]:
     sentences = PROTOCOLS["pathak2010"].sentences
     return {step: quoted for step, quoted in sentences.items() if not quoted.source.startswith(NOTES)}
 
 
-def not_in_the_paper(sentences: Mapping[str, Quoted], paper: str) -> list[str]:
+def not_in_the_paper(sentences: Mapping[str, Citation], paper: str) -> list[str]:
     """The steps of which a piece does not stand in the paper."""
     whole = letters(paper)
     return [step for step, quoted in sentences.items() if not all(letters(piece) in whole for piece in quoted.pieces)]
@@ -105,10 +107,10 @@ def test_the_paper_s_sentences_are_those_that_were_compared_with_it() -> None:
 
 
 def test_slanted_words_of_notes_lose_their_stars_and_powers_keep_them() -> None:
-    assert plain("*Sum*: a *slanted word*, 2**64 and x * y * z") == "Sum: a slanted word, 2**64 and x * y * z"
+    assert strip_markup("*Sum*: a *slanted word*, 2**64 and x * y * z") == "Sum: a slanted word, 2**64 and x * y * z"
 
 
-def whole_steps(sentences: Mapping[str, Quoted], where: str, first: str, last: str) -> bool:
+def whole_steps(sentences: Mapping[str, Citation], where: str, first: str, last: str) -> bool:
     """Whether what is quoted from these steps of the paper goes from one sentence to the other, in every place."""
     texts = [quoted.text for quoted in sentences.values() if quoted.source.endswith(where)]
     return bool(texts) and all(text.startswith(first) and last in text for text in texts)

@@ -18,7 +18,7 @@ from smc_dp.audit.run.report import AuditReport
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
 from support.audited import charged_run, hospitals, sum_agreement
@@ -45,7 +45,7 @@ class Audited:
             return audit_run(self.run, identities=self.identities, views=self.views, ledgers=self.ledgers)
 
 
-def _simulated(data: Prepared = DATA, method: Any = "newton", **options: Any) -> Callable[[Path], Audited]:
+def _simulated(data: PreparedData = DATA, method: Any = "newton", **options: Any) -> Callable[[Path], Audited]:
     def make(folder: Path) -> Audited:
         run_protocol(data.federation, bounds=data.bounds, method=method, out=folder / "run", **options)
         return Audited(folder / "run")
@@ -73,15 +73,15 @@ def _on_public_rows(folder: Path) -> Audited:
     return Audited(folder / "run")
 
 
-def _three_classes() -> Prepared:
+def _three_classes() -> PreparedData:
     rng = np.random.default_rng(2)
     parties = {name: Rows(rng.uniform(-0.5, 0.5, (15, 3)), np.arange(15) % 3) for name in ("a", "b")}
     columns = (NumericColumn("age", 0.0, 1.0, "leave out"), CategoricalColumn("sex", ("f", "m")))
     bounds = Bounds(columns, ("low", "mid", "high"), "level", bias=0.0, center=False)
-    return Prepared(Federation(tuple(parties.values()), 3, names=tuple(parties)), None, bounds)
+    return PreparedData(Federation(tuple(parties.values()), 3, names=tuple(parties)), None, bounds)
 
 
-def _with_a_constant() -> Prepared:
+def _with_a_constant() -> PreparedData:
     """For a method that learns a bias."""
     return replace(DATA, bounds=replace(DATA.bounds, columns=DATA.bounds.columns[:1], bias=0.5))
 

@@ -10,12 +10,13 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
-from protocols.runtime.actor import NOBODY, Actor, Home, actors, hold_to_their_word, overdue
-from protocols.runtime.board import Board
+from protocols.runtime.actor import NO_LOCAL_PROGRAMS, Actor, LocalProgram, actors
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.simulate import check_announcements, overdue
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +36,7 @@ async def run(
     *,
     vanish: Mapping[str, int] | None = None,
     marks: Mapping[str, Sequence[Absent]] | None = None,
-    home: Mapping[str, Home] = NOBODY,
+    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Acted:
     """All actors to their end, then publication, unless a role was stopped.
 
@@ -45,7 +46,7 @@ async def run(
     nobody has sent; the others are cancelled, and nothing is published.
     """
     everybody = _Actors(session)
-    everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, home=home)
+    everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, local_programs=home)
     for name, left in (vanish or {}).items():
         everybody.roles[name].drop_out(left)
     for name, absent in (marks or {}).items():
@@ -68,7 +69,7 @@ class _Actors:
 
     def __init__(self, session: Session) -> None:
         self.roles: dict[str, Actor] = {}
-        self.board = Board(session)
+        self.board = BulletinBoard(session)
         self.queues = {name: asyncio.Queue[bytes]() for name in session.names}
         self.sent: list[Envelope] = []
         self._idle: set[str] = set()
@@ -98,7 +99,7 @@ class _Actors:
         for role in self.roles.values():
             if role.done:
                 self._post(role.release())
-        hold_to_their_word(self.board.session, self.roles.values(), self.board.published)
+        check_announcements(self.board.session, self.roles.values(), self.board.published)
 
     def _post(self, envelopes: list[Envelope]) -> None:
         for envelope in envelopes:

@@ -12,17 +12,17 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, SettledRun, marks
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, Agreement, SettledRun, insecure_markers
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols.registry import CuratorTerms, settled, terms_of
+from smc_dp.run.protocols.registry import CuratorTerms, find_terms, settle_protocol
 from smc_dp.run.simulation import simulate_run
 
 KEY_BITS = 512
@@ -35,10 +35,10 @@ class Folders(NamedTuple):
     views: Path
 
     def evidence(self, *, views: bool = True) -> Evidence:
-        return load(self.run, views=self.views if views else None)
+        return load_evidence(self.run, views=self.views if views else None)
 
 
-def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> Prepared:
+def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> PreparedData:
     """Parties of these sizes with d made-up features in [-1, 1]."""
     rng = np.random.default_rng(seed)
     columns = tuple(NumericColumn(f"x{i}", -1.0, 1.0) for i in range(d))
@@ -47,11 +47,11 @@ def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> Prepared:
         X = rng.uniform(-1, 1, (n, d)) / np.sqrt(2 * d)
         parties[f"north-{j}"] = Rows(X, np.arange(n) % 2)
     bounds = Bounds(columns, ("no", "yes"), "outcome", bias=0.0, center=False)
-    return Prepared(Federation(tuple(parties.values()), 2, names=tuple(parties)), None, bounds)
+    return PreparedData(Federation(tuple(parties.values()), 2, names=tuple(parties)), None, bounds)
 
 
 def agreement(
-    data: Prepared,
+    data: PreparedData,
     target: Target | None = None,
     lam: float = 0.1,
     *,
@@ -64,23 +64,23 @@ def agreement(
     """What the parties agree on, epsilon = 1 unless said otherwise. `options`: of `CuratorTerms`; the linear path has
     its own settings.
     """
-    protocol = protocol or BY_PROTOCOL["prr_mean"][as_printed]
+    protocol = protocol or PROTOCOLS_BY_METHOD["prr_mean"][as_printed]
     wanted = target or Target(Fraction(1), "paper" if as_printed else "proven")
-    terms = CuratorTerms(key_bits, **options) if terms_of(protocol) is CuratorTerms else terms_of(protocol)()
-    found = marks(protocol, terms, seeded=seeded)
+    terms = CuratorTerms(key_bits, **options) if find_terms(protocol) is CuratorTerms else find_terms(protocol)()
+    found = insecure_markers(protocol, terms, seeded=seeded)
     method = PathakMean(lam, as_printed)
-    return SettledRun(method, wanted, protocol, terms, found).agreed(data.federation.names, data.bounds)
+    return SettledRun(method, wanted, protocol, terms, found).with_parties(data.federation.names, data.bounds)
 
 
 def sum_agreement(
-    data: Prepared, method: Any = None, target: Target | None = None, *, seeded: bool = True, **options: Any
+    data: PreparedData, method: Any = None, target: Target | None = None, *, seeded: bool = True, **options: Any
 ) -> Agreement:
     """What the parties of a secure sum agree on, a weighted sum unless said otherwise. `options`: of `SumTerms`."""
     made = method or WeightedSum(0.1)
     wanted = target or Target(Fraction(1), noise="ddg")
-    terms = settled("secure_sum", made, options)
-    found = marks("secure_sum", terms, seeded=seeded)
-    return SettledRun(made, wanted, "secure_sum", terms, found).agreed(data.federation.names, data.bounds)
+    terms = settle_protocol("secure_sum", made, options)
+    found = insecure_markers("secure_sum", terms, seeded=seeded)
+    return SettledRun(made, wanted, "secure_sum", terms, found).with_parties(data.federation.names, data.bounds)
 
 
 def toy_run(

@@ -8,9 +8,9 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
-from protocols.runtime.actor import Actor, Greetings, Home
+from protocols.runtime.actor import Actor, Greetings, LocalProgram
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import Session
 
@@ -40,11 +40,11 @@ def begin(
     board: Greetings | None = None,
     charge: Callable[[str], None] | None = None,
     voided: Callable[[str], None] | None = None,
-    home: Home | None = None,
+    home: LocalProgram | None = None,
 ) -> Step:
     """The first call: greet the others and go as far as possible."""
     known = {} if board is None else board
-    actor = Actor(session, name, signer, seed, inputs, known, charge=charge, voided=voided, home=home)
+    actor = Actor(session, name, signer, seed, inputs, known, charge=charge, refund=voided, local_program=home)
     return _finish(actor, actor.advance())
 
 
@@ -58,10 +58,10 @@ def step(
     marks: Sequence[Absent] = (),
     charge: Callable[[str], None] | None = None,
     voided: Callable[[str], None] | None = None,
-    home: Home | None = None,
+    home: LocalProgram | None = None,
 ) -> Step:
     """Continue with new mail and marks. Raises what `resume` raises, and when state, code and past do not agree."""
-    actor = resume(session, state, signer, counter, board, charge=charge, voided=voided, home=home)
+    actor = resume(session, state, signer, counter, board, charge=charge, refund=voided, local_program=home)
     out = actor.advance()  # up to where it stood, so that marks can be held against what it waits for
     for absent in marks:
         actor.mark(absent)

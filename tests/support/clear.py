@@ -14,8 +14,8 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import Setting
 from protocols.runtime.transcript import Transcript
 from smc_dp.methods.functionality import Functionality, ideal
-from smc_dp.run.protocols.by_protocol import Participants
 from smc_dp.run.protocols.cost import Cost, Execution, Outcome
+from smc_dp.run.protocols.execution import SimulatedSession
 
 
 def shared(value: Sequence[int], names: Sequence[str], ring_bits: int, rng: Stream) -> dict[str, list[int]]:
@@ -28,7 +28,7 @@ def shared(value: Sequence[int], names: Sequence[str], ring_bits: int, rng: Stre
 def in_the_clear(
     functionality: Functionality,
     parts: Sequence[Any],
-    taking_part: Participants,
+    taking_part: SimulatedSession,
     *,
     rng: Stream,
     setting: Setting,
@@ -45,7 +45,7 @@ def in_the_clear(
     return Outcome(value, Execution(shares, 1 << bits, session.parties, (), cost, record))
 
 
-def published(taking_part: Participants, name: str, share: Sequence[int]) -> Envelope:
+def published(taking_part: SimulatedSession, name: str, share: Sequence[int]) -> Envelope:
     """A share as its owner signs it, with nothing sent before."""
     session = taking_part.session
     bare = Envelope(session.id, name, PUBLIC_NAME, "PublishedShare", "stage3", 0, 1, START, b"")

@@ -18,18 +18,18 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
 from protocols.runtime import message as messages
 from protocols.runtime.actor import Actor
-from protocols.runtime.channel import GREETING, Channel
+from protocols.runtime.attestation import encode_statement, signing_input
+from protocols.runtime.channel import GREETING_STAGE, Channel
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.message import Message
 from protocols.runtime.session import SESSION_BYTES, Session
-from protocols.runtime.statement import encoded, statement
 from support.role_code import Code
 from support.sessions import names
 
 UNSIGNED = bytes(SIGNATURE_BYTES)
 
 
-class Letter(NamedTuple):
+class DecryptedEnvelope(NamedTuple):
     """What a member has read."""
 
     sender: str
@@ -71,7 +71,7 @@ class Coalition:
         self.charged: list[tuple[str, str]] = []
         self.voided: list[tuple[str, str]] = []
         self.failed: dict[str, PeerError] = {}
-        self.letters: list[Letter] = []
+        self.letters: list[DecryptedEnvelope] = []
         self.strangers: list[set[str]] = []  # pairs of parties without common masks
         self.wire: list[Envelope] = []  # all that the honest have sent
         self.withheld: list[Envelope] = []  # what of that was kept from its addressee
@@ -86,11 +86,11 @@ class Coalition:
 
     def dealt(self, name: str) -> Any:
         """A party's seeds, and the shares of them."""
-        return self.code.dealing.deal(self.p, self.seeds[name].fork("greeting"))
+        return self.code.dealing.deal_seeds(self.p, self.seeds[name].fork("greeting"))
 
     def mask_key(self, name: str) -> Any:
         """The mask key of a party for the first sum."""
-        return self.code.dealing.greeting(self.p, name, self.seeds[name].fork("greeting")).keys[0]
+        return self.code.dealing.make_greeting(self.p, name, self.seeds[name].fork("greeting")).keys[0]
 
     def added(self, name: str, r: int) -> tuple[int, ...]:
         """What a party adds to a sum, noise included."""
@@ -118,7 +118,7 @@ class Coalition:
         channel = self._channel(name)
         if name not in self.p.parties:
             return channel.greet(b"")
-        made = self.code.dealing.greeting(self.p, name, self.seeds[name].fork("greeting"))
+        made = self.code.dealing.make_greeting(self.p, name, self.seeds[name].fork("greeting"))
         return channel.greet(messages.encode(change(self._said(name, made)), self.session.layout, {}))
 
     def seat(self) -> Coalition:
@@ -145,12 +145,12 @@ class Coalition:
         dealt = self.dealt(dealer)
         for holder in self.honest:
             if holder in self.p.parties:
-                shares = self.code.dealing.shares_for(dealt, self.p.parties.index(holder))
+                shares = self.code.dealing.shares_for_holder(dealt, self.p.parties.index(holder))
                 self.say(dealer, holder, change(shares, holder))
 
     def say(self, sender: str, to: str, message: Message, stage: str | None = None) -> None:
         """A member's letter to an honest participant, in the stage that this one is in unless told."""
-        stage = stage or self.honest[to].stage or GREETING
+        stage = stage or self.honest[to].stage or GREETING_STAGE
         payload = messages.encode(message, self.session.layout_in(stage), {})
         self.raw(sender, to, type(message).__name__, payload, stage)
 
@@ -196,8 +196,8 @@ class Coalition:
 
     def sign(self, name: str, message: Message) -> bytes:
         """A member's signature of a statement, of as many as it likes."""
-        payload = encoded(self.session, name, message, {})
-        return self.identities[name].sign(statement(self.session.id, name, type(message).__name__, payload))
+        payload = encode_statement(self.session, name, message, {})
+        return self.identities[name].sign(signing_input(self.session.id, name, type(message).__name__, payload))
 
     # One sum, as Charlie leads it.
 
@@ -283,7 +283,7 @@ class Coalition:
             return true
         same = [other for other in range(self.p.R) if every[other] == true]  # of which sum, is all one
         seen = [self.shares(other, dealer, kind) for other in same]
-        return true if any(shares and self.code.dealing.opened(shares) == true for shares in seen) else None
+        return true if any(shares and self.code.dealing.seed_of_shares(shares) == true for shares in seen) else None
 
     def readable(self, r: int) -> list[Read]:
         """All sums over honest parties that the members can take the masks off: honest parties whose common masks are
@@ -339,7 +339,7 @@ class Coalition:
     def _closed_mask(self, r: int, name: str, member: str, context: bytes) -> bytes:
         """From the secret of a member, what it has in common with the party in this sum."""
         make, p = self.code.masking, self.p
-        secret = self.code.dealing.closed(self.seeds[member].fork("greeting"))
+        secret = self.code.dealing.closed_secret(self.seeds[member].fork("greeting"))
         pairs = make.closed_pairs(secret, p.parties.index(member), [self.mask_key(party) for party in p.parties])
         for _ in range(r):
             pairs = make.closed_after(pairs)
@@ -353,7 +353,7 @@ class Coalition:
         return Actor(
             *(self.session, name, self.identities[name], self.seeds[name], inputs, self.boards[name]),
             charge=lambda label: self._spent(name, label),
-            voided=lambda label: self.voided.append((name, label)),
+            refund=lambda label: self.voided.append((name, label)),
         )
 
     def _spent(self, name: str, label: str) -> None:
@@ -389,7 +389,7 @@ class Coalition:
             payload = self.channels[envelope.to].open(envelope)
             kind, layout = self.session.kinds[envelope.kind], self.session.layout_in(envelope.stage)
             read = messages.decode(kind, payload, layout, {})
-            self.letters.append(Letter(envelope.sender, envelope.to, envelope.stage, read))
+            self.letters.append(DecryptedEnvelope(envelope.sender, envelope.to, envelope.stage, read))
         elif self.withholds(envelope):
             self.withheld.append(envelope)
         else:

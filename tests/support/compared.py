@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import report, study
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.results import Trial
@@ -16,7 +16,7 @@ from smc_dp.experiments.compare.study import PaperClaim, Point
 ASKED = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 LONG = "a-method-with-a-name-that-is-longer-than-a-narrow-screen-of-a-telephone-is-wide, λ = 0.001"
 PLAN = GridPlan(
-    (GridSetting("s", "breast_cancer", Deal(parties=3)),),
+    (GridSetting("s", "breast_cancer", Partition(parties=3)),),
     tuple(
         GridEntry(n, m, c, (Fraction(1),)) for n, m, c in ((LONG, "wsum", "proven"), ("prr_mean", "prr_mean", "paper"))
     ),
@@ -26,7 +26,7 @@ PLAN = GridPlan(
 
 def compared(folder: Path) -> Path:
     """The page, in that folder."""
-    return report.write(*study_and_grid(), folder, 1.0)
+    return report.write_report(*study_and_grid(), folder, 1.0)
 
 
 def study_and_grid() -> tuple[study.Study, ExperimentGrid]:
@@ -55,5 +55,5 @@ def study_and_grid() -> tuple[study.Study, ExperimentGrid]:
     )
     failure = {"failure": f"/a/path/{'x' * 90}", "setting": {"name": "s"}, "repeat": 0,
                "entry": {"label": "prr_mean", "calibration": "paper", "trust": "aggregator"}}  # fmt: skip
-    shown = replace(study.of_plan("x", "A title", "Words.", PLAN), claims=claims, differs=("A sentence.",))
+    shown = replace(study.plan_study("x", "A title", "Words.", PLAN), claims=claims, differs=("A sentence.",))
     return shown, ExperimentGrid(trials, statements, (failure,))

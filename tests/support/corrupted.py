@@ -10,7 +10,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.envelope import STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.session_driver import PARTY_PATIENCE
 from smc_dp.deploy.site import Site
 from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
@@ -56,7 +56,7 @@ class Corrupted:
 
     def put(self, to: str, lane: Lane, number: int, body: bytes) -> None:
         """Hand any parcel to the relay."""
-        self.run.relay.put(Parcel(self.run.study.digest, self.name, to, lane, number, body))
+        self.run.relay.put(Frame(self.run.study.digest, self.name, to, lane, number, body))
 
     def _put(self, envelope: Envelope) -> Envelope:
         self.put(envelope.to, "mail", envelope.number, envelope.encode())
@@ -79,17 +79,21 @@ def patience(name: str) -> float:
 
 @dataclass
 class Course:
-    """When each honest site ended, and when before that its role last consumed a message; seconds since noon."""
+    """When each honest site ended, and when before that its role last consumed a message; seconds since noon. `waits`:
+    for how many seconds it last waited.
+    """
 
     ended: dict[str, float] = field(default_factory=dict)
     consumed: dict[str, float] = field(default_factory=dict)
+    waits: dict[str, float] = field(default_factory=dict)
 
     def late(self, run: Sites) -> Mapping[str, float]:
         """Seconds by which sites ended too late: more than a deadline after the last message, or too many in all."""
         found = {}
         for name, end in self.ended.items():
             most = 2 * GREETINGS + (declared_reads(run, name) + 1) * patience(name)
-            found[name] = max(end - self.consumed[name] - patience(name), end - most) - 2 * ROUND
+            wait = self.waits.get(name, patience(name))
+            found[name] = max(end - self.consumed[name] - wait, end - most) - 2 * ROUND
         return {name: seconds for name, seconds in found.items() if seconds > 0}
 
 
@@ -102,6 +106,8 @@ def course(run: Sites, act: Callable[[], object], *, rounds: int = 2000) -> Cour
             return found
         act()
         for name in left:
+            if (site := run.going[name]._site) is not None:
+                found.waits[name] = LETTERS * (site.actor.deadlines or patience(name) / LETTERS)
             run.turn(name)
             site = run.going[name]._site
             if site is not None and (now := (site.has_greetings, site.consumed)) != reads.get(name):

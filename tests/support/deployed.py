@@ -13,24 +13,24 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.simulate import Letters, Setting, simulate
+from protocols.runtime.simulate import SealedCount, Setting, simulate
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.core.documents import canonical_line, canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.merge import Mark
-from smc_dp.deploy.record import OwnLog, owed, read, record_of
+from smc_dp.deploy.record import OwnLog, build_transcript, owed_absences, read_transcript
 from smc_dp.deploy.release import own_view
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
-from smc_dp.run.agreement import PLAIN, TEST_KEYS, Agreement, settings_of
-from smc_dp.run.approvals import RANDOM_BYTES, joint_nonce, to_sign
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.agreement import DEFAULT_SIMULATION, TEST_KEYS, Agreement, method_settings
+from smc_dp.run.approvals import RANDOM_BYTES, approval_text, joint_nonce
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
 from smc_dp.run.status_message import Notice
 from support.audited import Folders, long_term
 
@@ -44,7 +44,7 @@ def nothing(document: object) -> None:
 
 def study_of(agreed: Agreement, identities: Mapping[str, Identity]) -> JointStudy:
     """A study that says what was agreed on, among these."""
-    stated, settings = dict(agreed.parameters), settings_of(agreed.method)
+    stated, settings = dict(agreed.parameters), method_settings(agreed.method)
     target = {name: stated.pop(name) for name in _TARGET if name in stated}
     terms = {k: v for k, v in stated.items() if k not in (*settings, "method", "protocol", "parties", "dimension")}
     keys = {name: identities[name].public.hex() for name in agreed.participants}
@@ -104,7 +104,7 @@ class Deployed:
 
     @property
     def record(self) -> Transcript:
-        return record_of(
+        return build_transcript(
             self.session, self.envelopes, self.marks, self.approvals, self.agreement.marks, notices=self.notices
         )
 
@@ -139,23 +139,23 @@ class Deployed:
 
     def view(self, name: str) -> bytes:
         """Made afterwards by its owner."""
-        found = read(self.content, self.session)
+        found = read_transcript(self.content, self.session)
         return own_view(self.session, name, self.identities[name], self.seeds[name], self.inputs[name], found)
 
     def write(self, folder: Path, *, views: bool = True) -> Folders:
         """The run folder and everybody's view."""
         made = Folders(folder / "run", folder / "views")
-        board = Board(self.session)
+        board = BulletinBoard(self.session)
         for e in self.record.read():
             if e.is_public:
                 board.post(e)
-        value = by_protocol.value_of(self.session, board.published)
+        value = execution.decode_value(self.session, board.published)
         gone = tuple(sorted({absent.sender for _, absent in self.marks}))
-        outcome = by_protocol.published_outcome(self.session, board.published, value, self.record, gone)
+        outcome = execution.outcome_of_sites(self.session, board.published, value, self.record, gone)
         if outcome.execution is None:
             raise AssertionError("nothing was executed")
-        published = run_folder.make(outcome, self.agreement, PLAIN, self.study)
-        run_folder.write(made.run, published, outcome.execution, self.study)
+        published = run_folder.make_release(outcome, self.agreement, DEFAULT_SIMULATION, self.study)
+        run_folder.write_run(made.run, published, outcome.execution, self.study)
         made.views.mkdir(parents=True)
         for j, name in enumerate(self.simulated if views else ()):
             (made.views / f"{j}.view").write_bytes(self.view(name))
@@ -163,7 +163,7 @@ class Deployed:
 
 
 def deployed(
-    data: Prepared,
+    data: PreparedData,
     agreed: Agreement,
     *,
     study: Change = nothing,
@@ -187,13 +187,15 @@ def deployed(
     program = PROTOCOLS[agreed.protocol].program
     pinned = {name: identities[name] for name in agreed.participants}
     public = {name: identity.public for name, identity in pinned.items()}
-    session = Session(program, agreed.program_parameters(agreed.bound(PLAIN, content)), public, made_of_all)
-    parts = {n: OwnPart(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
+    session = Session(
+        program, agreed.program_parameters(agreed.session_binding(DEFAULT_SIMULATION, content)), public, made_of_all
+    )
+    parts = {n: LocalParty(n, rows, agreed, coins.fork(f"own {n}")) for n, rows in data.federation.by_name.items()}
     inputs: dict[str, tuple[Any, ...]] = {name: (session.parameters,) for name in session.names}
     inputs |= {name: part.inputs(session) for name, part in parts.items()}
-    home = {name: answers for name, part in parts.items() if (answers := part.at_home(session, inputs[name]))}
+    home = {name: answers for name, part in parts.items() if (answers := part.answers(session, inputs[name]))}
     seeds = {name: coins.fork(f"seed {name}") for name in session.names}
-    setting = Setting(vanish={name: Letters(n) for name, n in vanish.items()}, views=True)
+    setting = Setting(drop_outs={name: SealedCount(n) for name, n in vanish.items()}, views=True)
     run = simulate(session, pinned, seeds, inputs, setting, home)
     here = [name for name, end in run.ends.items() if end != "gone"]
     marks = [(name, absent) for name in here for absent in run.absent[name]]
@@ -201,13 +203,13 @@ def deployed(
     views = {name: run.recorded[name] for name in here}
     return Deployed(
         content, agreed, said, session, pinned, seeds, {name: view.inputs for name, view in views.items()}, sent,
-        [*marks, *owed(session, sent, marks, here)], views,
+        [*marks, *owed_absences(session, sent, marks, here)], views,
     )  # fmt: skip
 
 
 def approved(approval: dict[str, str], study: str, identity: Identity) -> None:
     """The same approval, of this study."""
-    signed = to_sign(study, approval["name"], approval["random"])
+    signed = approval_text(study, approval["name"], approval["random"])
     approval.update(study=study, signature=identity.sign(signed).hex())
 
 

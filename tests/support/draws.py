@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.parameters import Comparisons
 from protocols.linear.parameters import Parameters as LinearParameters
-from protocols.pathak2010.as_printed import PrintedShare
+from protocols.pathak2010.as_published import PrintedShare
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.programs import PROTOCOLS
 from protocols.runtime.conversation import Conversation

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from smc_dp.data.dictionaries.draft import drafted
-from smc_dp.data.dictionaries.kinds import read_codebook
+from smc_dp.data.dictionaries.draft import draft_bounds
+from smc_dp.data.dictionaries.read_dictionary import read_data_dictionary
 
 SEXES, WARDS = ("female", "male"), ("Köln", "Zürich", "Bern")
 FIRST, LAST = datetime.date(2015, 1, 1), datetime.date(2024, 12, 31)
@@ -140,7 +140,7 @@ class Export:
             book.write_bytes(self.write(patients(3, seed=9)))
         else:
             book.write_text(self.book, encoding="utf-8")
-        return drafted(read_codebook(book), LABEL).text
+        return draft_bounds(read_data_dictionary(book), LABEL).text
 
 
 REDCAP = f"""\

@@ -10,21 +10,21 @@ from protocols.crypto.identity import Identity
 from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent, Mail
+from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.message import Message
 from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, Script
+from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, Script
 from smc_dp.audit.run.conformity.dry_run_role import Move
-from smc_dp.audit.run.conformity.expected_schedule import walk
+from smc_dp.audit.run.conformity.expected_schedule import walk_transcript
 
 
 class FullDryRun:
     """One execution at toy size, and its observer; its data and coins follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NOBODY) -> None:
+    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NO_ABSENCES) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
@@ -37,7 +37,7 @@ class FullDryRun:
         self._stages = {("setup", name) for name in self.session.names}
         self._moves: dict[str, list[Move]] = {name: [] for name in self.session.names}
         self._mail: dict[str, deque[Envelope]] = {name: deque() for name in self.session.names}
-        self._board = Board(self.session)
+        self._board = BulletinBoard(self.session)
         self._marks = absences.marks
         self._roles = actors(self.session, identities, seeds, inputs, self._board.greetings, self)
         for name, left in absences.sent:
@@ -56,7 +56,7 @@ class FullDryRun:
     def rounds(self) -> int:
         """How many causal steps there were, in the walk of an auditor over what was sent."""
         late = {absent.sender for _, absent in self._marks}
-        found = walk(self.scripts, {}, dict(enumerate(self.sent_by_all)), late)
+        found = walk_transcript(self.scripts, {}, dict(enumerate(self.sent_by_all)), late)
         assert found.line is None
         return found.rounds
 
@@ -131,9 +131,9 @@ class FullDryRun:
     def waits(self, name: str, want: Want) -> None:
         pass
 
-    def consumed(self, receiver: str, mail: Mail) -> None:
+    def consumed(self, receiver: str, mail: InboxEntry) -> None:
         """A role takes a letter out of its mail."""
         self._moves[receiver].append(Move(False, mail.sender, mail.kind, mail.stage))
 
-    def read(self, receiver: str, mail: Mail, message: Message) -> None:
+    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
         """Not looked at."""

@@ -35,7 +35,7 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.secure_sum import values as sums
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.store import DATABASE, Seal, SiteStore, StateNumber
-from smc_dp.run.site_process import AtSite, OwnActor
+from smc_dp.run.site_process import SiteActor, SiteInputs
 from support.sites import AtHand, Sites, identity
 
 _LEAST_BYTES = 6
@@ -60,7 +60,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on the inputs of all parties are distinctive."""
     begins = PartyBusiness.begins
 
-    def planted(self: PartyBusiness, session: Any, *said: Any, **how: Any) -> AtSite:
+    def planted(self: PartyBusiness, session: Any, *said: Any, **how: Any) -> SiteInputs:
         brings, name, p = begins(self, session, *said, **how), self.member.name, session.parameters
 
         def given(value: Any, number: int) -> Any:
@@ -112,19 +112,19 @@ class Secrets:
 
     def watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Take note at every end of a stage, and whenever a state is made."""
-        leave, state = Actor.leave, OwnActor.state
+        leave, state = Actor.leave, SiteActor.state
 
         def leaving(actor: Actor, result: Any) -> None:
             self._note(actor, result)
             leave(actor, result)
 
-        def made(own: OwnActor) -> bytes:
+        def made(own: SiteActor) -> bytes:
             self._note(own.actor)
             self.by_name[own.actor.name]["randomness"] |= {*own._home.left.values()}
             return state(own)
 
         monkeypatch.setattr(Actor, "leave", leaving)
-        monkeypatch.setattr(OwnActor, "state", made)
+        monkeypatch.setattr(SiteActor, "state", made)
 
     def _note(self, actor: Actor, *more: Any) -> None:
         found = self.by_name[actor.name]
@@ -135,8 +135,8 @@ class Secrets:
         if actor.channel.secret:
             found["keys of links"].add(actor.channel.secret)
         found["keys of links"] |= {key for link in actor.channel._links.values() for key in vars_of(link)}
-        held = (*actor.progress.results, *more, *actor.progress.made.values())
-        found["made once"] |= set(_leaves(tuple(actor.progress.made.values())))
+        held = (*actor.progress.results, *more, *actor.progress.once_values.values())
+        found["made once"] |= set(_leaves(tuple(actor.progress.once_values.values())))
         for kind, classes in _KINDS.items():
             found[kind] |= {leaf for value in _instances(held, classes) for leaf in _leaves(value)}
 
@@ -207,7 +207,7 @@ def opened(here: AtHand, folder: Path, signer: Signer) -> Iterator[bytes]:
     with closing(sqlite3.connect(folder / DATABASE)) as database:
         (salt, _), rows = database.execute("SELECT * FROM seal").fetchone(), database.execute("SELECT * FROM state")
         kept = rows.fetchall()
-    bound = json.dumps({"study": here.study.digest[:16], "participant": here.name}, sort_keys=True).encode()
+    bound = json.dumps({"study": here.study.digest, "participant": here.name}, sort_keys=True).encode()
     for _, number, sealed in kept:
         for key in keys:
             try:
@@ -240,7 +240,7 @@ def spellings(value: bytes | int) -> set[bytes]:
         length = (value.bit_length() + 7) // 8
         lengths = {length, length + (-length) % 8}
         raw = {value.to_bytes(n, order) for n in lengths for order in ("big", "little")}  # type: ignore[arg-type]
-        raw |= {cbor2.dumps(value), states.dump(value, ())}
+        raw |= {cbor2.dumps(value), states.dump_state(value, ())}
         texts = {str(value), f"{value:x}", f"{value:X}"}
     else:
         raw, texts = {value, value[::-1]}, {value.hex(), value.hex().upper()}

@@ -9,7 +9,7 @@ from pathlib import Path
 from protocols import programs
 from protocols.errors import PeerError
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
@@ -20,7 +20,7 @@ from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
 from smc_dp.audit.run.replay import CHECKS as REPLAY
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import TEST_KEYS
-from smc_dp.run.record import Lines
+from smc_dp.run.transcript_lines import TranscriptLines
 from support.sessions import Setup
 
 Spoil = Callable[[Envelope], list[Envelope]]
@@ -31,7 +31,7 @@ def played(setup: Setup, spoil: Spoil | None = None) -> list[Envelope]:
 
     Nobody publishes unless all have finished. `spoil` says what arrives in place of a letter.
     """
-    board = Board(setup.session)
+    board = BulletinBoard(setup.session)
     roles = actors(*setup, board.greetings)
     record: list[Envelope] = []
     silent: set[str] = set()
@@ -46,7 +46,7 @@ def played(setup: Setup, spoil: Spoil | None = None) -> list[Envelope]:
     return record
 
 
-def _turn(role: Actor, record: list[Envelope], board: Board, silent: set[str], spoil: Spoil | None) -> bool:
+def _turn(role: Actor, record: list[Envelope], board: BulletinBoard, silent: set[str], spoil: Spoil | None) -> bool:
     """Give a role the mail that it has not had yet; whether it sent anything."""
     before = len(record)
 
@@ -71,12 +71,12 @@ def _turn(role: Actor, record: list[Envelope], board: Board, silent: set[str], s
 def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Evidence:
     """What an auditor is given after such a run: all views, and the program that everybody had agreed on."""
     named = setup.session.program
-    protocol = programs.find(named.name, named.version)
+    protocol = programs.find_protocol(named.name, named.version)
     session = replace(setup.session, program=protocol.program)
     transcript = Transcript(session, (TEST_KEYS,))
     for envelope in played(setup) if envelopes is None else envelopes:
         transcript.post(envelope)
-    lines = Lines(transcript.dumps().encode())
+    lines = TranscriptLines(transcript.dumps().encode())
     head, *_ = transcript.lines()
     record = dict(enumerate(transcript.envelopes, start=1))
     views = {name: _view(session, setup, name, record) for name in session.names}
@@ -87,7 +87,9 @@ def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Eviden
 def _view(session: Session, setup: Setup, name: str, record: Mapping[int, Envelope]) -> RecordedView:
     view = RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], (), (), ())
     again = recompute(session, view, record)
-    return replace(view, mail=again.opened, greetings=again.greetings).signed(session, setup.identities[name])
+    return replace(view, messages=again.messages_read, greetings=again.greetings).signed(
+        session, setup.identities[name]
+    )
 
 
 def only(evidence: Evidence, *names: str) -> Evidence:

@@ -11,13 +11,13 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Letters, Run
+from protocols.runtime.simulate import Run, SealedCount
 from protocols.runtime.transcript import Transcript
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.conformity import CONVERSATION, LINKS, SESSION
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.conformity import CONVERSATION_CHECKS, LINK_CHECKS, SESSION_CHECKS
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.deploy.merge import Mark
-from smc_dp.deploy.record import owed
+from smc_dp.deploy.record import owed_absences
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
 from smc_dp.run.release import RELEASE, TRANSCRIPT
 from support.sessions import Setup
@@ -34,7 +34,7 @@ class Left(NamedTuple):
 
 def left(made: Setup, **vanish: int) -> Left:
     """A session in which each of these sends so many letters, and nothing after."""
-    run = made.simulate(vanish={name: Letters(n) for name, n in vanish.items()})
+    run = made.simulate(drop_outs={name: SealedCount(n) for name, n in vanish.items()})
     return of_run(made, run)
 
 
@@ -44,7 +44,7 @@ def of_run(made: Setup, run: Run) -> Left:
     envelopes = run.transcript.envelopes
     done = {name for name, end in run.ends.items() if end != "gone"}
     insecure = (SEEDED,) if made.session.program.name == "secure_sum" else (SEEDED, TEST_KEYS)
-    return Left(made.session, envelopes, [*marks, *owed(made.session, envelopes, marks, done)], insecure)
+    return Left(made.session, envelopes, [*marks, *owed_absences(made.session, envelopes, marks, done)], insecure)
 
 
 def shuffled(left: Left, seed: int) -> Left:
@@ -74,8 +74,8 @@ def audited(folder: Path, record: bytes) -> dict[str, CheckOutcome]:
     folder.mkdir(parents=True)
     (folder / RELEASE).write_text(json.dumps({"digests": {}}))
     (folder / TRANSCRIPT).write_bytes(record)
-    evidence = load(folder)
-    return {check.name: check.run(evidence) for check in (*LINKS, *SESSION, *CONVERSATION)}
+    evidence = load_evidence(folder)
+    return {check.name: check.run(evidence) for check in (*LINK_CHECKS, *SESSION_CHECKS, *CONVERSATION_CHECKS)}
 
 
 def failed(outcomes: dict[str, CheckOutcome]) -> set[str]:

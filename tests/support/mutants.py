@@ -198,9 +198,9 @@ def mail(change: Callable[[list[Any]], Any]) -> Callable[[RecordedView], Recorde
     """Other mail in a view."""
 
     def changed(found: RecordedView) -> RecordedView:
-        items = list(found.mail)
+        items = list(found.messages)
         change(items)
-        return replace(found, mail=tuple(items))
+        return replace(found, messages=tuple(items))
 
     return changed
 
@@ -220,7 +220,7 @@ def played(program: Program) -> Callable[[Bench, Path], Folders]:
 
 def lying(who: str, kind: type[Any], twist: Any) -> Callable[[Bench, Path], Folders]:
     """A run in which one participant lies in the content of one message, and nobody notices or wants to."""
-    return played(replace(Lie(who, kind, twist, "").programmed(), kept=None))
+    return played(replace(Lie(who, kind, twist, "").programmed(), broken_commitment=None))
 
 
 def another_cipher(field: str, m: int) -> Any:

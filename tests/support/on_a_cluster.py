@@ -18,13 +18,13 @@ from distributed import LocalCluster
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.core.reading import read_file
-from smc_dp.data.dataset import Pool
-from smc_dp.data.partition import Deal
+from smc_dp.data.load_pool import Pool
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import cluster, results, runner
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 
 PLAN = GridPlan(
-    (GridSetting("breast_cancer", "breast_cancer", Deal(parties=3)),),
+    (GridSetting("breast_cancer", "breast_cancer", Partition(parties=3)),),
     (GridEntry("wsum", "wsum", "proven", (Fraction(1), None)), GridEntry("avg", "avg", "paper", (Fraction(1),))),
     repeats=4,
     insecure_seed=7,
@@ -33,7 +33,7 @@ PLAN = GridPlan(
 
 def numbers(folder: Path) -> list[str]:
     """All of the table, to the last digit, but how long things took."""
-    trials = results.from_csv(read_file(folder / "results.csv"), "t")
+    trials = results.trials_from_csv(read_file(folder / "results.csv"), "t")
     return sorted(repr(replace(trial, seconds=0.0)) for trial in trials)
 
 
@@ -48,7 +48,7 @@ def by_command(out: Path, seed: int, *where: str) -> list[str]:
 def said(address: str, folder: Path, plan: GridPlan = PLAN, hear: Any = None) -> str:
     """The refusal of a grid on this cluster."""
     try:
-        with cluster.connected(address):
+        with cluster.connect_to_dask(address):
             runner.run_grid(plan, folder, runner.Source(), hear=hear)
     except InputError as error:
         return str(error)
@@ -65,7 +65,7 @@ def pickled(address: str, folder: Path) -> int:
 
     Pool.__reduce_ex__ = reduce  # type: ignore[method-assign]
     try:
-        with cluster.connected(address):
+        with cluster.connect_to_dask(address):
             runner.run_grid(PLAN, folder, runner.Source())
     finally:
         del Pool.__reduce_ex__  # type: ignore[misc]
@@ -80,12 +80,12 @@ def ordinary(folder: Path) -> dict[str, Any]:
         for name, seed in (("there", 7), ("another seed", 8)):
             found[name] = by_command(folder / name, seed, "--backend", "dask", "--address", address)
         found["pickled"] = pickled(address, folder / "pickled")
-        here = cluster.state
-        cluster.state = lambda: ({**here()[0], "numpy": "0.1"}, 1)
+        here = cluster.worker_state
+        cluster.worker_state = lambda: ({**here()[0], "numpy": "0.1"}, 1)
         # What is sent to the workers is the name of the function, so that they answer with the true one.
-        cluster.state.__module__, cluster.state.__qualname__ = here.__module__, "state"
+        cluster.worker_state.__module__, cluster.worker_state.__qualname__ = here.__module__, "state"
         found["another numpy"] = said(address, folder / "another")
-        cluster.state = here
+        cluster.worker_state = here
     return found
 
 

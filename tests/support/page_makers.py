@@ -18,7 +18,7 @@ from protocols.programs import PROTOCOLS
 from smc_dp import attacks, audit_run
 from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
-from smc_dp.attacks.report_blocks import page as attacks_page
+from smc_dp.attacks.report_blocks import attack_page as attacks_page
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.cli.main import main
@@ -123,7 +123,7 @@ def highest_report(folder: Path) -> Path:
 
 def lecture(name: str, parties: int, folder: Path) -> Path:
     """Of a protocol, with no attack measured."""
-    return written(folder, build.of_protocol(PROTOCOLS[name], parties, attacks=0))
+    return written(folder, build.walkthrough_of_protocol(PROTOCOLS[name], parties, attacks=0))
 
 
 def heaviest(folder: Path) -> Path:
@@ -139,14 +139,14 @@ def heaviest(folder: Path) -> Path:
 def secret_lecture(folder: Path) -> Path:
     """Of a run, with everybody's values."""
     made = toy_run(folder, (12, 8), key_bits=256)
-    return written(folder, build.of_run(made.run, made.views))
+    return written(folder, build.walkthrough_of_run(made.run, made.views))
 
 
 def attacked(folder: Path) -> Path:
     """Of two attacks, measured as seldom as decides anything."""
     rng = Stream.insecure_from_seed("attacked")
     found = []
-    for attack in map(attacks.find, ("strip-noise", "vote-flip")):
+    for attack in map(attacks.find_attack, ("strip-noise", "vote-flip")):
         measured = [attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants]
         found.append(AttackReport(attack, tuple(measured), attacks.TOY_KEY_BITS))
     return written(folder, attacks_page(found))

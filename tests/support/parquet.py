@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 
 
 def parse_parquet(content: bytes, source: str) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.session import Program, Session
@@ -71,9 +71,9 @@ def trial(
     w, eta = weights or drawn(), noise or drawn()
     if printed:
         made = [
-            as_printed.PrintedInput(n, p.weights.vector(x), tuple(e)) for n, x, e in zip(sizes, w, eta, strict=True)
+            as_published.PrintedInput(n, p.weights.vector(x), tuple(e)) for n, x, e in zip(sizes, w, eta, strict=True)
         ]
-        return Trial(p, made, seed, as_printed.PROGRAM)  # type: ignore[arg-type]
+        return Trial(p, made, seed, as_published.PROGRAM)  # type: ignore[arg-type]
     made_here = [PartyInput(n, p.weights.vector(x), p.weights.vector(e)) for n, x, e in zip(sizes, w, eta, strict=True)]
     return Trial(p, made_here, seed)
 

@@ -14,14 +14,14 @@ from types import MappingProxyType
 import numpy as np
 
 from smc_dp.core.arrays import Array, IntArray, into_ball
-from smc_dp.data import datasets
-from smc_dp.data.dataset import load_pool
+from smc_dp.data import tabular_datasets
+from smc_dp.data.dataset import Points, Pool
 from smc_dp.data.federation import Rows
-from smc_dp.data.files import content, parse_idx
-from smc_dp.data.points import Points, Pool
-from smc_dp.data.preprocess import class_numbers, encode
-from smc_dp.data.projection import principal
-from smc_dp.data.tables import parse_csv
+from smc_dp.data.known_files import parse_idx, read_known_file
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.preprocess import encode_classes, encode_rows
+from smc_dp.data.projection import fit_projection
+from smc_dp.data.table_reader import parse_csv
 
 PIXELS = ("mnist37", "mnist10", "digits", "har")
 """Data sets whose columns say little alone: fewer of them are principal components of public rows."""
@@ -62,7 +62,7 @@ def _projected(source: str, width: int) -> bool:
 
 def _chart(pool: Pool, source: str, rng: Generator, public: Array, columns: int) -> Callable[[Array], Array]:
     if _projected(source, pool.train.X.shape[1]):
-        projection, radius = principal(public, min(columns, MOST_COLUMNS), "median")
+        projection, radius = fit_projection(public, min(columns, MOST_COLUMNS), "median")
         return lambda X: into_ball(projection.of(X), radius)
     chosen = np.sort(rng.permutation(pool.train.X.shape[1])[:columns])
     radius = min(1.0, pool.coordinate * math.sqrt(columns))
@@ -84,8 +84,8 @@ def _ten_digits(folder: Path) -> Pool:
     found = []
     for part, count, taken in (("train", 60_000, 31_000), ("t10k", 10_000, 10_000)):
         images, digits = f"mnist/{part}-images-idx3-ubyte.gz", f"mnist/{part}-labels-idx1-ubyte.gz"
-        pixels = parse_idx(gzip.decompress(content(folder, images)), (count, 28, 28), images)[:taken]
-        values = parse_idx(gzip.decompress(content(folder, digits)), (count,), digits)[:taken]
+        pixels = parse_idx(gzip.decompress(read_known_file(folder, images)), (count, 28, 28), images)[:taken]
+        values = parse_idx(gzip.decompress(read_known_file(folder, digits)), (count,), digits)[:taken]
         found.append(Points(into_ball(pixels.reshape(taken, -1) / 255.0, 10.0), values.astype(np.int64)))
     return Pool("mnist10", found[0], found[1], tuple("0123456789"))
 
@@ -93,11 +93,11 @@ def _ten_digits(folder: Path) -> Pool:
 def _seven_covers(folder: Path) -> Pool:
     """Covertype with all its seven classes: a random 10,000 rows."""
     name = "covtype/covtype_random10k.csv.gz"
-    bounds = replace(datasets.bundled_bounds("covtype"), classes=tuple("1234567"))
-    rows = gzip.decompress(content(folder, name)).partition(b"\n")[2]
-    table = parse_csv(",".join(datasets.field_names(bounds)).encode() + b"\n" + rows, f"data file {name}")
-    y = class_numbers(table, bounds, bounds.label or "")
-    points = Points(encode(table, replace(bounds, bias=0.0)), y)
+    bounds = replace(tabular_datasets.bundled_bounds("covtype"), classes=tuple("1234567"))
+    rows = gzip.decompress(read_known_file(folder, name)).partition(b"\n")[2]
+    table = parse_csv(",".join(tabular_datasets.field_names(bounds)).encode() + b"\n" + rows, f"data file {name}")
+    y = encode_classes(table, bounds, bounds.label or "")
+    points = Points(encode_rows(table, replace(bounds, bias=0.0)), y)
     return Pool("covtype7", points, None, bounds.classes, coordinate=1 / bounds.clip)
 
 

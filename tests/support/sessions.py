@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import PROGRAM, as_printed
+from protocols.pathak2010 import PROGRAM, as_published
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import SESSION_BYTES, Program, Role, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from support import asyncio_actors, byte_steps
 
 KEY_BITS = 512
-PRINTED = as_printed.PROGRAM
+PRINTED = as_published.PROGRAM
 PROGRAMS = (PROGRAM, PRINTED)
 Links = dict[tuple[str, str], list[tuple[bytes, bytes]]]
 
@@ -58,7 +58,7 @@ def setup(
     """A session; everything follows from `seed`, but the given sizes, and the value of each weight and noise."""
     root = Stream.insecure_from_seed(seed)
     p = Parameters(names(K), d, KEY_BITS, 64, comparison)
-    kind = as_printed.PrintedInput if program.name == PRINTED.name else PartyInput
+    kind = as_published.PrintedInput if program.name == PRINTED.name else PartyInput
     private, inputs = root.fork("inputs"), {}
     for j, party in enumerate(p.parties):
         n = private.below(1000) if sizes is None else sizes[j]
@@ -114,7 +114,7 @@ def play(setup: Setup, order: Callable[[list[str]], list[str]] = list, batch: in
     """The session by `byte_steps.step`, roles called in the given order with at most `batch` envelopes at a time."""
     session, identities, seeds, inputs = setup
     sent: list[Envelope] = []
-    board = Board(session)
+    board = BulletinBoard(session)
     boxes: dict[str, list[Envelope]] = {name: [] for name in session.names}
     states: dict[str, list[bytes]] = {name: [] for name in session.names}
     steps: dict[str, byte_steps.Step] = {}

@@ -49,7 +49,7 @@ def decode(kind: type[Message], data: bytes, layout: Layout, keys: Keys) -> Mess
     return kind(**values)
 
 
-def _packed(value: Any, slot: codec.Slot, width: int) -> bytes:
+def _packed(value: Any, slot: codec.FieldSpec, width: int) -> bytes:
     if slot.type is bytes:
         if not isinstance(value, bytes) or len(value) != width:
             raise LocalError("message.wanted_bytes")

@@ -6,38 +6,43 @@ transcript. Verdicts are those of the program: each site's, each consumer's, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 from unittest import mock
 
 import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from typing_extensions import override
 
+from protocols.crypto import identity as crypto_identity
 from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
 from protocols.programs import Protocol
 from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END, signed_payload
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import Message
-from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.view import recompute
+from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.view import RecordedView, recompute
 from smc_dp.audit.run import derived_parameters
 from smc_dp.audit.run.check import Check, CheckOutcome
 from smc_dp.audit.run.conformity import expected_schedule
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.run.report import run_checks
+from smc_dp.audit.run.time_budget import Allowance
 from smc_dp.core.errors import InputError
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.record import check_record
-from smc_dp.deploy.release import MadeRelease, released_from
-from smc_dp.run.release_consistency import refuted
-from smc_dp.run.verify_release import checked
+from smc_dp.deploy.release import SessionRelease, released_from
+from smc_dp.run.release_consistency import find_contradictions
+from smc_dp.run.verify_release import verify_release
 from support.audited import Folders, hospitals, sum_agreement
 from support.deployed import Deployed, deployed
 from support.mutants import OF_THE_RUN
@@ -62,7 +67,7 @@ def honest(parties: int) -> Deployed:
     return session(hospitals(SIZES[parties], 1))
 
 
-def session(data: Prepared) -> Deployed:
+def session(data: PreparedData) -> Deployed:
     """A sum in which one party may vanish."""
     return deployed(data, sum_agreement(data, seeded=False, colluders=0, dropouts=1))
 
@@ -88,7 +93,7 @@ def with_message(parties: int, liar: str, number: int, patch: pytest.MonkeyPatch
 
     with patch.context() as lying:
         lying.setattr(Actor, "_encoded", lie)
-        lying.setattr(engine, "hold_to_their_word", lambda *_: None)  # separate sites find out for themselves
+        lying.setattr(engine, "check_announcements", lambda *_: None)  # separate sites find out for themselves
         try:
             return honest(parties)
         except (ProtocolError, InputError, AssertionError, KeyError):
@@ -145,11 +150,56 @@ class Outcome:
     code: str = ""
 
 
+class VerifiedOnce:
+    """Ed25519 public key that verifies no signature twice: whether one holds follows from its bytes alone."""
+
+    known: ClassVar[dict[tuple[bytes, bytes, bytes], bool]] = {}
+
+    def __init__(self, public: bytes) -> None:
+        self._public = public
+
+    @classmethod
+    def from_public_bytes(cls, public: bytes) -> Self:
+        """Return the key with these bytes."""
+        return cls(public)
+
+    def verify(self, signature: bytes, message: bytes) -> None:
+        """Raise InvalidSignature unless the signature holds."""
+        key = (self._public, signature, message)
+        if key not in self.known:
+            self.known[key] = _holds(*key)
+        if not self.known[key]:
+            raise InvalidSignature
+
+
+def _holds(public: bytes, signature: bytes, message: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except InvalidSignature:
+        return False
+    return True
+
+
+class Unbounded(Allowance):
+    """Allowance without an end: a clock for each of very many checks costs as much as they do."""
+
+    @override
+    def spend(self, work: Callable[[], Any]) -> Any:
+        return work()
+
+
 @contextmanager
 def derived_once() -> Iterator[None]:
-    """Learn no schedule twice, nor that there is none: it follows from its arguments alone. Nor derive twice what a
-    release states, which no view changes.
+    """Compute once what follows from its arguments alone: schedules, or that there is none, parameters that a release
+    states, the bytes that the owner of a view signs, and whether a signature holds.
     """
+    to_sign, signed = RecordedView.to_sign, dict[int, tuple[RecordedView, bytes]]()
+
+    def signed_once(view: RecordedView, session: Session) -> bytes:
+        if id(view) not in signed:  # the view is kept, so that its id is nobody else's
+            signed[id(view)] = view, to_sign(view, session)
+        return signed[id(view)][1]
+
     learn, learnt = expected_schedule.from_dry_runs, dict[tuple[Any, ...], Any]()
 
     def kept(protocol: Protocol, *said: Any) -> Any:
@@ -163,7 +213,7 @@ def derived_once() -> Iterator[None]:
             raise learnt[key]
         return learnt[key]
 
-    derive = derived_parameters.stated
+    derive = derived_parameters.derive_parameters
 
     def derived(evidence: Evidence) -> Any:
         known = vars(evidence)
@@ -173,9 +223,12 @@ def derived_once() -> Iterator[None]:
 
     with (
         mock.patch.object(expected_schedule, "from_dry_runs", kept),
-        mock.patch.object(derived_parameters, "stated", derived),
+        mock.patch.object(derived_parameters, "derive_parameters", derived),
+        mock.patch.object(RecordedView, "to_sign", signed_once),
+        mock.patch.object(crypto_identity, "Ed25519PublicKey", VerifiedOnce),
     ):
         yield
+        VerifiedOnce.known.clear()
 
 
 class Looking:
@@ -193,16 +246,34 @@ class Looking:
         self.at_views.add(self._check)
 
 
-@dataclass(frozen=True, repr=False)
+def _watched(name: str) -> property:
+    def get(evidence: Watched) -> Any:
+        evidence.looking.noted()
+        return evidence.of_views(name)
+
+    return property(get)
+
+
 class Watched(Evidence):
     """Evidence that says who looks at its views."""
 
-    looking: Looking = field(kw_only=True)
+    looking: Looking
+    _of_views: dict[str, Any]
+    views, recomputed, recorded_and_viewed, handed_over = map(_watched, OF_VIEWS)
 
-    def __getattribute__(self, name: str) -> Any:
-        if name in OF_VIEWS:
-            super().__getattribute__("looking").noted()
-        return super().__getattribute__(name)
+    @classmethod
+    def made(cls, bare: Evidence, looking: Looking, **of_views: Any) -> Watched:
+        """Return the evidence beside these views, and what follows from them."""
+        made = cls.__new__(cls)
+        vars(made).update({name: value for name, value in vars(bare).items() if name not in OF_VIEWS})
+        vars(made).update(looking=looking, _of_views={"handed_over": bare.handed_over, **of_views})
+        return made
+
+    def of_views(self, name: str) -> Any:
+        """Return what views say, without a note."""
+        if name not in self._of_views:
+            self._of_views[name] = Evidence.recorded_and_viewed.func(self)
+        return self._of_views[name]
 
 
 class Model:
@@ -221,7 +292,7 @@ class Model:
         member: Any = SimpleNamespace(agreement=made.agreement, study=SimpleNamespace(content=made.study))
         try:
             found = check_record(content, made.session, made.log(name), made.approvals, made.agreement.marks)
-            release: MadeRelease = released_from(found, site, member, made.approvals)
+            release: SessionRelease = released_from(found, site, member, made.approvals)
         except (InputError, ProtocolError) as error:
             return Outcome(code=error.code)
         return Outcome(release.release.weights, release.execution.members)
@@ -237,23 +308,22 @@ class Model:
         """
         bare, looking = folders.evidence(views=False), Looking()
         of_all = {name: recompute(bare.session, view, bare.envelopes) for name, view in self.made.simulated.items()}
-        stated = {item.name: getattr(bare, item.name) for item in fields(bare)}
         found: dict[str, CheckOutcome] = {}
-        asked, known = OF_THE_RUN, dict[str, Any]()
+        asked = OF_THE_RUN
         for some in subsets:
             views = {name: self.made.simulated[name] for name in some}
-            evidence = Watched(**{**stated, "views": views}, looking=looking)
-            vars(evidence).update(known, recomputed={name: of_all[name] for name in some})
+            again = {name: of_all[name] for name in some}
+            evidence = Watched.made(bare, looking, views=views, recomputed=again)
             found |= _findings(evidence, asked, looking)
             loose = any(check.work == "lines" and not found[check.name].holds for check in OF_THE_RUN)
             asked = tuple(c for c in OF_THE_RUN if c.name in looking.at_views or (loose and c.work == "lines"))
-            known = {name: kept for name, kept in vars(evidence).items() if name not in (*stated, *OF_VIEWS)}
+            vars(bare).update({k: v for k, v in vars(evidence).items() if k not in ("looking", "_of_views")})
             yield dict(found)
 
     def in_one_way(self, folders: Folders) -> str:
         """The code with which consumers refuse a folder, "" where they use it; an audit's rules give the same."""
         evidence = folders.evidence(views=False)
-        rule = next(refuted(evidence.recorded, evidence.opened, None, evidence.study), None)
+        rule = next(find_contradictions(evidence.recorded, evidence.published_release, None, evidence.study), None)
         code = "" if rule is None else rule.fault.code
         assert _used(folders) == code
         return code
@@ -267,13 +337,13 @@ class Model:
 def _findings(
     evidence: Evidence, checks: tuple[Check, ...], progress: Looking | None = None
 ) -> dict[str, CheckOutcome]:
-    return {found.check.name: found.outcome for found in audit_evidence(evidence, checks, progress).findings}
+    return {found.check.name: found.outcome for found in run_checks(evidence, checks, Unbounded(), progress)}
 
 
 def _used(folders: Folders) -> str:
     """The code with which whoever uses a folder refuses it, "" where nobody does."""
     try:
-        checked(folders.run)
+        verify_release(folders.run)
     except InputError as error:
         return error.code
     return ""

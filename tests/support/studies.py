@@ -7,7 +7,7 @@ from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.core.documents import parsed
+from smc_dp.core.documents import parse_document
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.study import JointStudy
 
@@ -63,7 +63,7 @@ def weighted(**changes: str) -> str:
 
 
 def study(said: str | None = None) -> JointStudy:
-    return parsed(JointStudy, text() if said is None else said, "study")
+    return parse_document(JointStudy, text() if said is None else said, "study")
 
 
 def approvals(agreed: JointStudy) -> Mapping[str, Approval]:

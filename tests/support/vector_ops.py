@@ -20,7 +20,7 @@ from protocols.crypto.dgk import BitCiphertext, FreshBit
 from protocols.crypto.identity import Identity
 from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import KINDS, PROGRAM, Parameters, PartyInput, as_printed
+from protocols.pathak2010 import KINDS, PROGRAM, Parameters, PartyInput, as_published
 from protocols.pathak2010 import setup as stage0
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.runtime import message as codec
@@ -257,13 +257,13 @@ def offered_bits(shared: Shared, y: int, length: int, seed: Json) -> Json:
 def differences(shared: Shared, x: int, y: list[Json], delta_a: int, seed: Json) -> Json:
     public = holder(shared).public
     admitted = [public.admit(number(c)) for c in y]
-    return [c.value for c in steps.differences(public, x, admitted, delta_a, stream(seed))]
+    return [c.value for c in steps.blinded_differences(public, x, admitted, delta_a, stream(seed))]
 
 
 @op
 def at_most(shared: Shared, c: list[Json], delta: int) -> Json:
     key = holder(shared)
-    return steps.at_most(key, [key.public.admit(number(c_i)) for c_i in c], delta)
+    return steps.is_at_most(key, [key.public.admit(number(c_i)) for c_i in c], delta)
 
 
 @op
@@ -328,7 +328,7 @@ def envelope_header(shared: Shared, **parts: Json) -> Json:
 # Messages.
 
 
-KIND = {kind.__name__: kind for kind in (*KINDS, *as_printed.PROGRAM.kinds)}
+KIND = {kind.__name__: kind for kind in (*KINDS, *as_published.PROGRAM.kinds)}
 
 
 def parameters(given: dict[str, Json]) -> Parameters:
@@ -367,7 +367,7 @@ def encode(shared: Shared, kind: str, content: dict[str, Json], fresh: bool = Tr
     """Ciphertexts are given as values, and taken as fresh and uniform unless stated."""
     keys, layout = admitted(shared), parameters(shared["parameters"]).layout()
 
-    def value(slot: codec.Slot, x: Json) -> Any:
+    def value(slot: codec.FieldSpec, x: Json) -> Any:
         if slot.type is bytes or x is None:
             return None if x is None else bytes.fromhex(x)
         if slot.type in (int, bool):
@@ -424,7 +424,7 @@ def whole_run(
     p, root = parameters(given), stream(seed)
     names = (*p.parties, CURATOR_NAME)
     identities = {name: Identity.generate(root.fork(f"identity {name}")) for name in names}
-    program, private_input = (as_printed.PROGRAM, as_printed.PrintedInput) if printed else (PROGRAM, PartyInput)
+    program, private_input = (as_published.PROGRAM, as_published.PrintedInput) if printed else (PROGRAM, PartyInput)
     session = Session(program, p, {n: i.public for n, i in identities.items()}, bytes.fromhex(nonce))
     inputs: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
     for name, n, w, eta in zip(p.parties, sizes, weights, noise, strict=True):

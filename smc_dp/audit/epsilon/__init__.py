@@ -1,5 +1,5 @@
-"""Lower bounds on epsilon from samples, with confidence: what an attacker proves who sees many releases.
+"""Lower bounds on epsilon, with confidence, from samples of a mechanism on two neighbours.
 
-A bound above what is claimed refutes the claim; a bound below it proves nothing. What the tests would have caught is
-therefore stated beside them, as their power against a mechanism with half the noise.
+A bound above the claim refutes it; a bound below it proves nothing. The power of the tests against half the noise is
+therefore stated beside them.
 """

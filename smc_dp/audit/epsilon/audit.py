@@ -1,4 +1,4 @@
-"""All tests on one case."""
+"""Audit of the epsilon of one case: every test, and its verdict."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon.bounds import EpsilonMeasure, EventPlan, HockeyStickMeasure, Worlds, choose_event, measured
+from smc_dp.audit.epsilon.bounds import (
+    EpsilonMeasure,
+    EventPlan,
+    HockeyStickMeasure,
+    Worlds,
+    choose_event,
+    measure_bound,
+)
 from smc_dp.audit.epsilon.canary import Reach
 from smc_dp.audit.epsilon.case import Case, Tick
-from smc_dp.audit.epsilon.gaussian import FIRST, MuMeasure, choose_curve, claimed_mu
+from smc_dp.audit.epsilon.gaussian import CHOOSING_SHARE, MuMeasure, choose_curve, claimed_mu
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.audit.epsilon.renyi import choose_cells
 from smc_dp.core.arrays import Array
@@ -22,16 +29,16 @@ from smc_dp.privacy.statement import PrivacyStatement
 Figure: TypeAlias = Literal["epsilon", "delta", "rho", "mu"]
 TESTS = ("clopper-pearson", "last digits", "hockey-stick", "renyi", "gaussian dp", "f-dp curve", "one run")
 _MOST_CANARIES: Mapping[Figure, int] = MappingProxyType({"epsilon": 2000, "mu": 20_000})
-"""In one run: enough to come within a tenth of an epsilon of 1; more would not add much to what is shown of mu."""
+"""Most canaries in one run: enough to come within a tenth of an epsilon of 1; of mu more would show little more."""
 
 
 @dataclass(frozen=True)
 class EpsilonFinding:
-    """One test: its lower bound on the figure, which a claim that is true exceeds but for the chance that was allowed.
+    """Lower bound on a figure by one test: above a true claim with probability alpha at most.
 
-    claimed: None where nothing is claimed. draws: from each neighbour, half of them (a fifth where the figure is mu) to
-    choose an event and the others to judge by; of `one run` the canaries. inside: how many of the draws that judge lie
-    in the event, in one world and the other, where there is one event.
+    `claimed` is None where nothing is claimed. `draws`: from each neighbour, half of them (a fifth where the figure is
+    mu) to choose an event and the rest to judge by; of `one run` the canaries. `inside`: the judging draws in the
+    event, in one world and the other, where there is one event.
     """
 
     test: str
@@ -43,17 +50,17 @@ class EpsilonFinding:
 
     @property
     def refutes(self) -> bool:
-        """Whether the claim is contradicted."""
+        """Return whether the bound contradicts the claim."""
         return self.claimed is not None and self.bound > self.claimed
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {**asdict(self), "refutes": self.refutes}
 
 
 @dataclass(frozen=True)
 class Audited:
-    """All findings about one case; `alpha`: the chance of each bound to be wrong, at most."""
+    """Findings about one case; `alpha`: the largest probability of each bound to be wrong."""
 
     name: str
     neighbours: str
@@ -64,12 +71,12 @@ class Audited:
 
     @property
     def refuted(self) -> bool:
-        """Whether a test contradicts the claim."""
+        """Return whether a test contradicts the claim."""
         return any(finding.refutes for finding in self.findings)
 
     @property
     def verdict(self) -> Fault:
-        """What the findings come to, with a stable code."""
+        """Verdict of the audit, with a stable code."""
         if self.claim.kind == "none":
             return InputFault("epsilon.nothing_claimed")
         if self.refuted:
@@ -78,7 +85,7 @@ class Audited:
         return InputFault("epsilon.claim_not_contradicted")
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         fields = {"name": self.name, "neighbours": self.neighbours, "claim": self.claim.as_dict()}
         findings = [finding.as_dict() for finding in self.findings]
         reach = None if self.reach is None else self.reach.as_dict()
@@ -87,7 +94,7 @@ class Audited:
 
 
 def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> Audited:
-    """Draw so often from each neighbour and run all tests, each wrong with a chance of at most alpha."""
+    """Draw so often from each neighbour and run all tests, each wrong with probability at most alpha."""
     findings = tuple(_findings(case, trials, alpha, rng, tick))
     return Audited(case.name, case.neighbours, case.claim, alpha, findings, case.reach)
 
@@ -95,7 +102,7 @@ def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Ti
 def _findings(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick) -> Iterator[EpsilonFinding]:
     outputs = case.both(trials, rng, tick)
     for name, figure, claimed, worlds, choose in _tests(case, outputs, alpha):
-        result = measured(worlds, choose, FIRST if figure == "mu" else 0.5)
+        result = measure_bound(worlds, choose, CHOOSING_SHARE if figure == "mu" else 0.5)
         yield EpsilonFinding(name, figure, result.bound, claimed, trials, result.inside)
     if case.canaries is not None:
         yield from _one_run(case.claim, case.canaries, trials, alpha, rng)

@@ -1,11 +1,11 @@
-"""Neighbours at the dimension and the lambda of a method, searched for so that they move the release most.
+"""Neighbours at the dimension and lambda of a method, searched for so that they move the release most.
 
-What the neighbours made by hand reach at a strong regulariser and d = 1 says nothing of a weak one, beside which the
-other rows matter. Here a party has 100 rows: one that changes, and two kinds of others. All of them lie in a plane,
-which is enough, as the loss knows rows by their products with the weights alone. The search is stated and always the
-same: 80 random choices of four rows of the unit disc and of how many there are of each kind, then the simplex method of
-Nelder and Mead from the best two. The plane is then laid into d dimensions so that the change of the weights has equal
-entries, which makes it as long in L1 as L2 allows. The search proves nothing about what it did not find.
+Hand-made neighbours at a strong regulariser and d = 1 say nothing of a weak one, beside which the other rows matter.
+Here a party has 100 rows: one that changes, and two kinds of others. All of them lie in a plane, which is enough, as
+the loss knows rows by their products with the weights alone. The search is always the same: 80 random choices of four
+rows of the unit disc and of the number of rows of each kind, then the simplex method of Nelder and Mead from the best
+two. The plane is then laid into d dimensions so that the change of the weights has equal entries, which makes it as
+long in L1 as L2 allows. The search proves nothing about what it did not find.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.pathak2010.models import noise_of
+from smc_dp.methods.pathak2010.models import model_noise
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 
-ROWS = 100  # of the party with the canary
+CANARY_PARTY_ROWS = 100  # of the party with the canary
 _STARTS, _REFINED, _STEPS = 80, 2, 300
 _INSIDE = 1 - 2.0**-40  # how long a row may be, for every rounding
 
@@ -42,25 +42,25 @@ NeighbouringFederations: TypeAlias = tuple[Federation, Federation]
 
 @dataclass(frozen=True)
 class Reach:
-    """How far the neighbours move what is released, beside the sensitivity claimed, in the norm of the noise."""
+    """Distance by which the neighbours move the release, beside the claimed sensitivity, in the norm of the noise."""
 
     moved: float
     claimed: float
 
     @property
     def text(self) -> str:
-        """In a sentence."""
+        """Sentence with both figures."""
         share = self.moved / self.claimed
         return f"they move the release by {self.moved:.4g}, which is {share:.3f} of the {self.claimed:.4g} claimed"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class _Kind:
-    """make: the method for a lambda. together: its federation with this party. sensitivity: of the release, in L2."""
+    """Kind of method: `make` for a lambda, its federation `together` with this party, the L2 sensitivity `claimed`."""
 
     make: Callable[[float], Any]
     together: Callable[[Rows], Federation]
@@ -78,13 +78,13 @@ def _with_another(rows: Rows) -> Federation:
 
 
 def _of_model(method: Any, federation: Federation, target: Target) -> Fraction:
-    """Of the mean of models, of which that of the first party moves."""
-    noise = noise_of(target, federation.sizes[0], federation.public.dimension, method.lam)
+    """Return the sensitivity of the mean of models, of which that of the first party moves."""
+    noise = model_noise(target, federation.sizes[0], federation.public.dimension, method.lam)
     return _released(noise.sensitivity if noise else 0, len(federation.parties))
 
 
 def _of_sum(method: Any, federation: Federation, target: Target) -> Fraction:
-    sensitivity = proven(target, federation.public.dimension, method.sensitivity).sensitivity
+    sensitivity = calibrate_noise(target, federation.public.dimension, method.sensitivity).sensitivity
     every = LARGEST_N if isinstance(method, WeightedSumAddRemove) else sum(federation.sizes)
     return _released(sensitivity, every)
 
@@ -102,14 +102,14 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
         "wsum_ar": _Kind(WeightedSumAddRemove, _alone, _of_sum),
     }
 )
-SEARCHED = tuple(_KINDS)
+SEARCHED_METHODS = tuple(_KINDS)
 DEFAULT_LAMBDA = 0.001  # of all these methods
 
 
-def searched(name: str, lam: float, dimension: int) -> NeighbourPair:
-    """Neighbours of this method that were searched for; InputError for a method for which there is no search."""
+def search_neighbours(name: str, lam: float, dimension: int) -> NeighbourPair:
+    """Search for neighbours of this method; raise InputError for a method for which there is no search."""
     if name not in _KINDS:
-        raise InputError("dimension.no_canary", known=SEARCHED, got=name)
+        raise InputError("dimension.no_canary", known=SEARCHED_METHODS, got=name)
     if dimension < 2:
         raise InputError("dimension.too_small", got=dimension)
     method = _KINDS[name].make(lam)
@@ -117,12 +117,12 @@ def searched(name: str, lam: float, dimension: int) -> NeighbourPair:
     plane = _plane(dimension, _change(name, method, _rows(name, found)))
     worlds = _worlds(name, tuple(Rows(rows.X @ plane, rows.y) for rows in _rows(name, found)))
     change = "is added" if name == "wsum_ar" else "is replaced"
-    text = f"one of {ROWS} records {change}, searched for at lambda {lam:g}, d = {dimension}"
+    text = f"one of {CANARY_PARTY_ROWS} records {change}, searched for at lambda {lam:g}, d = {dimension}"
     return NeighbourPair(method, worlds, text)
 
 
-def reach(name: str, pair: NeighbourPair, noise: NoiseName, centres: tuple[Array, Array]) -> Reach:
-    """How far the neighbours move the weights of a release; two classes are published as half of them, twice."""
+def measure_reach(name: str, pair: NeighbourPair, noise: NoiseName, centres: tuple[Array, Array]) -> Reach:
+    """Measure how far the neighbours move the released weights; two classes are published as half of them, twice."""
     moved = np.split(centres[1] - centres[0], 2)
     weights = moved[1] - moved[0]
     kind, target = _KINDS[name], Target(Fraction(1), noise=noise)
@@ -130,8 +130,8 @@ def reach(name: str, pair: NeighbourPair, noise: NoiseName, centres: tuple[Array
     return Reach(length, float(kind.claimed(pair.method, pair.worlds[1], target)))
 
 
-def orthogonal(name: str, method: Any, bits: Sequence[int]) -> Federation:
-    """A row along each axis, with a label of its own: as many canaries as there are dimensions, in one run.
+def orthogonal_canaries(name: str, method: Any, bits: Sequence[int]) -> Federation:
+    """Return a federation with a row along each axis, each with a label of its own: d canaries in one run.
 
     Further rows of zeros make the objective as steep as a strong regulariser does beside one row.
     """
@@ -142,7 +142,7 @@ def orthogonal(name: str, method: Any, bits: Sequence[int]) -> Federation:
 
 
 def _best(name: str, method: Any) -> Array:
-    """Nine numbers: the row that changes, before and after, two other rows, the share of the first of them."""
+    """Return nine numbers: the row that changes, before and after, two other rows, the share of the first of them."""
     generator = np.random.default_rng(0)
 
     def length(numbers: Array) -> float:
@@ -159,10 +159,10 @@ def _best(name: str, method: Any) -> Array:
 
 
 def _rows(name: str, numbers: Array) -> tuple[Rows, Rows]:
-    """The party's rows in the plane, in both worlds; all labels are 1: a row with label 0 is as its negative."""
+    """Return the party's rows in the plane, in both worlds; a row with label 0 acts as its negative with label 1."""
     before, after, *others = (_in_the_ball(row) for row in numbers[:8].reshape(4, 2))
-    first = round((ROWS - 1) * float(np.clip(numbers[8], 0, 1)))
-    common = [others[0]] * first + [others[1]] * (ROWS - 1 - first)
+    first = round((CANARY_PARTY_ROWS - 1) * float(np.clip(numbers[8], 0, 1)))
+    common = [others[0]] * first + [others[1]] * (CANARY_PARTY_ROWS - 1 - first)
     worlds = (common, [after, *common]) if name == "wsum_ar" else ([before, *common], [after, *common])
     zero, one = (Rows(np.array(X), np.ones(len(X), dtype=np.int64)) for X in worlds)
     return zero, one
@@ -179,7 +179,7 @@ def _worlds(name: str, rows: tuple[Rows, ...]) -> NeighbouringFederations:
 
 
 def _change(name: str, method: Any, rows: tuple[Rows, Rows]) -> Array:
-    """By how much the released weights move without noise: in the plane."""
+    """Return the change of the released weights without noise, in the plane."""
     nobody = Stream.from_system()
     first, second = (
         method.train(federation).release(Target(None), nobody).model.W for federation in _worlds(name, rows)
@@ -189,7 +189,7 @@ def _change(name: str, method: Any, rows: tuple[Rows, Rows]) -> Array:
 
 
 def _plane(dimension: int, change: Array) -> Array:
-    """Two orthonormal rows: (2, d), which lay the change along all ones."""
+    """Return two orthonormal rows, (2, d), which lay the change along all ones."""
     along = np.ones(dimension) / sqrt(dimension)
     across = np.arange(dimension) - (dimension - 1) / 2
     across /= np.linalg.norm(across)

@@ -1,4 +1,4 @@
-"""What is audited: two neighbours, how to draw their outputs, and what is claimed of them."""
+"""Case of an audit of epsilon: two neighbours, a sampler of their outputs, and the claim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from smc_dp.methods.neighbours import Score
 from smc_dp.privacy.statement import PrivacyStatement
 
 Tick: TypeAlias = Callable[[int], None]
-"""Hears how many draws more there are."""
+"""Hears the number of further draws."""
 
 _BLOCK = 500  # draws between two ticks
 
@@ -27,11 +27,10 @@ _BLOCK = 500  # draws between two ticks
 class Case:
     """One mechanism with two neighbours, 0 and 1, that move it as far as is known.
 
-    draw: one output of a neighbour, (width,). centres: what both would be without noise. noise: what is added to
-    either, where that is known; then the same draws serve both neighbours. canaries: one run with so many secret bits,
-    where there is such a thing. whole: outputs are integers. scale: of the noise, where a sampler in floats could have
-    made it. own_scores: more that an attacker of this mechanism would look at. reach: of neighbours that were searched
-    for.
+    draw: one output of a neighbour, (width,). centres: both outputs without noise. noise: what is added to either,
+    where it is known; then the same draws serve both neighbours. canaries: one run with so many secret bits, where
+    there is such a thing. whole: outputs are integers. scale: of the noise, where a sampler in floats could have made
+    it. own_scores: further scores by an attacker of this mechanism. reach: of neighbours that were searched for.
     """
 
     name: str
@@ -47,9 +46,9 @@ class Case:
     reach: Reach | None = None
 
     def both(self, trials: int, rng: Stream, tick: Tick) -> tuple[Array, Array]:
-        """Outputs of both neighbours: (trials, width) each, independent within each of them.
+        """Draw outputs of both neighbours: (trials, width) each, independent within each of them.
 
-        Every limit is about one neighbour, and holds whether or not its draws have to do with those of the other.
+        Every limit is about one neighbour, and holds whether or not its draws depend on those of the other.
         """
         noise = self.noise
         if noise is None:
@@ -58,23 +57,25 @@ class Case:
         return drawn + self.centres[0], drawn + self.centres[1]
 
     def outputs(self, world: int, trials: int, rng: Stream, tick: Tick) -> Array:
-        """Independent draws: (trials, width)."""
+        """Draw independent outputs of one neighbour: (trials, width)."""
         return _repeated(lambda: self.draw(world, rng), trials, tick)
 
     def where(self, outputs: tuple[Array, Array]) -> Worlds:
-        """Scores by the places of the outputs."""
+        """Return scores by the places of the outputs."""
         first, second = (
-            np.concatenate([case.places(drawn, self.centres), *(own(drawn)[np.newaxis] for own in self.own_scores)])
+            np.concatenate(
+                [case.distance_scores(drawn, self.centres), *(own(drawn)[np.newaxis] for own in self.own_scores)]
+            )
             for drawn in outputs
         )
         return first, second
 
     def digits(self, outputs: tuple[Array, Array]) -> Worlds | None:
-        """Scores by the last digits, where outputs have any that are not rounded away."""
+        """Return scores by the last digits; None where outputs have none that survive rounding."""
         kinds = []
         for drawn in outputs:
-            found = [case.residues(drawn)] if self.whole else []
-            found += [] if self.scale is None else [case.holes(drawn, self.centres, self.scale)]
+            found = [case.residue_scores(drawn)] if self.whole else []
+            found += [] if self.scale is None else [case.float_scores(drawn, self.centres, self.scale)]
             kinds.append(found)
         if not kinds[0]:
             return None
@@ -96,12 +97,12 @@ _UNIFORM_BITS = 53
 _WINDOW = 16  # candidates on either side: exp and log err by less than 3 of them for noise within 36 scales
 
 
-def places(outputs: Array, centres: tuple[Array, Array]) -> Array:
-    """Distances from the two outputs without noise, and what lies between: (scores, draws).
+def distance_scores(outputs: Array, centres: tuple[Array, Array]) -> Array:
+    """Return distances from the two outputs without noise, and what lies between: (scores, draws).
 
     The log-likelihood ratio of each noise in use is among them, but for rounding: the projection on the difference for
     Gaussian noise, the difference of the distances in L2 for K-norm noise, in L1 for Laplace noise. Single distances
-    tell noise with too much mass near zero. outputs: (draws, width); centres: (width,).
+    detect noise with too much mass near zero. outputs: (draws, width); centres: (width,).
     """
     first, second = (outputs - centre for centre in centres)
     apart = centres[1] - centres[0]
@@ -113,18 +114,18 @@ def places(outputs: Array, centres: tuple[Array, Array]) -> Array:
     return found
 
 
-def residues(outputs: Array) -> Array:
-    """For each small prime and each residue, whether the first coordinate has it; whole outputs (draws, width)."""
+def residue_scores(outputs: Array) -> Array:
+    """Return whether the first coordinate has each residue modulo each small prime; whole outputs (draws, width)."""
     whole = outputs[:, 0].astype(np.int64)
     return np.array([whole % prime == r for prime in PRIMES for r in range(prime)], dtype=np.float64)
 
 
-def holes(outputs: Array, centres: tuple[Array, Array], scale: float) -> Array:
-    """Whether a sampler in floats, the textbook one, could have led from each centre to the output: (2, draws).
+def float_scores(outputs: Array, centres: tuple[Array, Array], scale: float) -> Array:
+    """Return whether the textbook sampler in floats could have led from each centre to the output: (2, draws).
 
-    Its noise is -scale log(u) with a sign, for u a multiple of 2^-53. Rounded to floats, and added, it reaches only a
-    part of the floats, another part from another centre (Mironov, CCS 2012). All u that could lead to the output are
-    tried, which settles the question for centres within ten scales of zero.
+    Its noise is -scale log(u) with a sign, for u a multiple of 2^-53. Rounded to floats and added, it reaches only some
+    floats, and others from another centre (Mironov, CCS 2012). All u that could lead to the output are tried, which
+    settles the question for centres within ten scales of zero.
     """
     return np.array([_reachable(outputs[:, 0], float(centre[0]), scale) for centre in centres], dtype=np.float64)
 

@@ -1,10 +1,9 @@
-"""One of Charlie's own in a secure sum, who enters something else than it should: a program for each way.
+"""Secure sums in which one of Charlie's own parties enters something else: a program for each deviation.
 
 Charlie helps: he waits for everybody else, and shows the last party the masked input of the first before it sends its
-own, in every sum. He may say that a sum is another than it is, the same to all: then they answer what he likes to the
-next. Both follow the protocol otherwise. What the last party has really added, whatever it sent, is that without the
-masks that it knows; its role returns it, Charlie's the sums as they are, and these without that is all that the two can
-make of a run.
+own, in every sum. He may announce another sum, the same to all: then they answer what he likes to the next. Both follow
+the protocol otherwise. What the last party has really added, whatever it sent, is that without the masks that it knows;
+its role returns it, Charlie's the sums as they are, and these without that is all that the two can make of a run.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from protocols.runtime.session import Program, Role
 from protocols.secure_sum import complete, masks, publishing, setup, steps
 from protocols.secure_sum.messages import Masked
 from protocols.secure_sum.parameters import Parameters, stage
-from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault, joined
+from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault, join_addends
 
 Deviation: TypeAlias = Literal["nothing", "negated", "constant", "zero", "copied", "garbage"]
 
-ABOUT: Mapping[Deviation, str] = MappingProxyType(
+DEVIATIONS: Mapping[Deviation, str] = MappingProxyType(
     {
         "nothing": "enters no rows and no noise",
         "negated": "enters its own rows negated, and no noise",
@@ -38,15 +37,15 @@ ABOUT: Mapping[Deviation, str] = MappingProxyType(
     }
 )
 
-SentInstead: TypeAlias = Callable[[Parameters, Vector, Vector, Vector, Stream], Vector]
-"""What is sent: from the parameters, the own numbers, the masks of zeros, what was shown, and coins."""
+SubstituteInput: TypeAlias = Callable[[Parameters, Vector, Vector, Vector, Stream], Vector]
+"""Function of the parameters, the own numbers, the masks of zeros, what was shown, and randomness."""
 
-ToldSum: TypeAlias = Callable[[Parameters, Vector], Vector]
-"""What Charlie says that a sum is: from the parameters, and what it is."""
+AnnouncedSum: TypeAlias = Callable[[Parameters, Vector], Vector]
+"""Function of the parameters and the true sum: the sum that Charlie announces."""
 
 _CHOSEN = 12345
 
-WAYS: Mapping[Deviation, SentInstead] = MappingProxyType(
+SUBSTITUTES: Mapping[Deviation, SubstituteInput] = MappingProxyType(
     {
         "nothing": lambda p, mine, blinds, shown, rng: blinds,
         "negated": lambda p, mine, blinds, shown, rng: p.ring.subtract_vectors(blinds, mine),
@@ -60,35 +59,36 @@ WAYS: Mapping[Deviation, SentInstead] = MappingProxyType(
 
 @message("2", CURATOR >> PARTY)
 class ShownInput(Message):
-    """Another's masked input, for the one that is Charlie's own."""
+    """Masked input of another party, for Charlie's own."""
 
     y: Annotated[tuple[int, ...], masked("word"), Times("length")]
 
 
-def truth(p: Parameters, S: Vector) -> Vector:
-    """Charlie says what a sum is."""
+def announce_truth(p: Parameters, S: Vector) -> Vector:
+    """Announce the true sum."""
     return S
 
 
-def nothing(p: Parameters, S: Vector) -> Vector:
-    """Charlie says that a sum is zero."""
+def announce_zero(p: Parameters, S: Vector) -> Vector:
+    """Announce that the sum is zero."""
     return (0,) * len(S)
 
 
-def program(deviation: Deviation | None, told: ToldSum = truth) -> Program:
-    """The secure sum with nobody who may vanish, in which the last party deviates like this in every sum, or not at
-    all, and Charlie says that sums are other ones.
+def deviating_program(deviation: Deviation | None, told: AnnouncedSum = announce_truth) -> Program:
+    """Return the secure sum without drop-outs in which the last party deviates like this in every sum, or not at all.
+
+    Charlie announces other sums by `told`.
     """
 
     async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums | tuple[Vector, ...]:
         if me.name != p.parties[-1] or deviation is None:
             return await secure_sum.party(me, p, mine, *later)
         added: tuple[Vector, ...] = ()
-        mine = joined(p, mine, *later)
+        mine = join_addends(p, mine, *later)
         vault = await me.stage(setup.party, p)
         for r in range(p.R):
             if r == mine.count:
-                mine = joined(p, mine, me.ask(vault.values))
+                mine = join_addends(p, mine, me.ask(vault.values))
             numbers = mine.numbers[r]
             vault, added = await me.stage(_deviating, p, vault, added, numbers, deviation, name=stage(r), replaces=True)
         return added
@@ -98,37 +98,41 @@ def program(deviation: Deviation | None, told: ToldSum = truth) -> Program:
         book = await me.stage(setup.curator, p)
         for r in range(p.R):
             book = await me.stage(_summing, p, book, r, deviation, told, name=stage(r), replaces=True)
-        await me.stage(publishing.publish, p, book)
+        await me.stage(publishing.publish_sums, p, book)
         return tuple(opening.y[0] for opening in book.openings)
 
     roles: dict[Kind, Role] = {PARTY: party, CURATOR: curator}
     kinds = (*secure_sum.PROGRAM.kinds, ShownInput)
-    return replace(secure_sum.PROGRAM, roles=roles, kinds=kinds, kept=None)  # who deviates leaves what it added
+    return replace(
+        secure_sum.PROGRAM, roles=roles, kinds=kinds, broken_commitment=None
+    )  # who deviates leaves what it added
 
 
 async def _deviating(
     me: Endpoint, p: Parameters, vault: Vault, added: tuple[Vector, ...], mine: Vector, deviation: Deviation
 ) -> tuple[Vault, tuple[Vector, ...]]:
-    """The last party in the next sum. Returns what it has added so far as well."""
+    """Run the last party in the next sum; return what it has added so far as well."""
     r = len(added)
-    at = steps.context(me, vault, r)
-    blinds = masks.cover(p, (0,) * p.length(r), at, vault.pairs)
+    at = steps.own_context(me, vault, r)
+    blinds = masks.mask_closed(p, (0,) * p.length(r), at, vault.pairs)
     shown = (await me.receive(me.curator, ShownInput)).y
-    y = WAYS[deviation](p, mine, blinds, shown, me.rng)
+    y = SUBSTITUTES[deviation](p, mine, blinds, shown, me.rng)
     steps.send_masked(me, p, at, y)
-    vault = complete.turned(p, await steps.result(me, p, vault, r, at, p.everybody))
+    vault = complete.with_next_pairs(p, await steps.receive_result(me, p, vault, r, at, p.everybody))
     return vault, (*added, p.ring.subtract_vectors(y, blinds))
 
 
-async def _summing(me: Endpoint, p: Parameters, book: Book, r: int, deviation: Deviation | None, told: ToldSum) -> Book:
-    """Charlie in sum r; he keeps what it is."""
-    at = steps.context(me, book.vault, r)
+async def _summing(
+    me: Endpoint, p: Parameters, book: Book, r: int, deviation: Deviation | None, told: AnnouncedSum
+) -> Book:
+    """Run Charlie in sum r; he keeps its true value."""
+    at = steps.own_context(me, book.vault, r)
     *others, own = p.parties
     got = dict(zip(others, await me.gather(others, Masked), strict=True))
     if deviation is not None:
         me.send(own, ShownInput(got[others[0]].y))
     got[own] = await me.receive(own, Masked)
-    y = {i: sent.y for i, sent in steps.admitted(me, p, at, got).items()}
-    S = masks.lift(p, at, y, {}, book.vault.keys[r])
-    after = steps.announce(me, p, book, r, p.everybody, told(p, S), Opening((), (), (), ()))
+    y = {i: sent.y for i, sent in steps.admit_inputs(me, p, at, got).items()}
+    S = masks.unmask_sum(p, at, y, {}, book.vault.keys[r])
+    after = steps.announce_result(me, p, book, r, p.everybody, told(p, S), Opening((), (), (), ()))
     return replace(after, openings=(*book.openings, Opening((S,), (), (), ())))

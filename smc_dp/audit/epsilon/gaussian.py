@@ -1,9 +1,9 @@
 """Gaussian differential privacy: neighbours as hard to tell apart as N(0, 1) and N(mu, 1) (Dong, Roth, Su 2022).
 
-Whoever says "1" for a share a of the outputs of the one and fails to say it for a share b of those of the other has
-Phi^-1(1 - a) - Phi^-1(b) <= mu, whatever event is asked for. With an upper limit for each share that is a lower bound
-on mu, and Gaussian noise meets it with equality at every threshold. So does one threshold prove nearly all of mu; the
-whole curve looks at many at once, and also finds noise that has the right width and the wrong tails.
+A test that says "1" for a share a of the outputs of the one and fails to say it for a share b of those of the other has
+Phi^-1(1 - a) - Phi^-1(b) <= mu, whatever its event is. With an upper limit for each share that is a lower bound on mu,
+and Gaussian noise meets it with equality at every threshold. So one threshold proves nearly all of mu; the whole curve
+looks at many at once, and also finds noise of the right width with the wrong tails.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from math import sqrt
 import numpy as np
 import scipy.special
 
-from smc_dp.audit.epsilon.bounds import Counts, Worlds, limits, quantiles, rough_limits
+from smc_dp.audit.epsilon.bounds import Counts, Worlds, exact_limits, quantiles, rough_limits
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.statement import PrivacyStatement
 
-FIRST = 0.2
-"""The share of the draws that chooses: a threshold needs few of them, its two errors all that there are."""
+CHOOSING_SHARE = 0.2
+"""Share of the draws that chooses: a threshold needs few of them, its two errors all that there are."""
 THRESHOLDS = 16
-"""Of the curve."""
+"""Number of thresholds of the curve."""
 _TINY = 1e-300
 
 
 def claimed_mu(statement: PrivacyStatement) -> float | None:
-    """The mu that a statement says, or that its rho = mu^2/2 stands for: all noise for zCDP here is Gaussian.
+    """Return the mu that a statement claims, or that its rho = mu^2/2 stands for: all noise for zCDP here is Gaussian.
 
     None where nothing Gaussian is claimed.
     """
@@ -38,12 +38,12 @@ def claimed_mu(statement: PrivacyStatement) -> float | None:
 
 @dataclass(frozen=True)
 class MuMeasure:
-    """Phi^-1(p) - Phi^-1(q), p = 1 - b and q = a: at most mu."""
+    """Phi^-1(p) - Phi^-1(q), p = 1 - b and q = a, which is at most mu."""
 
     alpha: float
 
     def __call__(self, low: Array, high: Array) -> Array:
-        """The bound."""
+        """Return the bound."""
         p, q = (np.clip(x, _TINY, 1 - 1e-16) for x in (low, high))
         found: Array = scipy.special.ndtri(p) - scipy.special.ndtri(q)
         return found
@@ -59,22 +59,22 @@ class Curve:
     alpha: float
 
     def counts(self, worlds: Worlds) -> tuple[Counts, Counts]:
-        """The draws in the cells between the thresholds."""
+        """Return the draws in the cells between the thresholds."""
         first, second = (self._counts(worlds[w][self.score]) for w in (self.likely, 1 - self.likely))
         return first, second
 
     def bound(self, first: Counts, second: Counts) -> float:
-        """The largest mu of a threshold; at least 0."""
+        """Return the largest mu of a threshold, at least 0."""
         measure = MuMeasure(self.alpha / len(self.edges))
         above = [np.cumsum(world[::-1])[::-1][1:] for world in (first, second)]
-        return max(0.0, float(np.max(measure(*limits(above[0], above[1], int(first.sum()), measure.alpha)))))
+        return max(0.0, float(np.max(measure(*exact_limits(above[0], above[1], int(first.sum()), measure.alpha)))))
 
     def _counts(self, values: Array) -> Counts:
         return np.bincount(np.searchsorted(self.edges, values, side="right"), minlength=len(self.edges) + 1)
 
 
 def choose_curve(worlds: Worlds, alpha: float) -> Curve:
-    """The score with the largest bound on these draws, nearly, and thresholds from the one tail to the other."""
+    """Return the score with nearly the largest bound on these draws, and thresholds from one tail to the other."""
     found = []
     for score in range(len(worlds[0])):
         edges = quantiles(np.concatenate([world[score] for world in worlds]), THRESHOLDS)
@@ -89,15 +89,16 @@ def _rough(found: Curve, worlds: Worlds) -> float:
 
 
 def too_many_right(mu: Array, canaries: int, made: int, right: int, alpha: float) -> Array:
-    """For each mu, whether so many right guesses, or more, have a chance below alpha in all that is mu-Gaussian-DP.
+    """Return, for each mu, whether so many right guesses or more have probability below alpha under every mu-Gaussian
+    DP.
 
     Mahloujifar, Melis and Chaudhuri, "Auditing f-differential privacy in one run" (2024). `canaries` bits are uniform
-    and independent, exactly `made` of them are guessed. Let p_i be the chance that i guesses are right. With the other
+    and independent, exactly `made` of them are guessed. Let p_i be the probability of i right guesses. With the other
     bits as they are, turning a bit that was guessed right makes that guess wrong, and one right guess less; so, summed
-    over bits, R_(t+1) <= F(H_t) for every t, where R_t = sum of i p_i and H_t = sum of (made - i) p_i over i >= t,
-    both divided by `canaries`, and F(x) = Phi(mu + Phi^-1(x)), which is concave. If the chance of `right` or more were
+    over bits, R_(t+1) <= F(H_t) for every t, where R_t = sum of i p_i and H_t = sum of (made - i) p_i over i >= t, both
+    divided by `canaries`, and F(x) = Phi(mu + Phi^-1(x)), which is concave. If the probability of `right` or more were
     alpha, the smallest masses below that these inequalities allow would follow, from the top down. Where they exceed 1
-    the chance is less than alpha.
+    the probability is less than alpha.
     """
     reached = np.full(mu.shape, alpha * right / canaries)
     missed = np.full(mu.shape, alpha * (made - right) / canaries)

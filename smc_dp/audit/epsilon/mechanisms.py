@@ -1,4 +1,4 @@
-"""The three laws of noise themselves, on whole vectors in few dimensions that move by the sensitivity exactly."""
+"""The three distributions of noise, on vectors in few dimensions that move by the sensitivity exactly."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.mutants import ExponentialRadius, FloatSampler, Multiples, MutantName, MutantSampler
 from smc_dp.audit.epsilon.one_run import Canaries
-from smc_dp.audit.epsilon.twins import ExponentialRadius, FloatSampler, Multiples, TwinName, TwinSampler
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, Law, gaussian, stated
+from smc_dp.privacy.output import Calibrated, NoiseDistribution, calibrate_gaussian, noise_statement
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import NoiseName, Target
 
 SENSITIVITY = (1 << 20) + 1
-"""In whole units, of both norms; it has a remainder modulo every small prime, or residues would tell nothing."""
+"""Sensitivity in whole units, of both norms; it has a remainder modulo every small prime, or residues would tell
+nothing.
+"""
 
 MECHANISMS: Mapping[NoiseName, str] = MappingProxyType(
     {"knorm": "rounded K-norm noise", "laplace": "discrete Laplace noise", "gauss": "discrete Gaussian noise"}
 )
 _DIMENSIONS = (1, 2)
-_OF_TWIN: Mapping[TwinName, tuple[NoiseName, int]] = MappingProxyType(
+_OF_TWIN: Mapping[MutantName, tuple[NoiseName, int]] = MappingProxyType(
     {
         "exponential-radius": ("knorm", 2),
         "float-sampler": ("laplace", 1),
@@ -37,83 +39,83 @@ _OF_TWIN: Mapping[TwinName, tuple[NoiseName, int]] = MappingProxyType(
 )
 
 
-def cases(target: Target, twin: TwinName | None = None) -> list[Case]:
-    """The mechanism that the target names, in one and two dimensions, or its broken twin; InputError for none such."""
+def mechanism_cases(target: Target, mutant: MutantName | None = None) -> list[Case]:
+    """Return the target's mechanism in one and two dimensions, or a mutant of it; raise InputError for none such."""
     name = target.noise
     if name not in MECHANISMS:
         raise InputError("noise.unknown_mechanism", mechanisms=tuple(MECHANISMS), got=name)
-    if twin is None or twin == "half-noise":
-        return [_case(target, d, twin) for d in _DIMENSIONS]
-    if twin not in _OF_TWIN:
-        raise InputError("twin.not_of_mechanism", twin=twin, got=name)
-    belongs, dimension = _OF_TWIN[twin]
+    if mutant is None or mutant == "half-noise":
+        return [_case(target, d, mutant) for d in _DIMENSIONS]
+    if mutant not in _OF_TWIN:
+        raise InputError("twin.not_of_mechanism", twin=mutant, got=name)
+    belongs, dimension = _OF_TWIN[mutant]
     if belongs != name:
-        raise InputError("twin.of_other_mechanism", twin=twin, belongs=belongs, got=name)
-    return [_case(target, dimension, twin)]
+        raise InputError("twin.of_other_mechanism", twin=mutant, belongs=belongs, got=name)
+    return [_case(target, dimension, mutant)]
 
 
-def law_of(target: Target, dimension: int) -> Law:
-    """The noise for vectors of this dimension that move by SENSITIVITY."""
+def distribution_of(target: Target, dimension: int) -> NoiseDistribution:
+    """Return the distribution of noise for vectors of this dimension that move by SENSITIVITY."""
     if target.noise == "gauss":
-        return gaussian(target, dimension, SENSITIVITY).law
+        return calibrate_gaussian(target, dimension, SENSITIVITY).distribution
     scale = SENSITIVITY / target.wanted
     return KNorm(dimension, scale) if target.noise == "knorm" else DiscreteLaplace(dimension, scale)
 
 
-def claim_of(law: Law, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
-    """What this law gives to the vector."""
+def claim_of(law: NoiseDistribution, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
+    """Return the privacy statement of this distribution for the vector."""
     who = "anyone who sees the vector with noise"
     if isinstance(law, DiscreteGaussian):
-        return stated(Calibrated(law, sensitivity), target, "record", "replace", who)
+        return noise_statement(Calibrated(law, sensitivity), target, "record", "replace", who)
     return PrivacyStatement("pure", round_up(law.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
 
 
-def _case(target: Target, dimension: int, twin: TwinName | None) -> Case:
-    claimed = law_of(target, dimension)
-    drawn = _drawn(target, dimension, twin)
-    noise = _sampler(drawn, twin)
+def _case(target: Target, dimension: int, mutant: MutantName | None) -> Case:
+    claimed = distribution_of(target, dimension)
+    drawn = _drawn(target, dimension, mutant)
+    noise = _sampler(drawn, mutant)
     centres = (np.zeros(dimension), np.eye(dimension)[0] * SENSITIVITY)
 
     def draw(world: int, rng: Stream) -> Array:
         return centres[world] + noise(rng)
 
     return Case(
-        f"{target.noise}, d = {dimension}" + (f": {twin}" if twin else ""),
+        f"{target.noise}, d = {dimension}" + (f": {mutant}" if mutant else ""),
         f"two vectors, {SENSITIVITY} units apart in one coordinate",
         claim_of(claimed, target),
         centres,
         draw,
         noise,
-        canaries=None if isinstance(drawn, KNorm) or twin == "float-sampler" else _canaries(drawn),
-        whole=twin != "float-sampler",
+        canaries=None if isinstance(drawn, KNorm) or mutant == "float-sampler" else _canaries(drawn),
+        whole=mutant != "float-sampler",
         scale=float(claimed.scale) if isinstance(claimed, DiscreteLaplace) else None,
     )
 
 
-def _drawn(target: Target, dimension: int, twin: TwinName | None) -> Law:
-    if twin == "half-noise":
-        return law_of(twice(target), dimension)
-    if twin == "half-sensitivity":
-        return gaussian(target, dimension, SENSITIVITY // 2).law
-    law = law_of(target, dimension)
-    if twin == "half-variance" and isinstance(law, DiscreteGaussian):
+def _drawn(target: Target, dimension: int, mutant: MutantName | None) -> NoiseDistribution:
+    if mutant == "half-noise":
+        return distribution_of(twice_epsilon(target), dimension)
+    if mutant == "half-sensitivity":
+        return calibrate_gaussian(target, dimension, SENSITIVITY // 2).distribution
+    law = distribution_of(target, dimension)
+    if mutant == "half-variance" and isinstance(law, DiscreteGaussian):
         return DiscreteGaussian(dimension, law.variance / 2)
     return law
 
 
-def _sampler(law: Law, twin: TwinName | None) -> TwinSampler:
-    if isinstance(law, KNorm) and twin == "exponential-radius":
+def _sampler(law: NoiseDistribution, mutant: MutantName | None) -> MutantSampler:
+    if isinstance(law, KNorm) and mutant == "exponential-radius":
         return ExponentialRadius(law.dimension, float(law.scale))
-    if isinstance(law, KNorm) and twin == "k-times-integer":
+    if isinstance(law, KNorm) and mutant == "k-times-integer":
         return Multiples(law.dimension, law.scale)
-    if isinstance(law, DiscreteLaplace) and twin == "float-sampler":
+    if isinstance(law, DiscreteLaplace) and mutant == "float-sampler":
         return FloatSampler(float(law.scale))
     return lambda rng: np.array(law.sample(rng), dtype=np.float64)
 
 
 def _canaries(law: DiscreteLaplace | DiscreteGaussian) -> Callable[[int, Stream], Canaries]:
     def run(number: int, rng: Stream) -> Canaries:
-        """One vector, each coordinate of which is 0 or SENSITIVITY by a record of its own."""
+        """Release one vector, each coordinate of which is 0 or SENSITIVITY by a record of its own."""
         bits = np.array([rng.bits(1) for _ in range(number)])
         noise = np.array(replace(law, dimension=number).sample(rng), dtype=np.float64)
         return Canaries(bits + noise / SENSITIVITY, bits)
@@ -121,6 +123,6 @@ def _canaries(law: DiscreteLaplace | DiscreteGaussian) -> Callable[[int, Stream]
     return run
 
 
-def twice(target: Target) -> Target:
-    """The target for twice the epsilon, whose noise is half of what is claimed."""
+def twice_epsilon(target: Target) -> Target:
+    """Return the target for twice the epsilon, whose noise is half of what is claimed."""
     return Target(target.wanted * 2, target.calibration, target.noise, target.delta)

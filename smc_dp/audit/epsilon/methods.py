@@ -1,4 +1,4 @@
-"""Every method, from the rows of two neighbours to what its statement says everybody may see."""
+"""Case of every method: from the rows of two neighbours to what its statement says everybody may see."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import canary
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.mechanisms import twice
+from smc_dp.audit.epsilon.mechanisms import twice_epsilon
+from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.audit.epsilon.one_run import Canaries
-from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
@@ -21,48 +21,50 @@ from smc_dp.methods.hamm2016.per_query import Committee, Service
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, Parties
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 
 _PROBE = Rows(np.ones((1, 1)), np.array([1]))
-"""What is asked where only answers are released."""
+"""Row that is asked about where only answers are released."""
 
 
-def case(name: str, target: Target, twin: TwinName | None = None, searched: NeighbourPair | None = None) -> Case:
-    """The method with this target, or with the noise for twice its epsilon; InputError for what it does not have.
+def method_case(
+    name: str, target: Target, mutant: MutantName | None = None, searched: NeighbourPair | None = None
+) -> Case:
+    """Return the case of a method with this target, or with half its noise; raise InputError for what it does not have.
 
     searched: neighbours to take in place of the method's own.
     """
-    if twin not in (None, "half-noise"):
-        raise InputError("twin.not_of_method", twin=twin, name=name)
-    method = find(name)
-    found = searched or find(name).neighbours(target.calibration)
+    if mutant not in (None, "half-noise"):
+        raise InputError("twin.not_of_method", twin=mutant, name=name)
+    method = find_method(name)
+    found = searched or find_method(name).neighbours(target.calibration)
     if not method.calibrations:
         target = Target(None)
     trained = tuple(found.method.train(federation) for federation in found.worlds)
     # One release from the system's generator: nothing of it is used but the statement, which is none for a seed.
     claim = trained[0].release(target, Stream.from_system()).privacy
     without = Target(None, noise=target.noise)
-    drawn = twice(target) if twin else target
+    drawn = twice_epsilon(target) if mutant else target
     nobody = Stream.from_system()
     title = name if target.epsilon is None else f"{name}, {target.calibration} {target.noise}"
     if target.calibration == "paper":
         title += f" (nominal epsilon {float(target.wanted):g})"
-    centres = published(trained[0], without, nobody)[0], published(trained[1], without, nobody)[0]
+    centres = visible_outputs(trained[0], without, nobody)[0], visible_outputs(trained[1], without, nobody)[0]
     return Case(
-        title + (f": {twin}" if twin else ""),
+        title + (f": {mutant}" if mutant else ""),
         found.text,
         claim,
         centres,
-        lambda world, rng: published(trained[world], drawn, rng)[0],
+        lambda world, rng: visible_outputs(trained[world], drawn, rng)[0],
         canaries=_canaries(name, found, drawn),
         own_scores=found.own_scores,
-        reach=canary.reach(name, searched, target.noise, centres) if searched else None,
+        reach=canary.measure_reach(name, searched, target.noise, centres) if searched else None,
     )
 
 
-def published(trained: Trained, target: Target, rng: Stream) -> Array:
-    """What the adversary of the statement sees of one release: a line for each party, or a single one."""
+def visible_outputs(trained: Trained, target: Target, rng: Stream) -> Array:
+    """Return what the adversary of the statement sees of one release: a line for each party, or a single one."""
     if isinstance(trained, TrainedSites):
         return trained.classifiers(target, rng)
     release = trained.release(target, rng)
@@ -89,13 +91,13 @@ def _canaries(name: str, found: NeighbourPair, target: Target) -> Callable[[int,
 
 def _of_parties(found: NeighbourPair, parties: Parties, target: Target) -> Callable[[int, Stream], Canaries]:
     # What the attacker knows beforehand: both ends without noise. Nothing of it depends on the secret bits.
-    zero, one = published(found.method.train(parties([0, 1])), Target(None), Stream.from_system())
+    zero, one = visible_outputs(found.method.train(parties([0, 1])), Target(None), Stream.from_system())
     apart = one - zero
 
     def run(number: int, rng: Stream) -> Canaries:
-        """One release of so many parties, each with one bit in its rows."""
+        """Make one release of so many parties, each with one bit in its rows."""
         bits = [rng.bits(1) for _ in range(number)]
-        noisy = published(found.method.train(parties(bits)), target, rng)
+        noisy = visible_outputs(found.method.train(parties(bits)), target, rng)
         return Canaries((noisy - zero) @ apart / (apart @ apart), np.array(bits))
 
     return run
@@ -105,15 +107,15 @@ def _of_axes(name: str, found: NeighbourPair, target: Target) -> Callable[[int, 
     d = found.worlds[0].public.dimension
 
     def weights(bits: list[int], wanted: Target, rng: Stream) -> Array:
-        trained = found.method.train(canary.orthogonal(name, found.method, bits))
-        both = published(trained, wanted, rng)[0].reshape(2, d)
+        trained = found.method.train(canary.orthogonal_canaries(name, found.method, bits))
+        both = visible_outputs(trained, wanted, rng)[0].reshape(2, d)
         apart: Array = both[1] - both[0]
         return apart
 
     zero, one = (weights([bit] * d, Target(None), Stream.from_system()) for bit in (0, 1))
 
     def run(number: int, rng: Stream) -> Canaries:
-        """As many releases as it takes, with a canary for each dimension: no bit is in two of them."""
+        """Make as many releases as it takes, with a canary for each dimension."""
         bits = np.array([[rng.bits(1) for _ in range(d)] for _ in range(-(-number // d))])
         noisy = np.array([weights(row.tolist(), target, rng) for row in bits])
         return Canaries(((noisy - zero) / (one - zero)).ravel(), bits.ravel())

@@ -34,13 +34,13 @@ _STEPS, _ROUNDS, _LARGEST_MU = 65, 3, 20.0
 
 @dataclass(frozen=True)
 class Guesses:
-    """How many of the bits were guessed, and how many of these guesses are right."""
+    """Number of bits that were guessed, and of these guesses that are right."""
 
     made: int
     right: int
 
     def epsilon_at_least(self, alpha: float) -> float:
-        """The smallest epsilon under which so many right ones have probability alpha; at least 0."""
+        """Return the smallest epsilon, at least 0, under which so many right guesses have probability alpha."""
         if 2 * self.right <= self.made:
             return 0.0
         p = float(scipy.special.betaincinv(self.right, self.made - self.right + 1, alpha))
@@ -49,17 +49,17 @@ class Guesses:
 
 @dataclass(frozen=True, eq=False)
 class Canaries:
-    """What one run shows of its canaries: (m,) each. positions: 0 and 1 are where the bits 0 and 1 would be."""
+    """Positions of the canaries of one run, in units of their distance, and their secret bits: (m,) each."""
 
     positions: Array
     bits: npt.NDArray[np.int64]
 
     def epsilon_at_least(self, alpha: float) -> float:
-        """A lower bound on a pure epsilon."""
+        """Return a lower bound on a pure epsilon."""
         return guess(self.positions, self.bits).epsilon_at_least(alpha)
 
     def mu_at_least(self, alpha: float) -> float:
-        """A lower bound on mu: the best of several numbers of guesses, each wrong with its share of alpha."""
+        """Return a lower bound on mu: the best of several numbers of guesses, each wrong with its share of alpha."""
         clear = np.argsort(-np.abs(self.positions - 0.5), kind="stable")
         right = np.cumsum((self.positions > 0.5)[clear] == (self.bits == 1)[clear])
         number = len(self.bits)
@@ -70,7 +70,7 @@ class Canaries:
 def guess(positions: Array, bits: npt.NDArray[np.int64]) -> Guesses:
     """Guess 0 for positions up to 0, 1 from 1 on, nothing between; positions: (m,) in units of the canaries' distance.
 
-    For Laplace and for K-norm noise in one dimension these are the outputs that speak as clearly as any.
+    For Laplace and for K-norm noise in one dimension these outputs are as clear as any.
     """
     low, high = positions <= 0, positions >= 1
     right = np.count_nonzero(low & (bits == 0)) + np.count_nonzero(high & (bits == 1))
@@ -78,7 +78,7 @@ def guess(positions: Array, bits: npt.NDArray[np.int64]) -> Guesses:
 
 
 def _mu(canaries: int, made: int, right: int, alpha: float) -> float:
-    """The largest mu that is refuted, on ever finer steps from below; 0 where none is."""
+    """Return the largest mu that is refuted, on ever finer steps from below; 0 where none is."""
     low, high = 0.0, _LARGEST_MU
     for _ in range(_ROUNDS):
         steps = np.linspace(low, high, _STEPS)

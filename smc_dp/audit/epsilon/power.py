@@ -1,4 +1,4 @@
-"""How often a broken mechanism is caught: the same audit again and again, each time on new draws."""
+"""Power of an audit of epsilon: repeat it on new draws, and count how often it catches a mutant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from smc_dp.audit.epsilon.case import Case, Tick
 
 @dataclass(frozen=True)
 class Power:
-    """In how many repeats of an audit, with so many draws from each neighbour, the claim was contradicted."""
+    """Number of repeats of an audit, with so many draws from each neighbour, that contradicted the claim."""
 
     caught: int
     repeats: int
@@ -23,18 +23,18 @@ class Power:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Limits for the chance to be caught, right with the confidence (Clopper and Pearson)."""
+        """Limits of the probability to be caught, right with the confidence (Clopper and Pearson)."""
         return clopper_pearson(self.caught, self.repeats, self.confidence)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         figures = {"caught": self.caught, "repeats": self.repeats, "draws": self.draws}
         return {**figures, "interval": list(self.interval)}
 
 
 @dataclass(frozen=True)
 class MeasuredPower:
-    """An audit, and the power of the same audit against half the noise: of each of its tests, and of all together.
+    """Audit, and its power against half the noise: of each of its tests, and of all together.
 
     The mapping is empty and the other None where that was not measured.
     """
@@ -44,7 +44,7 @@ class MeasuredPower:
     of_all: Power | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: the audit, with `power` in it and in each finding, null where there is none."""
+        """Return plain values for JSON: the audit, with `power` in it and in each finding, null where there is none."""
         findings = [
             {**finding.as_dict(), "power": _plain(self.of_test.get(finding.test))} for finding in self.audited.findings
         ]
@@ -52,23 +52,23 @@ class MeasuredPower:
 
 
 @dataclass(frozen=True)
-class Twin:
-    """The last audit of a twin that is broken on purpose, what is wrong with it, and the power of such an audit."""
+class MutantPower:
+    """Power of an audit against a mutant, the description of its fault, and the last of these audits."""
 
     about: str
     example: Audited
     power: Power
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {"about": self.about, **self.power.as_dict(), "example": self.example.as_dict()}
 
 
 @dataclass(frozen=True)
 class Effort:
-    """trials: draws from each neighbour in one audit. alpha: for each test to be wrong. repeats: for a power.
+    """Effort of an audit. trials: draws from each neighbour. alpha: for each test to be wrong. repeats: for a power.
 
-    of_half: draws in an audit of half the noise; else as many. Of fewer the power is that of fewer, which is less.
+    of_half: draws in an audit of half the noise; else as many. Fewer draws have less power.
     """
 
     trials: int
@@ -79,18 +79,18 @@ class Effort:
 
     @property
     def for_half(self) -> Effort:
-        """The effort of each audit of half the noise."""
+        """Effort of each audit of half the noise."""
         return replace(self, trials=self.of_half or self.trials, of_half=None)
 
     def draws(self, audits: int) -> int:
-        """How many `tick` will hear of."""
+        """Return the number of draws that `tick` will hear of."""
         return 2 * self.trials * audits
 
 
-def with_power(
+def audit_with_power(
     case: Case, half: Case | None, effort: Effort, rng: Stream, tick: Tick = lambda _: None
 ) -> MeasuredPower:
-    """Audit the case, and `half`, which is it with half the noise, as often as `effort` says."""
+    """Audit the case, and `half`, the same with half the noise, as often as `effort` says."""
     audited = audit_mechanism(case, effort.trials, effort.alpha, rng, tick)
     if half is None:
         return MeasuredPower(audited, {})
@@ -101,10 +101,10 @@ def with_power(
     return MeasuredPower(audited, of_test, _power(sum(run.refuted for run in runs), effort))
 
 
-def of_twin(about: str, twin: Case, effort: Effort, rng: Stream, tick: Tick = lambda _: None) -> Twin:
-    """Audit the twin as often as `effort` says."""
-    runs = _runs(twin, effort, rng, tick)
-    return Twin(about, runs[-1], _power(sum(run.refuted for run in runs), effort))
+def audit_mutant(about: str, mutant: Case, effort: Effort, rng: Stream, tick: Tick = lambda _: None) -> MutantPower:
+    """Audit the mutant as often as `effort` says."""
+    runs = _runs(mutant, effort, rng, tick)
+    return MutantPower(about, runs[-1], _power(sum(run.refuted for run in runs), effort))
 
 
 def _runs(case: Case, effort: Effort, rng: Stream, tick: Tick) -> list[Audited]:

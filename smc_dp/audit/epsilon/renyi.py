@@ -1,11 +1,11 @@
-"""A lower bound on a Renyi divergence, for statements of zero-concentrated differential privacy.
+"""Lower bound on a Renyi divergence, for statements of zero-concentrated differential privacy.
 
 rho-zCDP says D_order(P||Q) <= order rho for every order above 1 (Bun and Steinke 2016). Sorting outputs into cells is
 post-processing, so the divergence of the cells' probabilities is a lower bound. With p, q their probabilities, the sum
 of p^a q^(1-a) is convex and homogeneous in (p, q), so it lies above each of its tangents: for any positive r it is at
 least the sum of a r^(a-1) p + (1-a) r^a q, with equality for r = p/q. r is estimated on the first half of the draws.
-What is left are two means of bounded numbers, which the empirical Bernstein inequality bounds from below on the second
-half (Maurer and Pontil, COLT 2009, theorem 4).
+The two remaining means of bounded numbers are bounded from below on the second half by the empirical Bernstein
+inequality (Maurer and Pontil, COLT 2009, theorem 4).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class RenyiCells:
-    """Cells of one score, cut at the edges; ratio: r in each; the bound on D_order/order is wrong with chance alpha."""
+    """Cells of one score, with r in each; the bound on D_order/order is wrong with probability alpha."""
 
     score: int
     edges: Array
@@ -36,16 +36,16 @@ class RenyiCells:
     alpha: float
 
     def counts(self, worlds: Worlds) -> tuple[Counts, Counts]:
-        """The draws in each cell."""
+        """Return the draws in each cell."""
         first, second = (_counts(worlds[w][self.score], self.edges) for w in (self.likely, 1 - self.likely))
         return first, second
 
     def bound(self, first: Counts, second: Counts) -> float:
-        """D_order/order from below, to be compared with rho; at least 0."""
+        """Return the lower bound on D_order/order, to be compared with rho; at least 0."""
         return max(0.0, self.signed(first, second))
 
     def signed(self, first: Counts, second: Counts) -> float:
-        """The same, and below 0 where draws are too few to prove anything."""
+        """Return the same bound, below 0 where draws are too few to prove anything."""
         a, r = self.order, self.ratio
         likely = lowest_mean(a * r ** (a - 1), first, self.alpha / 2)
         other = lowest_mean((1 - a) * r**a, second, self.alpha / 2)
@@ -53,7 +53,7 @@ class RenyiCells:
 
 
 def lowest_mean(values: Array, counts: Counts, alpha: float) -> float:
-    """Below the mean of numbers that take these values so often, with chance alpha to be wrong."""
+    """Return a lower limit of the mean of numbers with these counts, wrong with probability alpha."""
     n = int(counts.sum())
     mean = float(counts @ values) / n
     variance = max(0.0, float(counts @ (values - mean) ** 2) / (n - 1))
@@ -62,7 +62,7 @@ def lowest_mean(values: Array, counts: Counts, alpha: float) -> float:
 
 
 def choose_cells(worlds: Worlds, alpha: float) -> RenyiCells:
-    """The cells and the order with the largest bound on these draws."""
+    """Return the cells and the order with the largest bound on these draws."""
     found = []
     for score, number in product(range(len(worlds[0])), _CELLS):
         edges = quantiles(np.concatenate([world[score] for world in worlds]), number - 1)

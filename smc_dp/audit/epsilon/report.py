@@ -7,7 +7,7 @@ from decimal import ROUND_FLOOR, Context
 
 from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
 from smc_dp.audit.epsilon.gaussian import claimed_mu
-from smc_dp.audit.epsilon.power import MeasuredPower, Power, Twin
+from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 
@@ -22,35 +22,37 @@ _HEADINGS = ("test", "lower bound", "claimed", "draws", "in the event")
 def blocks(found: Sequence[MeasuredPower], sure: float, scope: str | None = None) -> Iterator[PageBlock]:
     """Yield a section for each audit, and how sure all bounds are; `scope`: which runs of a protocol were audited."""
     for measured in found:
-        yield audit(measured)
+        yield audit_section(measured)
     if scope is not None:
         yield Prose(scope)
     yield Prose(_LEGEND)
     yield Prose(f"All lower bounds hold together with confidence {sure:g}. A bound below the claim proves nothing.")
 
 
-def twin_blocks(found: Sequence[Twin], sure: float) -> Iterator[PageBlock]:
+def mutant_blocks(found: Sequence[MutantPower], sure: float) -> Iterator[PageBlock]:
     """Yield a section for each mutant, with the last of its audits, and how many of them found it."""
-    for twin in found:
-        table = PageTable("Tests", _HEADINGS, tuple(map(_row, twin.example.findings)), numbers=(3,))
-        broken, power = Prose(f"broken: {twin.about}"), Prose(f"this twin is {chance(twin.power)}")
-        yield Section(twin.example.name, (*_claimed(twin.example), broken, table, verdict(twin.example), power))
+    for mutant in found:
+        table = PageTable("Tests", _HEADINGS, tuple(map(_row, mutant.example.findings)), numbers=(3,))
+        broken, power = Prose(f"broken: {mutant.about}"), Prose(f"this twin is {power_sentence(mutant.power)}")
+        yield Section(
+            mutant.example.name, (*_claimed(mutant.example), broken, table, verdict_banner(mutant.example), power)
+        )
     yield Prose(_LEGEND)
     yield Prose(f"Broken on purpose. The bounds of the last audit hold together with confidence {sure:g}.")
 
 
-def audit(measured: MeasuredPower) -> Section:
-    """Return one audit: the claim, a row for each test with its power, the verdict."""
+def audit_section(measured: MeasuredPower) -> Section:
+    """Return the section of one audit: the claim, a row for each test with its power, the verdict."""
     rows = []
     for finding in measured.audited.findings:
         power = measured.of_test.get(finding.test)
         rows.append((*_row(finding), "-" if power is None else f"caught {power.caught} of {power.repeats}"))
-    half = () if measured.of_all is None else (Prose(f"half the noise is {chance(measured.of_all)}"),)
+    half = () if measured.of_all is None else (Prose(f"half the noise is {power_sentence(measured.of_all)}"),)
     table = PageTable("Tests", (*_HEADINGS, "half the noise"), tuple(rows), numbers=(3,))
-    return Section(measured.audited.name, (*_claimed(measured.audited), table, verdict(measured.audited), *half))
+    return Section(measured.audited.name, (*_claimed(measured.audited), table, verdict_banner(measured.audited), *half))
 
 
-def chance(power: Power) -> str:
+def power_sentence(power: Power) -> str:
     """Return the power of all tests together, in words."""
     low, high = power.interval
     return (
@@ -61,13 +63,13 @@ def chance(power: Power) -> str:
 
 def _claimed(audited: Audited) -> Iterator[Prose]:
     """Yield the claim, the neighbours, and how far these reach."""
-    yield Prose(f"claims {claim(audited.claim)}")
+    yield Prose(f"claims {claim_figures(audited.claim)}")
     yield Prose(f"neighbours: {audited.neighbours}")
     if audited.reach is not None:
         yield Prose(audited.reach.text)
 
 
-def claim(statement: PrivacyStatement) -> str:
+def claim_figures(statement: PrivacyStatement) -> str:
     """Return the figures of a statement."""
     if statement.epsilon is None:
         return "nothing"
@@ -77,7 +79,7 @@ def claim(statement: PrivacyStatement) -> str:
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
 
 
-def verdict(audited: Audited) -> Banner:
+def verdict_banner(audited: Audited) -> Banner:
     """Return the verdict of an audit, with its code."""
     found = audited.verdict
     return Banner(str(found), "failed" if audited.refuted else "plain", found.code)

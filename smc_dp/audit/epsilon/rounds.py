@@ -1,11 +1,10 @@
-"""`newton` and `gd`: what Charlie and one party of his can make of a whole session of sums, at its worst.
+"""Audit of `newton` and `gd`: what Charlie and one party of his can make of a whole session of sums, at its worst.
 
-What is driven. A record of the first party has the other label, or is there or not, and Charlie says of every sum that
-it is zero, the same to all. So all sums are asked at w = 0, to which every record is orthogonal: there nothing is
-clipped, and a pair x, -x lies as far apart as any pair anywhere, 2 C in every sum (and in the first twice its length,
-while its curvature does not differ). A session in which Charlie tells the truth shows no more. The two take what their
-party has added off each sum; by the theorem the rest has at least H shares of the noise in every sum, whatever that
-party enters.
+A record of the first party has the other label, or is there or not, and Charlie announces that every sum is zero, the
+same to all. So all sums are asked at w = 0, to which every record is orthogonal: there nothing is clipped, and a pair
+x, -x lies as far apart as any pair anywhere, 2 C in every sum (and in the first twice its length, while its curvature
+does not differ). A session in which Charlie tells the truth shows no more. The two take what their party has added off
+each sum; by the theorem the rest has at least H shares of the noise in every sum, whatever that party enters.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.secure_sum import PROGRAM
 from protocols.secure_sum.parameters import Block, Parameters
-from protocols.secure_sum.values import Addends, joined
+from protocols.secure_sum.values import Addends, join_addends
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.deviations import Deviation, ToldSum
-from smc_dp.audit.epsilon.secure_sum import too_few
-from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.audit.epsilon.deviations import AnnouncedSum, Deviation
+from smc_dp.audit.epsilon.mutants import MutantName
+from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.leakage.executions import execute
-from smc_dp.methods.functionality import RoundAnswer, added
-from smc_dp.methods.gradients.form import GradientSums
+from smc_dp.methods.functionality import RoundAnswer, add_vectors
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.privacy.distributed.laws import GaussianShares, ShareLaw
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.privacy.distributed.share_distributions import GaussianShares, ShareDistribution
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.bindings import REALISATIONS
+from smc_dp.run.protocols.bindings import BINDINGS
 
-METHODS = MappingProxyType({Newton.name: Newton, GradientDescent.name: GradientDescent})
-SCOPE = (
+ROUNDS_METHODS = MappingProxyType({Newton.name: Newton, GradientDescent.name: GradientDescent})
+ROUNDS_SCOPE = (
     "What was looked at is what Charlie and one party of his can make of whole sessions: all sums less what that party "
     "added,\nwhile he says that each is zero, which keeps the records that differ as far apart as can be. There are "
     "few\ndraws: they find gross faults. Half the noise was drawn by the ideal functionality, as it takes no time."
@@ -53,26 +52,26 @@ PARTIES, COLLUDERS = 3, 1
 _ROWS = 2  # the public cap
 
 
-def case(
+def rounds_case(
     method: str,
     target: Target,
     deviation: Deviation | None = None,
-    twin: TwinName | None = None,
+    mutant: MutantName | None = None,
     *,
     clear: bool = False,
     adjacency: RecordAdjacency = "replace",
 ) -> Case:
-    """A session among three parties of whom the last is Charlie's own, d = 1; `clear`: the ideal functionality of the
-    honest, asked what Charlie asks.
+    """Return the case of a session of three parties of whom the last is Charlie's own, d = 1.
 
-    `all-honest` is noise in shares that are enough only if nobody colludes. InputError for another twin or noise.
+    `clear`: by the ideal functionality of the honest, asked what Charlie asks. `all-honest` is noise in shares that are
+    enough only if nobody colludes. Raise InputError for another mutant or noise.
     """
-    if twin not in (None, "half-noise", "all-honest"):
-        raise InputError("twin.not_of_method_by_secure_sum", method=method, got=twin)
+    if mutant not in (None, "half-noise", "all-honest"):
+        raise InputError("twin.not_of_method_by_secure_sum", method=method, got=mutant)
     if target.noise != "ddg":
         raise InputError("noise.not_of_method_by_secure_sum", method=method, got=target.noise)
-    session = DrivenSession(form_of(method, target, adjacency), twin)
-    worlds = [rows_of(world, adjacency) for world in (0, 1)]
+    session = DrivenSession(audited_rounds(method, target, adjacency), mutant)
+    worlds = [rows_in_world(world, adjacency) for world in (0, 1)]
     centres = session.centre(worlds[0]), session.centre(worlds[1])
     far = (centres[1] - centres[0]) / session.variances
 
@@ -82,10 +81,10 @@ def case(
     def in_the_clear(world: int, rng: Stream) -> Array:
         return centres[world] + session.noise(rng)
 
-    way = "the others follow the protocol" if deviation is None else f"one of three {deviations.ABOUT[deviation]}"
+    way = "the others follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     differs = "has the other label" if adjacency == "replace" else "is there or not"
     return Case(
-        f"{method} by the secure sum, {'in the clear' if clear else way}" + (f": {twin}" if twin else ""),
+        f"{method} by the secure sum, {'in the clear' if clear else way}" + (f": {mutant}" if mutant else ""),
         f"one record of the first of 3 parties {differs}, all sums are asked at w = 0; d = 1",
         session.form.statement,  # what H shares are said to give
         centres,
@@ -95,14 +94,14 @@ def case(
     )
 
 
-def form_of(method: str, target: Target, adjacency: RecordAdjacency = "replace") -> GradientSums:
-    """The sums that are audited."""
-    made: Newton | GradientDescent = METHODS[method](adjacency=adjacency)
-    return made.shared(Public(PARTIES, 1, 2), target, Among(PARTIES, COLLUDERS, 0), AnnouncedRows(_ROWS))
+def audited_rounds(method: str, target: Target, adjacency: RecordAdjacency = "replace") -> GradientSums:
+    """Return the sums that are audited."""
+    made: Newton | GradientDescent = ROUNDS_METHODS[method](adjacency=adjacency)
+    return made.shared(Public(PARTIES, 1, 2), target, ThreatModel(PARTIES, COLLUDERS, 0), AnnouncedRows(_ROWS))
 
 
-def rows_of(world: int, adjacency: RecordAdjacency = "replace") -> list[Rows]:
-    """Everybody's rows in a world: only the first party's first record differs."""
+def rows_in_world(world: int, adjacency: RecordAdjacency = "replace") -> list[Rows]:
+    """Return everybody's rows in a world: only the first party's first record differs."""
     one, other = _rows((1.0, 1)), _rows((1.0, 0), (0.0, 1))
     first = _rows((1.0, world), (0.0, 1)) if adjacency == "replace" else _rows(*[(1.0, 1)] * world, (0.0, 1))
     return [first, other, one]
@@ -114,45 +113,46 @@ def _rows(*records: tuple[float, int]) -> Rows:
 
 @dataclass(frozen=True)
 class DrivenSession:
-    """R sums of this form, with the noise of a twin in place of their own if there is one, of which Charlie says what
-    does not depend on them.
+    """Session of R sums of this form of which Charlie announces values that do not depend on them.
+
+    The noise is that of a mutant if one is named.
     """
 
     form: GradientSums
-    twin: TwinName | None = None
-    told: ToldSum = deviations.nothing
+    mutant: MutantName | None = None
+    told: AnnouncedSum = deviations.announce_zero
 
     @cached_property
-    def laws(self) -> tuple[tuple[ShareLaw, ...], ...]:
-        """Of a share in each block of each sum."""
-        return tuple(tuple(self._law(law) for law in laws) for laws in self.form.noise.laws)
+    def laws(self) -> tuple[tuple[ShareDistribution, ...], ...]:
+        """Distributions of a share in each block of each sum."""
+        return tuple(tuple(self._law(law) for law in laws) for laws in self.form.noise.distributions)
 
-    def _law(self, law: GaussianShares) -> ShareLaw:
-        if self.twin == "all-honest":
-            return too_few(law, PARTIES)
-        return law if self.twin is None else replace(law, variance=law.variance / 4)
+    def _law(self, law: GaussianShares) -> ShareDistribution:
+        if self.mutant == "all-honest":
+            return dilute_shares(law, PARTIES)
+        return law if self.mutant is None else replace(law, variance=law.variance / 4)
 
     @property
     def variances(self) -> Array:
-        """Of what is seen, in the laws that are said to be used."""
-        every = [law for laws in self.form.noise.laws for law in laws]
+        """Variances of the view, under the distributions that are said to be used."""
+        every = [law for laws in self.form.noise.distributions for law in laws]
         return np.array([float(law.honest * law.variance) for law in every for _ in range(law.dimension)])
 
     @property
     def said(self) -> tuple[Vector, ...]:
-        """What Charlie says that the sums are."""
+        """Sums that Charlie announces."""
         p = self._parameters
         return tuple(p.ring.nearest(self.told(p, (0,) * p.length(r))) for r in range(p.R))
 
     def centre(self, rows: Sequence[Rows]) -> Array:
-        """What is seen of these rows, without noise."""
+        """Return the view of these rows without noise."""
         nobody = Stream.from_system()  # a share comes with it, which is not used
         parts = [self.form.part(own, nobody.fork(f"{j}")) for j, own in enumerate(rows[:-COLLUDERS])]
-        sums = [added([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.laws))]
+        sums = [add_vectors([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.laws))]
         return _floats(sums)
 
     def noise(self, rng: Stream) -> Array:
-        """What the honest parties draw, all sums end to end."""
+        """Draw the noise of the honest parties, all sums end to end."""
         shares = [[self._share(r, rng) for r in range(len(self.laws))] for _ in range(PARTIES - COLLUDERS)]
         total: Array = np.sum([_floats(of_party) for of_party in shares], axis=0)
         return total
@@ -161,7 +161,7 @@ class DrivenSession:
         return tuple(x for law in self.laws[r] for x in law.share(rng))
 
     def seen(self, rows: Sequence[Rows], deviation: Deviation | None, rng: Stream) -> Array:
-        """What the two make of a whole session: every sum, less what the one that may deviate has added."""
+        """Return the view of the two in a whole session: every sum, less what the party that may deviate has added."""
         ring = self._parameters.ring
         sums, own = self.run(rows, deviation, rng)
         return _floats([ring.nearest(ring.subtract_vectors(S, z)) for S, z in zip(sums, own, strict=True)])
@@ -169,26 +169,26 @@ class DrivenSession:
     def run(
         self, rows: Sequence[Rows], deviation: Deviation | None, rng: Stream
     ) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
-        """All sums as they are, and what the last party has added to each, as elements of the ring."""
-        p, realisation = self._parameters, REALISATIONS[PROGRAM.name]
+        """Run a session; return the true sums, and what the last party has added to each, as elements of the ring."""
+        p, realisation = self._parameters, BINDINGS[PROGRAM.name]
         own = rng.spawn()  # a fork of `rng` is the same in every draw
         parts = [self._answers(mine, own.fork(f"party {j}")) for j, mine in enumerate(rows)]
-        home = {name: realisation.home(p, part) for name, part in zip(p.parties, parts, strict=True)}
+        home = {name: realisation.answers(p, part) for name, part in zip(p.parties, parts, strict=True)}
         inputs: dict[str, tuple[Any, ...]] = {name: (p, Addends((), ())) for name in p.parties}
-        program = deviations.program(deviation, self.told)
+        program = deviations.deviating_program(deviation, self.told)
         answering = {name: answers for name, answers in home.items() if answers}
-        done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, home=answering)
+        done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, local_programs=answering)
         last = p.parties[-1]
         if deviation is not None:
             return done.results[CURATOR_NAME], done.results[last]
-        mine = joined(p, *done.views[last].inputs[1:])
+        mine = join_addends(p, *done.views[last].inputs[1:])
         sent = tuple(p.ring.add_vectors(x, e) for x, e in zip(mine.numbers, mine.noise, strict=True))
         return done.results[CURATOR_NAME], sent
 
     def _answers(self, rows: Rows, rng: Stream) -> RoundAnswer:
-        """The party's own program, with the noise of the twin."""
+        """Return the party's own program, with the noise of the mutant."""
         part = self.form.part(rows, rng)
-        if self.twin is None:
+        if self.mutant is None:
             return part
         return lambda values: replace(part(values), noise=self._share(len(values), rng))
 
@@ -200,5 +200,5 @@ class DrivenSession:
 
 
 def _floats(sums: Iterable[Vector]) -> Array:
-    """All sums end to end; floats hold what is needed of them."""
+    """Return all sums end to end; floats hold what is needed of them."""
     return np.array([float(x) for S in sums for x in S])

@@ -1,7 +1,7 @@
-"""The secure sum of `wsum`: what Charlie and one party of his, which deviates, can make of a run.
+"""Audit of `wsum` through the secure sum: what Charlie and one party of his, which deviates, can make of a run.
 
 They take what their party has added off the sum. By the theorem the rest is what the honest parties add, with at least
-H shares of the noise: the same law whatever the one that deviates enters, and the claim is for H shares.
+H shares of the noise: the same distribution whatever the malicious party enters, and the claim is for H shares.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from protocols.secure_sum.values import Addends
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import Deviation
-from smc_dp.audit.epsilon.twins import TwinName
+from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, ideal
-from smc_dp.methods.neighbours import STRONG, labelled
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.neighbours import STRONG, labelled_rows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
-from smc_dp.privacy.target import SHARED, Target
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
+from smc_dp.privacy.target import SHARED_NOISES, Target
 
-NAME = "wsum"
-SCOPE = (
+SECURE_SUM_METHOD = "wsum"
+SECURE_SUM_SCOPE = (
     "What was looked at is what Charlie and one party of his can make of whole runs: the sum less what that party "
     "added.\nA run takes 10 ms, so there are few draws: they find gross faults. Integer for integer it is what the "
     "ideal\nfunctionality gives, and half the noise was drawn by that, as it takes no time."
@@ -43,32 +43,34 @@ SCOPE = (
 PARTIES, COLLUDERS = 3, 1
 _ROWS = 8  # of every other party than the first, and the public cap
 
-Entered: TypeAlias = list[Addend]
-"""What each party adds, with its share of the noise."""
+NoisyAddends: TypeAlias = list[Addend]
+"""Addends of each party, with its share of the noise."""
 
 
-def case(
-    target: Target, deviation: Deviation | None = None, twin: TwinName | None = None, *, clear: bool = False
+def secure_sum_case(
+    target: Target, deviation: Deviation | None = None, mutant: MutantName | None = None, *, clear: bool = False
 ) -> Case:
-    """`wsum` by three parties of whom the last is Charlie's own, d = 1; `clear`: the ideal functionality of the honest.
+    """Return the case of `wsum` by three parties of whom the last is Charlie's own, d = 1.
 
-    `all-honest` is noise in shares that are enough only if nobody colludes. InputError for another twin.
+    `clear`: by the ideal functionality of the honest. `all-honest` is noise in shares that are enough only if nobody
+    colludes. Raise InputError for another mutant.
     """
-    if twin not in (None, "half-noise", "all-honest"):
-        raise InputError("twin.not_of_secure_sum", got=twin)
-    if target.noise not in SHARED:
-        raise InputError("noise.not_of_secure_sum", shared=SHARED, got=target.noise)
-    form = form_of(target)
-    law = form.noise.law if twin is None else _broken(form.noise.law, twin)
-    see = in_the_clear if clear else by_protocol(deviation)
-    numbers = [numbers_of(form, world) for world in (0, 1)]
+    if mutant not in (None, "half-noise", "all-honest"):
+        raise InputError("twin.not_of_secure_sum", got=mutant)
+    if target.noise not in SHARED_NOISES:
+        raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
+    form = audited_sum(target)
+    law = form.noise.distribution if mutant is None else _broken(form.noise.distribution, mutant)
+    see = ideal_view if clear else coalition_view(deviation)
+    numbers = [numbers_in_world(form, world) for world in (0, 1)]
 
     def draw(world: int, rng: Stream) -> Array:
-        return _number(see(form, entered(form, numbers[world], law, rng), rng))
+        return _number(see(form, add_noise(form, numbers[world], law, rng), rng))
 
-    way = "all follow the protocol" if deviation is None else f"one of three {deviations.ABOUT[deviation]}"
+    way = "all follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     return Case(
-        f"wsum by the secure sum, {target.noise}, {'in the clear' if clear else way}" + (f": {twin}" if twin else ""),
+        f"wsum by the secure sum, {target.noise}, {'in the clear' if clear else way}"
+        + (f": {mutant}" if mutant else ""),
         "one record of the first of 3 parties has the other label; d = 1",
         form.statement,  # what H shares are said to give
         (_number(_honest(numbers[0])), _number(_honest(numbers[1]))),
@@ -77,27 +79,27 @@ def case(
     )
 
 
-def form_of(target: Target) -> SharedWeightedSum:
-    """The weighted sum that is audited."""
-    among = Among(PARTIES, COLLUDERS, 0)
+def audited_sum(target: Target) -> SharedWeightedSum:
+    """Return the weighted sum that is audited."""
+    among = ThreatModel(PARTIES, COLLUDERS, 0)
     return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
 
 
-def numbers_of(form: SharedWeightedSum, world: int) -> list[Vector]:
-    """What each party adds without noise, for each of two neighbours."""
-    other = labelled(*(i % 2 for i in range(_ROWS)))
+def numbers_in_world(form: SharedWeightedSum, world: int) -> list[Vector]:
+    """Return what each party adds without noise in a world."""
+    other = labelled_rows(*(i % 2 for i in range(_ROWS)))
     nobody = Stream.from_system()  # a share comes with it, which is not used
-    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled(world, 1, 0, 1), other, other)]
+    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled_rows(world, 1, 0, 1), other, other)]
 
 
-def entered(form: SharedWeightedSum, numbers: list[Vector], law: ShareLaw, rng: Stream) -> Entered:
-    """With a fresh share of the noise for each party."""
+def add_noise(form: SharedWeightedSum, numbers: list[Vector], law: ShareDistribution, rng: Stream) -> NoisyAddends:
+    """Return the numbers of each party with a fresh share of the noise."""
     unprotected = (0,) * (form.length - form.public.dimension)
     return [Addend(z, (*law.share(rng), *unprotected)) for z in numbers]
 
 
-def too_few(law: ShareLaw, counted: int) -> ShareLaw:
-    """Shares that give as much noise only where so many are honest; InputError for `self`, where one is enough."""
+def dilute_shares(law: ShareDistribution, counted: int) -> ShareDistribution:
+    """Return shares that give as much noise only where so many are honest; raise InputError for `self`."""
     if isinstance(law, GaussianShares):
         return replace(law, variance=law.variance * law.honest / counted, honest=counted)
     if isinstance(law, GammaShares):
@@ -105,9 +107,9 @@ def too_few(law: ShareLaw, counted: int) -> ShareLaw:
     raise InputError("twin.not_with_noise_self")
 
 
-def _broken(law: ShareLaw, twin: TwinName) -> ShareLaw:
-    if twin == "all-honest":
-        return too_few(law, PARTIES)
+def _broken(law: ShareDistribution, mutant: MutantName) -> ShareDistribution:
+    if mutant == "all-honest":
+        return dilute_shares(law, PARTIES)
     if isinstance(law, GaussianShares):
         return replace(law, variance=law.variance / 4)
     return replace(law, scale=law.scale / 2)
@@ -116,27 +118,29 @@ def _broken(law: ShareLaw, twin: TwinName) -> ShareLaw:
 # What Charlie and his party make of it.
 
 
-def in_the_clear(form: SharedWeightedSum, parts: Entered, rng: Stream) -> Vector:
-    """The ideal functionality of what the honest parties add."""
+def ideal_view(form: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
+    """Return the ideal functionality of what the honest parties add."""
     return tuple(ideal(form.functionality, parts[:-COLLUDERS], rng))
 
 
-def by_protocol(deviation: Deviation | None) -> Callable[[SharedWeightedSum, Entered, Stream], Vector]:
-    """A whole run: the released sum less what the one that deviates has added."""
+def coalition_view(deviation: Deviation | None) -> Callable[[SharedWeightedSum, NoisyAddends, Stream], Vector]:
+    """Return a whole run as Charlie's coalition sees it: the released sum less what its party has added."""
 
-    def seen(form: SharedWeightedSum, parts: Entered, rng: Stream) -> Vector:
-        S, added = run(form, parts, deviation, rng)
+    def seen(form: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
+        S, added = run_sum(form, parts, deviation, rng)
         return tuple(form.grid.lift(x - y) for x, y in zip(S, added, strict=True))
 
     return seen
 
 
-def run(form: SharedWeightedSum, parts: Entered, deviation: Deviation | None, rng: Stream) -> tuple[Vector, Vector]:
-    """The released sum, and what the last party has added, as elements of the ring."""
+def run_sum(
+    form: SharedWeightedSum, parts: NoisyAddends, deviation: Deviation | None, rng: Stream
+) -> tuple[Vector, Vector]:
+    """Run a sum; return the release, and what the last party has added, as elements of the ring."""
     p = _parameters(form)
     addends = [Addends((p.ring.vector(part.numbers),), (p.ring.vector(part.noise),)) for part in parts]
     inputs: dict[str, tuple[Any, ...]] = {name: (p, mine) for name, mine in zip(p.parties, addends, strict=True)}
-    program = secure_sum.PROGRAM if deviation is None else deviations.program(deviation)
+    program = secure_sum.PROGRAM if deviation is None else deviations.deviating_program(deviation)
     own = rng.spawn()
     done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own)
     released: Vector = done.published[CURATOR_NAME].S
@@ -157,5 +161,5 @@ def _honest(numbers: list[Vector]) -> Vector:
 
 
 def _number(total: Vector) -> Array:
-    """The weights without the number of rows, which both neighbours have alike; floats hold what is needed of them."""
+    """Return the weight without the number of rows, which both neighbours share; floats hold what is needed of it."""
     return np.array([float(total[0])])

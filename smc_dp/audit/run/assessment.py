@@ -13,13 +13,13 @@ from typing import Any, Literal, TypeAlias
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from smc_dp.audit.run.budget_report import alike
+from smc_dp.audit.run.budget_report import group_budgets
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Finding
-from smc_dp.audit.run.levels import NONE, assurance
+from smc_dp.audit.run.levels import NO_LEVEL, assurance
 from smc_dp.audit.run.run_summary import AuditedRun, SentCount
 from smc_dp.core.errors import one_line
-from smc_dp.pages.shortening import some
+from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
 
@@ -35,7 +35,7 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True)
 class AssessmentFact:
-    """A fact of a run: its `topic`, the sentence, the `source` it was read from, and the checks that hold it.
+    """Fact of a run: its `topic`, the sentence, the `source` it was read from, and the checks that hold it.
 
     `status` is "checked" if all these checks were made and passed, "failed" if one of them failed, else "not checked".
     """
@@ -49,7 +49,7 @@ class AssessmentFact:
 
 @dataclass(frozen=True)
 class _Known:
-    """What an audit knows of a run whose release can be read."""
+    """Run whose release can be read, as an audit knows it."""
 
     audited: AuditedRun
     findings: Sequence[Finding]
@@ -68,7 +68,7 @@ class _Known:
 
 @dataclass(frozen=True)
 class FactRule:
-    """How one kind of fact is made: `texts` gives its sentence, several of them, or none where it does not apply."""
+    """Rule for one kind of fact: `texts` gives one sentence, several, or none where the fact does not apply."""
 
     topic: str
     source: str
@@ -84,7 +84,7 @@ def assess(
         why = f"{RELEASE} cannot be read as a release; no fact of this run is known."
         return (AssessmentFact("No release", why, RELEASE, ("release",), _status(("release",), findings)),)
     known = _Known(audited, findings, budgets, audited.release, audited.statement)
-    return tuple(fact for rule in RULES for fact in _facts(rule, known))
+    return tuple(fact for rule in FACT_RULES for fact in _facts(rule, known))
 
 
 def _facts(rule: FactRule, known: _Known) -> Iterator[AssessmentFact]:
@@ -218,7 +218,7 @@ def _caveats(known: _Known, *, assumed: bool = False) -> Sequence[str]:
 
 def _not_claimed(known: _Known) -> Sequence[str]:
     claim = PROTOCOLS[known.release.agreement.protocol].claim
-    return () if claim is None else [unclaimed.sentence for unclaimed in claim.not_claimed]
+    return () if claim is None else [unclaimed.sentence for unclaimed in claim.limitations]
 
 
 def _noise(known: _Known) -> str:
@@ -243,7 +243,7 @@ def _charge(known: _Known) -> str | None:
 
 
 def _ledgers(known: _Known) -> Sequence[str]:
-    return [f"{_listed(parties)}: {said}" for parties, said in alike(known.budgets or ())][:_LISTED]
+    return [f"{_listed(parties)}: {said}" for parties, said in group_budgets(known.budgets or ())][:_LISTED]
 
 
 def _identities(known: _Known) -> str:
@@ -260,18 +260,18 @@ def _views(known: _Known) -> str:
 
 def _level(known: _Known) -> str:
     found = assurance(known.findings, known.audited)
-    reached = f"Level {found.level.number} of 3: {found.level.name}." if found.level else f"Level 0 of 3: {NONE}."
+    reached = f"Level {found.level.number} of 3: {found.level.name}." if found.level else f"Level 0 of 3: {NO_LEVEL}."
     missing = f" Missing for the next level: {'; '.join(map(str, found.next.missing))}." if found.next else ""
     return reached + missing
 
 
 def _listed(names: Sequence[str]) -> str:
-    return some(names, _LISTED)
+    return join_first(names, _LISTED)
 
 
 _AGREED = ("agreed",)
 _STATEMENT = ("statement",)
-RULES: tuple[FactRule, ...] = (
+FACT_RULES: tuple[FactRule, ...] = (
     FactRule(
         "Insecure",
         "release.json: insecure",
@@ -312,4 +312,4 @@ RULES: tuple[FactRule, ...] = (
     FactRule("Views", "views given to the audit", ("view-agrees",), _views),
     FactRule("Assurance", "the audit", (), _level),
 )
-"""Every kind of fact, in the order of the table."""
+"""Rules of all kinds of facts, in the order of the table."""

@@ -7,10 +7,10 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from smc_dp.audit.run.time_budget import MORE_TIME, SECONDS
+from smc_dp.audit.run.time_budget import DEFAULT_SECONDS, MORE_TIME
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.run.folder import read_files
+from smc_dp.run.folder import read_run_files
 from smc_dp.run.prediction import Predictions, predict_rows
 from smc_dp.run.run_files import RunFiles
 
@@ -33,7 +33,7 @@ def predict(
     run_folder : path
         The folder that a run has written.
     rows : path or ndarray of shape (n, d)
-        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode` makes them.
+        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode_rows` makes them.
     id_column : str, default=None
         The column of the file that says what its rows are called; None numbers them.
     level : {1, 2, 3}, default=None
@@ -82,8 +82,8 @@ def predict(
             if value is not None:
                 raise InputError("level.not_given", name=name)
         return predict_rows(Path(run_folder), rows, id_column)
-    files = read_files(Path(run_folder))
-    reached = _level(files, level, identities, views, SECONDS if seconds is None else seconds, progress)
+    files = read_run_files(Path(run_folder))
+    reached = _level(files, level, identities, views, DEFAULT_SECONDS if seconds is None else seconds, progress)
     return replace(predict_rows(files, rows, id_column), level=reached)
 
 
@@ -98,17 +98,19 @@ def _level(
     """Return the level that an audit reaches; raise InputError, which says what is missing, below the wanted one."""
     # Without a level nothing is audited, and the checks, which import every protocol's code, are not loaded.
     from smc_dp.audit.run.checks import audit_run
-    from smc_dp.audit.run.levels import NUMBERS
-    from smc_dp.audit.run.report_blocks import missing, verdict
+    from smc_dp.audit.run.levels import LEVEL_NUMBERS
+    from smc_dp.audit.run.report_blocks import audit_verdict, missing_for_next_level
 
-    if wanted not in NUMBERS:
-        raise InputError("level.unknown", known=NUMBERS, got=shown(wanted))
+    if wanted not in LEVEL_NUMBERS:
+        raise InputError("level.unknown", known=LEVEL_NUMBERS, got=shown(wanted))
     found = audit_run(files, identities=identities, views=views, seconds=seconds, progress=progress)
     reached = found.assurance.level
     if not found.passed:
         more = f" {MORE_TIME}." if found.unfinished else ""
-        raise InputError("level.audit_failed", files=str(files), found=verdict(found).text, more=more)
+        raise InputError("level.audit_failed", files=str(files), found=audit_verdict(found).text, more=more)
     if reached is None or reached.number < wanted:
         number = reached.number if reached else 0
-        raise InputError("level.not_reached", wanted=wanted, files=str(files), number=number, missing=missing(found))
+        raise InputError(
+            "level.not_reached", wanted=wanted, files=str(files), number=number, missing=missing_for_next_level(found)
+        )
     return reached.number

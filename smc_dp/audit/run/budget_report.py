@@ -7,31 +7,31 @@ from fractions import Fraction
 
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.privacy.ledger.history import Standing, account_of
-from smc_dp.privacy.ledger.numbers import at_least, at_most
+from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 
-HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
-OF_LEDGERS = (
+BUDGET_HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
+LEDGER_NOTE = (
     "Each as its party's ledger has it. The account of records counts every release, as what it guarantees where one "
     "record is replaced. Whether that is the only ledger of these rows, no ledger shows."
 )
 _OUTCOMES = {"released": "charged", "reserved": "charged, and its end not noted", "void": "given up, not charged"}
 
 
-def row(found: PartyBudget) -> tuple[str, ...]:
+def budget_row(found: PartyBudget) -> tuple[str, ...]:
     """Return a row under HEADINGS."""
     charged = found.charged
     if charged is None:
         why = "no ledger was given" if found.head is None else "not charged there"
         return (found.party, "", why, "", "", "")
-    left, cost = at_least(max(charged.after.left, Fraction(0))), charged.guarantee
-    at = f" at delta {at_most(cost.delta)}" if cost.delta else ""
-    said = f"{_OUTCOMES[charged.outcome]}: epsilon {at_most(cost.epsilon)}{at}"
+    left, cost = digits_rounded_down(max(charged.after.left, Fraction(0))), charged.guarantee
+    at = f" at delta {digits_rounded_up(cost.delta)}" if cost.delta else ""
+    said = f"{_OUTCOMES[charged.outcome]}: epsilon {digits_rounded_up(cost.epsilon)}{at}"
     return (found.party, _spent(charged.before), said, _spent(charged.after), left, str(charged.after.limit))
 
 
-def sentence(found: PartyBudget) -> str:
-    """Return the same as a sentence, without the party's name."""
-    _, before, said, after, left, limit = row(found)
+def budget_sentence(found: PartyBudget) -> str:
+    """Return the figures of a row as a sentence, without the party's name."""
+    _, before, said, after, left, limit = budget_row(found)
     if found.charged is None:
         return f"{said}."
     doubts = "".join(f" {doubt}" for doubt in found.charged.doubts)
@@ -42,20 +42,20 @@ def sentence(found: PartyBudget) -> str:
     )
 
 
-def alike(budgets: Sequence[PartyBudget]) -> Iterator[tuple[list[str], str]]:
+def group_budgets(budgets: Sequence[PartyBudget]) -> Iterator[tuple[list[str], str]]:
     """Yield each sentence once, with all parties that it is true of; first what somebody should look into."""
     parties: dict[str, list[str]] = {}
     for found in sorted(budgets, key=_worst):
-        parties.setdefault(sentence(found), []).append(found.party)
+        parties.setdefault(budget_sentence(found), []).append(found.party)
     yield from ((names, said) for said, names in parties.items())
 
 
 def _worst(found: PartyBudget) -> tuple[bool, Fraction]:
-    """Doubted entries before all, then those that are not there, then by what is left."""
+    """Return a key that sorts doubted entries before all, then missing ones, then by what is left."""
     if found.charged is None:
         return True, Fraction(-2)
     return not found.charged.doubts, found.charged.after.left
 
 
 def _spent(standing: Standing) -> str:
-    return "more than the limit's delta" if standing.total is None else at_most(standing.total.epsilon)
+    return "more than the limit's delta" if standing.total is None else digits_rounded_up(standing.total.epsilon)

@@ -1,7 +1,7 @@
-"""Budget before and after: how each party's ledger stood when this run was charged to it, as the ledger says.
+"""Budget before and after: each party's ledger when this run was charged to it, as the ledger says.
 
-A ledger is its owner's book, and a stranger's file here: its chain is checked, and nothing is written to it. Whether it
-is the only one that its owner keeps, no file can say.
+A ledger is a stranger's file here: its chain is checked, and nothing is written to it. No file can say whether it is
+the only one that its owner keeps.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from smc_dp.audit.run.check import make_fault
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.core.errors import Fault, InputError, InputFault, plain_name
+from smc_dp.core.errors import Fault, InputError, plain_name
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import History, Standing, account_of
 from smc_dp.privacy.ledger.ledger import run_key
-from smc_dp.run.budget_charge import RELEASED, price_of
+from smc_dp.run.budget_charge import RELEASED, charge_of_run
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 
@@ -29,10 +30,9 @@ _EXPORT = ".json"
 
 @dataclass(frozen=True)
 class ChargedRun:
-    """A run as one ledger has it: the entry's number, what it came to, and how its account stood before and after.
+    """Run in one ledger: the entry's number and outcome, and the account before and after.
 
-    A reservation that came to nothing (`void`) changes nothing. `doubts`: what of the entry is not as the release has
-    it, in sentences.
+    A refunded reservation (`void`) changes nothing. `doubts`: differences between entry and release, in sentences.
     """
 
     entry: int
@@ -45,8 +45,8 @@ class ChargedRun:
 
 @dataclass(frozen=True)
 class PartyBudget:
-    """What the ledger of a party says of the run: `head`, the digest of its last entry, None where no ledger was given;
-    `charged`, None where the run is not charged there.
+    """Ledger of a party: `head`, the digest of its last entry, None without a ledger; `charged`, None without a
+    charge.
     """
 
     party: str
@@ -54,8 +54,8 @@ class PartyBudget:
     charged: ChargedRun | None = None
 
 
-def read(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
-    """What the ledgers in a folder, or exports of them, say of this run; a file is found by its party's name.
+def read_budgets(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
+    """Read the charge of this run in the ledgers of a folder, or in exports of them, each found by its party's name.
 
     Raises InputError, naming the party, for a ledger that cannot be read or does not hold together, and where the
     folder has none of any party.
@@ -81,14 +81,14 @@ def _budget(party: str, path: Path | None, audited: AuditedRun) -> PartyBudget:
     if path is None:
         return PartyBudget(party)
     try:
-        history = export.read(path)
+        history = export.read_history(path)
     except InputError as error:
         raise error.within(f"party {plain_name(party)}") from None
-    return PartyBudget(party, history.head, charged(history, audited))
+    return PartyBudget(party, history.head, find_charge(history, audited))
 
 
-def charged(history: History, audited: AuditedRun) -> ChargedRun | None:
-    """How a ledger stood when this run was charged to it, None where it never was."""
+def find_charge(history: History, audited: AuditedRun) -> ChargedRun | None:
+    """Return the charge of this run in a ledger, None where it never was charged."""
     entry = history.last_under(run_key(bytes.fromhex(audited.session), RELEASED))
     if entry is None:
         return None
@@ -101,27 +101,27 @@ def charged(history: History, audited: AuditedRun) -> ChargedRun | None:
 
 
 def _until(history: History, number: int) -> History:
-    """The ledger as it was when it had so many entries."""
+    """Return the ledger when it had so many entries."""
     return History(history.start, history.entries[:number])
 
 
 def _doubts(entry: Entry, end: Entry | None, audited: AuditedRun) -> Sequence[Fault]:
     found = []
     if audited.release is not None and _figures(entry.guarantee) != _figures(_price(audited)):
-        found.append(InputFault("entry.other_price"))
+        found.append(make_fault("entry.other_price"))
     if end is not None and end.state == "released" and end.run != audited.files.get(RELEASE):
-        found.append(InputFault("entry.other_release"))
+        found.append(make_fault("entry.other_release"))
     return found
 
 
 def _price(audited: AuditedRun) -> Guarantee | None:
-    """What the release costs; None where it guarantees nothing, and has no price."""
+    """Return the cost of the release; None where it guarantees nothing."""
     try:
-        return None if audited.release is None else price_of(audited.release.agreement)
+        return None if audited.release is None else charge_of_run(audited.release.agreement)
     except InputError:
         return None
 
 
 def _figures(priced: Guarantee | None) -> Sequence[object]:
-    """What is charged; entries of before there was a mu are without one."""
+    """Return the charged figures; entries from before there was a mu have none."""
     return () if priced is None else (priced.kind, priced.epsilon, priced.delta, priced.unit, priced.adjacency)

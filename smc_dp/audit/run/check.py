@@ -1,4 +1,4 @@
-"""A check, and what comes out of it: passed, failed, or not possible with what was given. Never silently skipped."""
+"""Check of a run and its outcome: passed, failed, or not possible with what was given. None is silently skipped."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from smc_dp.audit.run.blame import Culprit, signer
+from protocols.runtime.link_decryption import DecryptedEnvelope
+from smc_dp.audit.run.blame import Culprit, line_signer, malicious_sender
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, FieldValue, InputFault
-from smc_dp.run.release_consistency import Refuted
+from smc_dp.run.release_consistency import Contradiction
 
 Status: TypeAlias = Literal["passed", "failed", "not possible"]
 Group: TypeAlias = Literal["conformity", "privacy", "hygiene", "replay", "statements", "leakage"]
 Work: TypeAlias = Literal["lines", "little", "much"]
 Takes: TypeAlias = Literal["folder", "identities", "views"]
-OF_VIEWS_AND_CODE = ("hygiene", "replay", "statements", "leakage")
-"""Groups whose checks ask of views, or of the protocol's code."""
+VIEW_GROUPS = ("hygiene", "replay", "statements", "leakage")
+"""Groups whose checks need views, or the protocol's code."""
 
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What a check found, as a fault with a stable code; one that passed has a code too, and figures as its fields.
+    """Outcome of a check: a fault with a stable code; an outcome that passed has a code and figures too.
 
-    `line` is the first offending line of the wire record, `culprit` who is to blame, if anybody can be named: only a
-    signature makes one. `why_nobody` says why nobody is named for what a view shows.
-
-    A check that would have taken too long is not `finished`: then it was not possible, and no audit passes with it.
-    `by_nature`: it was not possible because what was given has nothing that could be asked; other views may have.
+    `line`: the first offending line of the transcript. `culprit`: named by its own signature only. `why_nobody`: why
+    nobody is named for a view. Not `finished`: the check was given up, and no audit passes with it. `inapplicable`: the
+    given evidence has nothing that the check is about; other views may have.
     """
 
     status: Status
@@ -36,16 +35,16 @@ class CheckOutcome:
     culprit: Culprit | None = None
     why_nobody: Fault | None = None
     finished: bool = True
-    by_nature: bool = False
+    inapplicable: bool = False
 
     @property
     def code(self) -> str:
-        """Stable code of what was found."""
+        """Stable code of the outcome."""
         return self.fault.code
 
     @property
     def detail(self) -> str:
-        """What was found in a sentence, and who answers for it where that takes more than a name."""
+        """Sentence of the outcome, with who answers for it where that takes more than a name."""
         answers = str(self.why_nobody or "")
         if self.culprit is not None and not self.culprit.pinned:
             answers = f"{self.culprit.said} answers for this; identities known from elsewhere would settle who that is"
@@ -53,62 +52,67 @@ class CheckOutcome:
 
     @property
     def party(self) -> str | None:
-        """The name of the culprit."""
+        """Name of the culprit."""
         return None if self.culprit is None else self.culprit.name
 
     @property
     def holds(self) -> bool:
-        """Whether the check was made and did not fail."""
+        """Return whether the check was made and passed."""
         return self.status == "passed"
 
 
+def make_fault(code: str, /, **fields: FieldValue) -> Fault:
+    """Return the fault with this code and these fields."""
+    return InputFault(code, fields)
+
+
 def passed(code: str, /, **fields: FieldValue) -> CheckOutcome:
-    """Return that the check holds; the sentence says what was looked at, with figures."""
+    """Return an outcome that passed; the sentence says what was checked, with figures."""
     return CheckOutcome("passed", InputFault(code, fields))
 
 
 def failed(
-    code: str | Fault,
-    /,
-    *,
-    line: int | None = None,
-    culprit: Culprit | None = None,
-    why_nobody: Fault | None = None,
+    code: str | Fault, /, *, line: int | None = None, culprit: Culprit | None = None, why_nobody: Fault | None = None,
     **fields: FieldValue,
-) -> CheckOutcome:
-    """Return that the check does not hold: a fault, or the code, sentence and fields of one."""
+) -> CheckOutcome:  # fmt: skip
+    """Return an outcome that failed, by a fault, or by its code and fields."""
     fault = code if isinstance(code, Fault) else InputFault(code, fields)
     return CheckOutcome("failed", fault, line, culprit, why_nobody)
 
 
-def refuting(evidence: Evidence, wrong: Refuted) -> CheckOutcome:
-    """Return the outcome of a rule that does not hold; whoever is to blame signed the line by itself."""
+def failed_message(evidence: Evidence, message: DecryptedEnvelope, code: str, /, **fields: FieldValue) -> CheckOutcome:
+    """Return the failed outcome for an opened message; its sender is named if its own view refutes it."""
+    return failed(InputFault(code, fields), line=message.line, culprit=malicious_sender(evidence, message.line))
+
+
+def refuted_outcome(evidence: Evidence, wrong: Contradiction) -> CheckOutcome:
+    """Return the outcome of a broken rule; the culprit signed the line by itself."""
     line = wrong.line
-    return failed(wrong.fault, line=line, culprit=signer(evidence, line) if line and wrong.name else None)
+    return failed(wrong.fault, line=line, culprit=line_signer(evidence, line) if line and wrong.name else None)
 
 
 def not_possible(code: str, /, **fields: FieldValue) -> CheckOutcome:
-    """Return that the check needs what was not given, or that what is there does not let it be made."""
+    """Return the outcome of a check whose evidence was not given, or does not let it be made."""
     return CheckOutcome("not possible", InputFault(code, fields))
 
 
-def nothing_to_ask(code: str, /, **fields: FieldValue) -> CheckOutcome:
-    """Return that this run has nothing that the check is about, whatever is handed over: no level is kept away."""
-    return CheckOutcome("not possible", InputFault(code, fields), by_nature=True)
+def not_applicable(code: str, /, **fields: FieldValue) -> CheckOutcome:
+    """Return the outcome of a check that this run has nothing for, whatever is handed over: it blocks no level."""
+    return CheckOutcome("not possible", InputFault(code, fields), inapplicable=True)
 
 
 def unfinished(code: str, /, **fields: FieldValue) -> CheckOutcome:
-    """Return that the check was given up; the sentence says after what."""
+    """Return the outcome of a check that was given up."""
     return CheckOutcome("not possible", InputFault(code, fields), finished=False)
 
 
 @dataclass(frozen=True)
 class Check:
-    """One question to the evidence. `name` is short and unique, `asks` is the question as a person would put it.
+    """Question to the evidence: `name` is short and unique, `asks` the question as a person would put it.
 
-    `work`: whether it asks if the record's lines hang together, which is asked first, costs little, or runs the
-    protocol's code; that is done only beside a record whose lines do. `takes`: what it cannot be made without, beside a
-    run folder, where not all of its group is of one kind.
+    `work`: whether the check ties the lines of the transcript together, which comes first, costs little, or runs the
+    protocol's code, which is done only beside a transcript whose lines are tied. `takes`: what the check needs beside
+    a run folder, where not all of its group need the same.
     """
 
     group: Group
@@ -120,18 +124,18 @@ class Check:
 
     @property
     def needs(self) -> Takes:
-        """What has to be handed over for the check to say all that it can."""
-        return "views" if self.group in OF_VIEWS_AND_CODE else self.takes
+        """Evidence that the check needs to say all that it can."""
+        return "views" if self.group in VIEW_GROUPS else self.takes
 
     @property
     def is_costly(self) -> bool:
-        """Whether the protocol's code is run, on views or to learn from it."""
-        return self.work == "much" or self.group in OF_VIEWS_AND_CODE
+        """Return whether the check runs the protocol's code, on views or to learn from it."""
+        return self.work == "much" or self.group in VIEW_GROUPS
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A check and its outcome."""
+    """Check and its outcome."""
 
     check: Check
     outcome: CheckOutcome

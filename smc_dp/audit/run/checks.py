@@ -1,4 +1,4 @@
-"""Every check of a run, in the order in which they are made, and all of them on one run folder."""
+"""List of all checks in the order in which they are made, and the audit of one run folder."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from smc_dp.audit.run import budgets, conformity, hygiene, leakage, privacy, replay, statements
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Check
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import AuditReport, audit_evidence, today
-from smc_dp.audit.run.time_budget import MORE_TIME, SECONDS, Allowance, TakesTooLongError
+from smc_dp.audit.run.time_budget import DEFAULT_SECONDS, MORE_TIME, Allowance, TakesTooLongError
 from smc_dp.core.errors import InputError
 from smc_dp.run.run_files import RunFiles
 
@@ -34,10 +34,10 @@ def audit_run(
     views: str | PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
     ledgers: str | PathLike[str] | None = None,
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_SECONDS,
     on: date | None = None,
 ) -> AuditReport:
-    """Every check on a run folder; what was not given makes a check not possible, never passed.
+    """Run every check on a run folder; what was not given makes a check not possible, never passed.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def audit_run(
     if progress:
         progress("reading")
     try:
-        evidence = allowance.spend(lambda: load(place, known, seen))
+        evidence = allowance.spend(lambda: load_evidence(place, known, seen))
     except TakesTooLongError:
         raise InputError(
             "audit.reading_takes_too_long", run_folder=str(run_folder), seconds=seconds / 2, more_time=MORE_TIME
@@ -95,6 +95,6 @@ def audit_run(
 
 def _budgets(ledgers: Path, found: AuditReport, allowance: Allowance) -> tuple[PartyBudget, ...]:
     try:
-        return allowance.spend(lambda: budgets.read(ledgers, found.audited))
+        return allowance.spend(lambda: budgets.read_budgets(ledgers, found.audited))
     except TakesTooLongError:
         raise InputError("ledgers.reading_takes_too_long", ledgers=str(ledgers), more_time=MORE_TIME) from None

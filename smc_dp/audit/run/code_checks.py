@@ -1,6 +1,6 @@
-"""The checks of a protocol's code: small sessions, executed again and again, against the claim.
+"""Checks of a protocol's code: small sessions, executed again and again, against the claim.
 
-`law`: whether coalitions that are claimed read what the simulators make. `boundary`: whether those that are not claimed
+`law`: whether claimed coalitions read what the simulators make. `boundary`: whether coalitions that are not claimed
 succeed. They ask about the code and not about a run, so audits cite the results that the package ships
 (`released_results.py`), and `smc-dp lab check` computes them.
 """
@@ -14,53 +14,64 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Trials
-from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, passed
 from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults
 from smc_dp.core.version import __version__
-from smc_dp.leakage import law, limitations, role_code
+from smc_dp.leakage import limitations, role_code
+from smc_dp.leakage.distributions import (
+    FURTHER_RUNS,
+    POWER,
+    SIGNIFICANCE,
+    TWO,
+    DetectionPower,
+    DistributionCheck,
+    check_distributions,
+)
 
-ABOUT = "about the protocol's code, not about this run, and a check, not a proof"
+_SCOPE = "about the protocol's code, not about this run, and a check, not a proof"
 
 
-def results(protocols: Iterable[Protocol], progress: Callable[[str], None] | None = None) -> ReleasedResults:
+def compute_results(protocols: Iterable[Protocol], progress: Callable[[str], None] | None = None) -> ReleasedResults:
     """Compute all checks of these protocols' code, in each small session of their claims."""
     return ReleasedResults(version=__version__, results=[x for one in protocols for x in _results(one, progress)])
 
 
-def claiming() -> Mapping[str, Protocol]:
+def claiming_protocols() -> Mapping[str, Protocol]:
     """Return the protocols whose claim can be tried, by name."""
     return {name: one for name, one in PROTOCOLS.items() if one.claim is not None and one.claim.trials is not None}
 
 
-def check_law(protocol: Protocol, p: Any) -> CheckOutcome:
+def check_distribution(protocol: Protocol, p: Any) -> CheckOutcome:
     """Compare what claimed coalitions read in the small session p with what the simulators make."""
-    return judge(law.law(protocol.program, _trials(protocol), p, _randomness("law", protocol, p)))
+    return judge_distribution(
+        check_distributions(protocol.program, _trials(protocol), p, _randomness("law", protocol, p))
+    )
 
 
-def check_boundary(protocol: Protocol, p: Any) -> CheckOutcome:
+def check_limitations(protocol: Protocol, p: Any) -> CheckOutcome:
     """Try the attacks of the coalitions that are not claimed in the small session p."""
-    tried = [sentence for sentence, _ in limitations.attacks(protocol, p)]
+    tried = [sentence for sentence, _ in limitations.attacks_to_try(protocol, p)]
     if not tried or protocol.claim is None:
-        return nothing_to_ask("boundary.nothing_to_try")
-    untried = [u.sentence for u in protocol.claim.not_claimed if u.sentence not in tried]
-    return judge_boundary(limitations.boundary(protocol, p, _randomness("boundary", protocol, p)), untried)
+        return not_applicable("boundary.nothing_to_try")
+    untried = [u.sentence for u in protocol.claim.limitations if u.sentence not in tried]
+    return judge_limitations(limitations.try_attacks(protocol, p, _randomness("boundary", protocol, p)), untried)
 
 
 CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProxyType(
-    {"law": check_law, "boundary": check_boundary}
+    {"law": check_distribution, "boundary": check_limitations}
 )
-"""The checks by name, as an audit lists them."""
+"""Checks by the name that an audit lists."""
 
 
-def judge(found: law.TestedLaw) -> CheckOutcome:
-    """Return the outcome of the check of laws from what came out."""
+def judge_distribution(found: DistributionCheck) -> CheckOutcome:
+    """Return the outcome of the comparison of distributions."""
     worst, said = found.worst, _law_in_words(found)
     if not found.tests and found.p_value == 1:
-        return passed("law.only_public", about=ABOUT)
-    if found.p_value < law.REJECT:
+        return passed("law.only_public", about=_SCOPE)
+    if found.p_value < SIGNIFICANCE:
         return failed(
             "law.differs",
-            about=ABOUT,
+            about=_SCOPE,
             samples=worst.samples,
             coalition=worst.coalition,
             place=worst.comparison.place,
@@ -68,45 +79,45 @@ def judge(found: law.TestedLaw) -> CheckOutcome:
             said=said,
         )
     if found.missed:
-        return failed("law.twin_not_rejected", about=ABOUT, twin=found.missed[0], said=said)
-    return passed("law.holds", about=ABOUT, p_value=found.p_value, said=said)
+        return failed("law.twin_not_rejected", about=_SCOPE, twin=found.missed[0], said=said)
+    return passed("law.holds", about=_SCOPE, p_value=found.p_value, said=said)
 
 
-def _law_in_words(found: law.TestedLaw) -> str:
+def _law_in_words(found: DistributionCheck) -> str:
     caught = found.twins - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
-    more = f" and {law.FEWER} in each of {found.worlds - law.TWO} more" if found.worlds > law.TWO else ""
+    more = f" and {FURTHER_RUNS} in each of {found.worlds - TWO} more" if found.worlds > TWO else ""
     without = f", in which {', '.join(found.vanished)} vanishes," if found.vanished else ""
     return (
         f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds{more} with equal output{without}"
-        f" and {found.simulated} simulated, {found.tests} exact tests, rejecting below {law.REJECT:.0e} in all;"
-        f" with probability {law.POWER} it shows {_power(found.simulator)} against the simulator,"
+        f" and {found.simulated} simulated, {found.tests} exact tests, rejecting below {SIGNIFICANCE:.0e} in all;"
+        f" with probability {POWER} it shows {_power(found.simulator)} against the simulator,"
         f" {_power(found.between)} between the worlds;"
         f" twins with one field one bit short: {caught} of {found.twins} rejected"
     )
 
 
-def _power(power: law.LawPower) -> str:
+def _power(power: DetectionPower) -> str:
     fair, rarer = ("nothing" if shift is None else f"{shift:.2f}" for shift in (power.fair, power.rarer))
     return f"when a fair bit moves by {fair} or a rarer event gains {rarer}"
 
 
-def judge_boundary(shown: Sequence[limitations.Shown], untried: Sequence[str]) -> CheckOutcome:
+def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:
     """Return passed if every attack finds what is there in every execution, and never what is there in another one."""
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
-            return failed("boundary.attack_fails", about=ABOUT, found=_counted(one), mistaken=one.mistaken)
+            return failed("boundary.attack_fails", about=_SCOPE, found=_counted(one), mistaken=one.mistaken)
     said = "".join(f'; said, not tried: "{sentence}"' for sentence in untried)
     succeeded = " ".join(_counted(one) for one in shown)
-    return passed("boundary.holds", about=ABOUT, succeeded=succeeded, said=said)
+    return passed("boundary.holds", about=_SCOPE, succeeded=succeeded, said=said)
 
 
-def _counted(one: limitations.Shown) -> str:
+def _counted(one: limitations.AttackCounts) -> str:
     return f'{one.found} of {one.tries}: "{one.sentence}"'
 
 
 def _results(protocol: Protocol, progress: Callable[[str], None] | None) -> Iterator[CodeCheckResult]:
-    program, code = protocol.program, role_code.digest(protocol)
+    program, code = protocol.program, role_code.code_digest(protocol)
     sessions = _trials(protocol).sessions
     for i, p in enumerate(sessions, start=1):
         for check, compute in CODE_CHECKS.items():

@@ -1,16 +1,17 @@
-"""What a release states about its method, each value within its range: what the checks of privacy derive from."""
+"""Derived parameters: what a release states about its method, within its range, for the checks of privacy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
-from smc_dp.audit.run.check import CheckOutcome, failed
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.federation import MOST_CLASSES, Public
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import Grid
@@ -22,8 +23,8 @@ from smc_dp.run.release import RELEASE
 
 
 @dataclass(frozen=True)
-class Stated:
-    """What a release states, each value within its range: method and target, parties, classes and d features, the grid.
+class DerivedParameters:
+    """Parameters that a release determines: method and target, parties, classes and d features, the grid.
 
     `form` is the method as the protocol computes it under the stated settings, `shared` the noise where each party
     draws a share of it; else the smallest party's is added, and `noise` and `sensitivity` are for that.
@@ -36,30 +37,35 @@ class Stated:
     form: Any
     shared: SharedNoise | SharedRounds | None = None
 
+    @cached_property
+    def sums(self) -> Any:
+        """Blocks of each sum, with the public text of their noise; a form computes them anew each time."""
+        return self.form.sums
+
     @property
     def honest(self) -> int:
-        """H = K - D - t of a secure sum, derived here and not by the code that made the run."""
-        among = self.form.among
+        """Number H = K - D - t of honest parties, derived here and not by the code that made the run."""
+        among = self.form.threat_model
         K, D, t = among.parties, among.dropouts, among.colluders
         return int(K - D - t)
 
     def noise(self, n: int) -> Any:
-        """The law of the noise that a party with n records draws, in grid units."""
-        return self.method.law(self.target, n, self.public)
+        """Return the distribution of the noise that a party with n records draws, in grid units."""
+        return self.method.distribution(self.target, n, self.public)
 
     def sensitivity(self, n: int) -> Fraction:
-        """D(n): how far one of n records moves the sum on the grid, in the norm of the noise."""
+        """Return D(n): how far one of n records moves the sum on the grid, in the norm of the noise."""
         proven = replace(self.target, calibration="proven")  # its scale is D(n)/epsilon
-        law = replace(self.method, as_printed=False).law(proven, n, self.public)
+        law = replace(self.method, as_published=False).distribution(proven, n, self.public)
         found: Fraction = law.scale * self.target.wanted
         return found
 
 
-def stated(evidence: Evidence) -> Stated:
-    """What the release states; raises InputError for anything missing, malformed or out of range."""
+def derive_parameters(evidence: Evidence) -> DerivedParameters:
+    """Derive the parameters of a release; raise InputError for anything missing, malformed or out of range."""
     said = evidence.parameters
     parameters, d = said.model_dump(), said.dimension
-    settled = SettledRun.stated(parameters)
+    settled = SettledRun.from_parameters(parameters)
     method, target, protocol = settled.method, settled.target, settled.protocol
     if protocol != evidence.protocol.program.name:
         raise InputError("protocol.other_than_recorded", recorded=evidence.protocol.program.name, released=protocol)
@@ -69,7 +75,7 @@ def stated(evidence: Evidence) -> Stated:
     most = next((limits.largest[name] for name in ("dimension", "numbers") if name in limits.largest), 0)
     if not 2 <= K <= limits.parties or not 1 <= d <= most:
         raise InputError("release.size_out_of_range", parties=limits.parties, most=most)
-    classes = reading.texts("classes", evidence.release.get("classes"))
+    classes = reading.require_texts("classes", evidence.release.get("classes"))
     if not 2 <= len(classes) <= MOST_CLASSES:
         raise InputError("classes.too_few_or_many", most=MOST_CLASSES, got=len(classes))
     check_auxiliary(method, given=evidence.auxiliary is not None)
@@ -79,16 +85,15 @@ def stated(evidence: Evidence) -> Stated:
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     form: Any = settled.terms.form(method, public, target)
     if form.smallest_sets_noise:
-        return Stated(method, target, public, _grid(evidence.shares_file), form)
-    return Stated(method, target, public, form.grid, form, form.noise)
+        return DerivedParameters(method, target, public, _grid(evidence.shares_file), form)
+    return DerivedParameters(method, target, public, form.grid, form, form.noise)
 
 
 def ring_fault(grid: Grid, largest: int) -> Fault | None:
-    """What is wrong with the ring of a grid in which a sum as large as this wraps round."""
+    """Return the fault of a ring in which a sum as large as this wraps round, else None."""
     if largest < 1 << (grid.ring_bits - 1):
         return None
-    fields = {"ring_bits": grid.ring_bits, "bits": largest.bit_length()}
-    return InputFault("ring.too_small", fields)
+    return make_fault("ring.too_small", ring_bits=grid.ring_bits, bits=largest.bit_length())
 
 
 def _grid(shares: SharesFile) -> Grid:
@@ -102,19 +107,19 @@ def _grid(shares: SharesFile) -> Grid:
 
 
 def from_parameters(
-    check: Callable[[Evidence, Stated], CheckOutcome],
-    of_shares: Callable[[Evidence, Stated, SharedNoise | SharedRounds], CheckOutcome] | None = None,
-    of_own: Callable[[Evidence, Stated], CheckOutcome] | None = None,
+    check: Callable[[Evidence, DerivedParameters], CheckOutcome],
+    of_shares: Callable[[Evidence, DerivedParameters, SharedNoise | SharedRounds], CheckOutcome] | None = None,
+    of_own: Callable[[Evidence, DerivedParameters], CheckOutcome] | None = None,
 ) -> Callable[[Evidence], CheckOutcome]:
-    """The check on what the release states; failed when that cannot be parameters of a run.
+    """Return the check of evidence with its derived parameters; it fails where the release can state no run.
 
-    `of_shares`: what is asked instead where each party draws a share of the noise; `of_own`: where each party's own is
-    in what it enters, and the sum has none.
+    `of_shares` replaces it where each party draws a share of the noise; `of_own` where each party's own noise is in
+    what it enters, and the sum has none.
     """
 
     def run(evidence: Evidence) -> CheckOutcome:
         try:
-            found = stated(evidence)
+            found = derive_parameters(evidence)
         except InputError as error:
             return failed(error.fault.within(RELEASE))
         if of_shares is not None and found.shared is not None:

@@ -1,4 +1,4 @@
-"""What an audit found, as a document: what is printed as JSON and what others keep, as a type."""
+"""Document of an audit: what is printed as JSON and what others keep, as a type."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ AuditVerdict: TypeAlias = Literal["audit.passed", "audit.failed", "audit.not_fin
 
 
 class FindingDocument(Document):
-    """A check and its outcome: a stable `code`, its `fields`, and the sentence `detail`. `line` is the first offending
-    line of the record. `party` is who is to blame, where its identity is known from elsewhere; `pinned` says whether it
-    is, and is null where nobody can be named.
+    """Check and its outcome: a stable `code`, its `fields`, and the sentence `detail`.
+
+    `line` is the first offending line of the transcript. `party` is the culprit, where its identity is known from
+    elsewhere; `pinned` says whether it is, and is null where nobody can be named.
     """
 
     group: Group
@@ -53,14 +54,14 @@ class FindingDocument(Document):
 
 
 class FileDigest(Document):
-    """A file that was read. Those beside the run folder stand under the name of their kind, as in `views/1.view`."""
+    """Digest of a file that was read. Those beside the run folder bear the name of their kind, as in `views/1.view`."""
 
     file: str
     sha256: DigestText
 
 
 class LevelDocument(Document):
-    """The level of assurance that was reached, 0 for none of the three, and what is missing for the next one.
+    """Level of assurance that was reached, 0 for none of the three, and what is missing for the next one.
 
     `views`: whose were given; `identities`: whether they are known from elsewhere.
     """
@@ -73,8 +74,9 @@ class LevelDocument(Document):
 
 
 class BudgetDocument(Document):
-    """How a party's ledger stood when the run was charged to it; figures are exact fractions as text, null where there
-    are none. `head` is null where no ledger was given, `entry` where it has none for this run.
+    """Budget of a party when the run was charged; figures are exact fractions as text, null where there are none.
+
+    `head` is null where no ledger was given, `entry` where it has none for this run.
     """
 
     party: str
@@ -90,7 +92,7 @@ class BudgetDocument(Document):
 
     @classmethod
     def of(cls, found: PartyBudget) -> Self:
-        """Return the document of what a party's ledger says."""
+        """Return the document of a party's budget."""
         charged = found.charged
         before, after = (charged.before.as_dict(), charged.after.as_dict()) if charged else ({}, {})
         return cls(
@@ -108,7 +110,7 @@ class BudgetDocument(Document):
 
 
 class FactDocument(Document):
-    """A fact for a data-protection assessment: the file and key it was read from, and the checks that hold it."""
+    """Fact for a data-protection assessment: the file and key it was read from, and the checks that hold it."""
 
     topic: str
     fact: str
@@ -123,8 +125,9 @@ class FactDocument(Document):
 
 
 class AuditDocument(Document):
-    """All that an audit by this `version` found on this `date` (UTC) of the run folder `run`, whose session has this
-    id. `passed`: no check failed, and none was given up; those that were are `unfinished`; `verdict` is its code.
+    """Report of an audit by this `version` on this `date` (UTC) of the run folder `run`, whose session has this id.
+
+    `passed`: no check failed, and none was given up; those that were are `unfinished`; `verdict` is its code.
     `first_fault` is the failed check with the earliest line. `budgets` is null where no ledgers were given.
     `assessment`: facts for a data-protection assessment, those first that nobody may overlook.
     """

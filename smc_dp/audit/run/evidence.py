@@ -1,4 +1,4 @@
-"""What an audit looks at, read with suspicion: a run folder, pinned identities, views. Data of strangers, not code.
+"""Evidence of an audit, read with suspicion: a run folder, pinned identities, views. Data of strangers, not code.
 
 Every file is bounded in size and must be a plain file inside its folder; every value is looked at before it is used.
 What cannot be read at all raises InputError; what can be read and is wrong is kept as it is, for a check to find.
@@ -16,44 +16,41 @@ from typing import Any
 
 from protocols.errors import ReplayError
 from protocols.programs import Protocol
+from protocols.runtime.attestation import Attestation
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Session
-from protocols.runtime.statement import SignedStatement
 from protocols.runtime.transcript import Line
 from protocols.runtime.view import MAX_VIEW_BYTES, RecordedView, recompute
 from protocols.runtime.view import Recomputed as Recomputed
 from smc_dp.core import reading
-from smc_dp.core.documents import Read, validated
+from smc_dp.core.documents import Read, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
-from smc_dp.run.folder import files_stated, opened, stated, warn_of_page
-from smc_dp.run.identities import identities_in
-from smc_dp.run.record import Absence, Lines, parsed
+from smc_dp.run.folder import listed_files, parse_release, recompute_release, warn_of_page
+from smc_dp.run.identities import parse_identities
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_consistency import Recorded
+from smc_dp.run.release_consistency import ReleaseEvidence
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 from smc_dp.run.transcript_header import read_head, read_session
+from smc_dp.run.transcript_lines import Absence, TranscriptLines, parse_lines
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
-MAX_BYTES = 1 << 28  # of the record
-MAX_JSON_BYTES = 1 << 25  # of any other file but a view
+MAX_TRANSCRIPT_BYTES = 1 << 28  # of the record
 _MAX_REPLAYED = 1 << 18  # lines of a record beside which views are read: what views open stays in memory
 _MAX_VIEWS_BYTES = 1 << 27
 
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
-    """All that an audit was given.
+    """Evidence that an audit was given.
 
     `files`: the raw bytes of the run folder by name. `release`, `shares`: the JSON objects in two of them; `shares` is
-    None where no shares were published, and there is no file of them. `head` is
-    line 0 of the wire record, `lines` are the others; `envelopes` and `absences` hold, by line, the messages on those
-    that can be read and who went on without a letter. `session` is what line 0 describes (whether its id is the stated
-    one is for a check). `pinned`: identities known from elsewhere, or None. `views`: by role. `auxiliary`: the
-    public rows in the folder, if the release states any.
-    `handed_over`: the SHA-256 of each file beside the folder, under the name of its kind.
+    None where no shares were published. `head` is line 0 of the transcript, `lines` are the others; `envelopes` and
+    `absences` hold, by line, those that can be read. `session` is what line 0 describes (a check compares its id).
+    `pinned`: identities known from elsewhere, or None. `views`: by role. `auxiliary`: the public rows in the folder, if
+    the release states any. `handed_over`: the SHA-256 of each file beside the folder, under the name of its kind.
     """
 
     folder: RunPlace
@@ -61,7 +58,7 @@ class Evidence:
     release: Mapping[str, Any]
     shares: Mapping[str, Any] | None
     head: Line
-    lines: Lines
+    lines: TranscriptLines
     envelopes: Mapping[int, Envelope]
     absences: Mapping[int, Absence]
     protocol: Protocol
@@ -73,100 +70,103 @@ class Evidence:
 
     @cached_property
     def recomputed(self) -> Mapping[str, Recomputed]:
-        """What follows from each view and the record: made once, because it costs as much as the role did."""
+        """Recomputed role of each view; kept, because it costs as much as the role did."""
         return {name: recompute(self.session, view, self.envelopes) for name, view in self.views.items()}
 
     @cached_property
-    def recorded(self) -> Recorded:
-        """What the record shows of the release, without any view."""
-        return Recorded(self.head, self.session, self.envelopes, self.absences)
+    def recorded(self) -> ReleaseEvidence:
+        """Evidence on the release in the transcript alone."""
+        return ReleaseEvidence(self.head, self.session, self.envelopes, self.absences)
 
     @cached_property
-    def recorded_and_viewed(self) -> Recorded:
-        """What the record shows of the release, beside what the given views say: it costs as much as `recomputed`."""
+    def recorded_and_viewed(self) -> ReleaseEvidence:
+        """Evidence on the release in transcript and views; it costs as much as `recomputed`."""
         again = self.recomputed
         signed = ((name, said) for name, view in self.views.items() for said in view.statements)
-        stated = (SignedStatement(name, *said[1:]) for name, said in signed)
+        stated = (Attestation(name, *said[1:]) for name, said in signed)
         return replace(
             self.recorded,
-            told={name: found.result for name, found in again.items() if found.result is not None},
+            results={name: found.result for name, found in again.items() if found.result is not None},
             statements=(*stated, *(said for found in again.values() for said in found.heard)),
         )
 
     @property
     def study(self) -> bytes | None:
-        """The document of which everybody approved, where the release states one."""
+        """Document that everybody approved, where the release states one."""
         return self.files.get(STUDY)
 
     @property
     def took_detour(self) -> bool:
-        """Whether the protocol went the longer way that it goes where a message was not as it should be."""
+        """Return whether the protocol took its detour, because a message was not as it should be."""
         detour = self.protocol.model.detour
         return detour is not None and any(e.kind == detour.shown_by.__name__ for e in self.envelopes.values())
 
     @cached_property
     def timings(self) -> bytes | None:
-        """What the run cost, where a file says it; raises InputError for one that cannot be read."""
+        """File of costs, None where there is none; raises InputError for one that cannot be read."""
         if not has_file(self.folder, TIMINGS):
             return None
-        return read_run_file(self.folder, TIMINGS, MAX_JSON_BYTES)
+        return read_run_file(self.folder, TIMINGS, reading.MAX_JSON_BYTES)
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
-        """What the release states of the files beside it; raises InputError for what is no such section."""
+        """Digests that the release states of the files beside it; raises InputError for what is no such section."""
         return self._section(StatedDigests, "digests").named
 
     @cached_property
     def parameters(self) -> StatedParameters:
-        """What the release states that was agreed on; raises InputError for what is no such section."""
+        """Parameters that the release states; raises InputError for what is no such section."""
         return self._section(StatedParameters, "parameters")
 
     @cached_property
     def shares_file(self) -> SharesFile:
-        """The shares, where some were published; raises InputError for what are none."""
-        return validated(SharesFile, self.shares or {}, SHARES)
+        """Published shares; raises InputError for what are none."""
+        return validate_document(SharesFile, self.shares or {}, SHARES)
 
     @cached_property
     def release_file(self) -> ReleaseFile:
-        """All that the release states; raises InputError for what is none."""
-        return validated(ReleaseFile, self.release, RELEASE)
+        """Release as its file states it; raises InputError for what is none."""
+        return validate_document(ReleaseFile, self.release, RELEASE)
 
     @cached_property
-    def opened(self) -> PublishedRelease:
-        """The release, held against the shares if there are any; raises InputError for what is none."""
+    def published_release(self) -> PublishedRelease:
+        """Release, held against the shares if there are any; raises InputError for what is none."""
         if self.shares is None:
-            return stated(self.release_file, self.auxiliary)
-        return opened(self.release_file, self.shares_file, self.auxiliary)
+            return parse_release(self.release_file, self.auxiliary)
+        return recompute_release(self.release_file, self.shares_file, self.auxiliary)
 
     def _section(self, kind: type[Read], name: str) -> Read:
-        return validated(kind, self.release.get(name), name)
+        return validate_document(kind, self.release.get(name), name)
 
 
-def load(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
-    """Read it all; raises InputError for what cannot be read, naming the file."""
-    files = {RELEASE: read_run_file(folder, RELEASE, MAX_JSON_BYTES)}
+def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
+    """Read all evidence; raise InputError, naming the file, for what cannot be read."""
+    files = {RELEASE: read_run_file(folder, RELEASE, reading.MAX_JSON_BYTES)}
     release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
-    named = files_stated(release)
+    named = listed_files(release)
     if has_file(folder, SHARES) or SHARES in named:
-        files[SHARES] = read_run_file(folder, SHARES, MAX_JSON_BYTES)
+        files[SHARES] = read_run_file(folder, SHARES, reading.MAX_JSON_BYTES)
         shares = reading.parse_object(files[SHARES], str(path_of(folder, SHARES)))
     rows = None
     if AUXILIARY in named:
-        files[AUXILIARY] = read_run_file(folder, AUXILIARY, MAX_JSON_BYTES)
+        files[AUXILIARY] = read_run_file(folder, AUXILIARY, reading.MAX_JSON_BYTES)
         rows = AuxiliaryRows.read(files[AUXILIARY], str(path_of(folder, AUXILIARY)))
     if STUDY in named:
-        files[STUDY] = read_run_file(folder, STUDY, MAX_JSON_BYTES)
-    files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_BYTES)
+        files[STUDY] = read_run_file(folder, STUDY, reading.MAX_JSON_BYTES)
+    files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_TRANSCRIPT_BYTES)
     where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)
     if views is not None and len(lines) > _MAX_REPLAYED:
         raise InputError("views.record_too_long", views=str(views), most=_MAX_REPLAYED)
     protocol, session = read_session(head, f"{where} line 0")
-    envelopes, absences = parsed(session, lines)
+    envelopes, absences = parse_lines(session, lines)
     pinned, handed_over = None, {}
     if identities is not None:
         content = reading.read_file(identities, reading.MAX_JSON_BYTES)
-        pinned, handed_over = identities_in(content, str(identities)), _digest("identities", identities.name, content)
+        pinned, handed_over = (
+            parse_identities(content, str(identities)),
+            _digest("identities", identities.name, content),
+        )
     read = {} if views is None else _views(views, session, protocol.limits)
     for _, of_view in read.values():
         handed_over |= of_view
@@ -179,24 +179,24 @@ def load(folder: RunPlace, identities: Path | None = None, views: Path | None = 
 
 
 def _digest(kind: str, name: str, content: bytes) -> dict[str, str]:
-    """Under a name that no file of a run folder has."""
+    """Return the digest of a file under a name that no file of a run folder has."""
     readable = os.fsencode(name).decode(errors="replace")
     return {f"{kind}/{readable}": hashlib.sha256(content).hexdigest()}
 
 
-def _read(content: bytes, where: str) -> tuple[Lines, dict[str, Any]]:
-    """The lines of a record, and its line 0, which is of this program's format."""
+def _read(content: bytes, where: str) -> tuple[TranscriptLines, dict[str, Any]]:
+    """Return the lines of a transcript, and its line 0, which is of this program's format."""
     if not content.isascii():
         raise InputError("transcript.not_ascii", where=where)
     try:
-        lines = Lines(content)
+        lines = TranscriptLines(content)
     except InputError as error:
         raise error.within(where) from None
     return lines, read_head(lines.text(0), where)
 
 
 def _views(folder: Path, session: Session, limits: Limits) -> dict[str, tuple[RecordedView, dict[str, str]]]:
-    """By role, each with the digest of its file."""
+    """Return the view of each role, with the digest of its file."""
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".view"))
     except OSError as error:

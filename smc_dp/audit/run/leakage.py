@@ -1,35 +1,35 @@
 """Leakage: what coalitions read against what the claim's simulators make, and what the claim leaves out.
 
-The structure of this run's views is compared exactly. Laws, and the coalitions that are not claimed, are about the
-protocol's code alone: an audit cites the results that the package ships (`released_results.py`). These are checks, not
-proofs: the proof is the prose in the protocol's `ideal.py`.
+The structure of this run's views is compared exactly. Distributions, and the coalitions that are not claimed, are about
+the protocol's code alone: an audit cites the results that the package ships (`released_results.py`). These are checks,
+not proofs: the proof is the prose in the protocol's `ideal.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.claims import Readings
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.released_results import cited
+from smc_dp.audit.run.released_results import cite_result
 from smc_dp.audit.run.view_messages import NO_VIEWS
-from smc_dp.core.errors import Fault, InputFault
-from smc_dp.leakage.two_samples import shape
+from smc_dp.core.errors import Fault
+from smc_dp.leakage.two_samples import reading_counts
 
-NO_CLAIM = nothing_to_ask("protocol.no_claim")
+NO_CLAIM = not_applicable("protocol.no_claim")
 WIDTH_ERROR_BITS = 40
 _NAMED = 6  # no more than so many names in a sentence
 
 
-def structure(evidence: Evidence) -> CheckOutcome:
-    """Each given view alone."""
+def check_structure(evidence: Evidence) -> CheckOutcome:
+    """Check the structure of each given view alone."""
     return _structure(evidence, [(name,) for name in evidence.views])
 
 
-def structure_together(evidence: Evidence) -> CheckOutcome:
-    """All given views together, or all but one where only those are claimed."""
+def check_structure_together(evidence: Evidence) -> CheckOutcome:
+    """Check the structure of all given views together, or of all but one where only those are claimed."""
     names = tuple(evidence.views)
     if len(names) < 2:
         return not_possible("structure_together.too_few_views", got=len(names))
@@ -40,7 +40,7 @@ def structure_together(evidence: Evidence) -> CheckOutcome:
     without = [tuple(name for name in names if name != left_out) for left_out in names]
     fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if not is_claimed else [names]
     if not fewer:
-        return nothing_to_ask("structure_together.not_claimed", reasons=reasons)
+        return not_applicable("structure_together.not_claimed", reasons=reasons)
     outcome = _structure(evidence, fewer)
     if not is_claimed and outcome.holds:
         return passed("structure_together.holds_in_part", detail=outcome.detail, count=len(names), reasons=reasons)
@@ -54,43 +54,56 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
     if not coalitions:
         return NO_VIEWS
     if evidence.absences or any(again.doubted for again in evidence.recomputed.values()):
-        return nothing_to_ask("structure.letters_given_up")
-    if evidence.took_detour:  # somebody read what no honest participant sends
-        return nothing_to_ask("structure.detour")
+        return not_applicable("structure.letters_given_up")
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]
-    numbers = 0
+    spoilt, numbers, apart = _spoilt_places(evidence), 0, False
     for names in whole:
-        real = claim.trials.read(p, tuple(evidence.recomputed[name].view for name in names))
-        if fault := difference(real, simulate(names)):
+        real, made = claim.trials.read(p, tuple(evidence.recomputed[name].view for name in names)), simulate(names)
+        fault = shape_difference(real, made)
+        if fault and spoilt:  # the widths that a complaint is about may be any, and nothing else
+            fault, apart = shape_difference(real, made, spoilt), True
+        if fault:
             return failed(fault.within(f"what {_named(names)} read"))  # which others sent: nobody is named
-        numbers += sum(shape(real).values())
+        numbers += sum(reading_counts(real).values())
     if len(whole) < len(coalitions):
         return not_possible("structure.role_stopped", name=stopped[0])
     who = "; ".join(_named(names) for names in whole) if len(whole) <= _NAMED else f"each of {len(whole)} participants"
+    if apart:
+        return passed("structure.holds_but_for_complaint", numbers=numbers, who=who, places=sorted(spoilt))
     return passed("structure.holds", numbers=numbers, who=who)
+
+
+def _spoilt_places(evidence: Evidence) -> frozenset[str]:
+    """Return the places of the messages that a complaint of this session can be about; none without a complaint."""
+    detour = evidence.protocol.model.detour
+    if detour is None or not evidence.took_detour:
+        return frozenset()
+    return frozenset(f"{detour.spoils.__name__}.{slot.name}" for slot in detour.spoils.slots)
 
 
 def _named(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
 
 
-def difference(real: Readings, made: Readings) -> Fault | None:
-    """Return how two readings differ in places, counts or widths.
+def shape_difference(real: Readings, made: Readings, any_width: Container[str] = ()) -> Fault | None:
+    """Return how two readings differ in places, counts or widths; at some places numbers of `any_width` are alike.
 
     A uniform number falls t bits short of its width with probability 2**-t, the widest of m with 2**-(t m). So if the
-    laws are the same, the widest differ by more than 40 / m bits (at least one), or any two numbers in the order of
-    their widths by more than 40 + log2 m bits, with a chance below 2**-38 at each place.
+    distributions are the same, the widest differ by more than 40 / m bits (at least one), or any two numbers in the
+    order of their widths by more than 40 + log2 m bits, with probability below 2**-38 at each place.
     """
     for place in {**made, **real}:
         got, wanted = (sorted(v.bit_length() for v in found.get(place, [])) for found in (real, made))
         m = len(got)
         if m != len(wanted):
-            return InputFault("structure.other_count", {"got": m, "place": place, "wanted": len(wanted)})
+            return make_fault("structure.other_count", got=m, place=place, wanted=len(wanted))
+        if place in any_width:
+            continue
         apart = [abs(a - b) for a, b in zip(got, wanted, strict=True)]
         if apart[-1] > -(-WIDTH_ERROR_BITS // m) or max(apart) > WIDTH_ERROR_BITS + m.bit_length():
-            return InputFault("structure.other_widths", {"got": _range(got), "place": place, "wanted": _range(wanted)})
+            return make_fault("structure.other_widths", got=_range(got), place=place, wanted=_range(wanted))
     return None
 
 
@@ -98,12 +111,12 @@ def _range(bits: Sequence[int]) -> str:
     return f"{bits[0]} to {bits[-1]}"
 
 
-def law_of_code(evidence: Evidence) -> CheckOutcome:
+def distribution_of_code(evidence: Evidence) -> CheckOutcome:
     """Cite the shipped result on the law of what claimed coalitions read."""
     return _cited(evidence, "law")
 
 
-def boundary_of_code(evidence: Evidence) -> CheckOutcome:
+def limitations_of_code(evidence: Evidence) -> CheckOutcome:
     """Cite the shipped result on the coalitions that are not claimed."""
     return _cited(evidence, "boundary")
 
@@ -112,14 +125,19 @@ def _cited(evidence: Evidence, check: str) -> CheckOutcome:
     claim = evidence.protocol.claim
     if claim is None or claim.trials is None:
         return NO_CLAIM
-    return cited(evidence.protocol, claim.trials.small(evidence.session.parameters), check)
+    return cite_result(evidence.protocol, claim.trials.small(evidence.session.parameters), check)
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", structure),
+    Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", check_structure),
     Check(
-        "leakage", "structure-together", "Do the views together hold what their simulator makes?", structure_together
+        "leakage",
+        "structure-together",
+        "Do the views together hold what their simulator makes?",
+        check_structure_together,
     ),
-    Check("leakage", "law", "Is what a claimed coalition reads distributed as the simulator says?", law_of_code),
-    Check("leakage", "boundary", "Do the coalitions that are not claimed really succeed?", boundary_of_code),
+    Check(
+        "leakage", "law", "Is what a claimed coalition reads distributed as the simulator says?", distribution_of_code
+    ),
+    Check("leakage", "boundary", "Do the coalitions that are not claimed really succeed?", limitations_of_code),
 )

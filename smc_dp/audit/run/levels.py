@@ -1,11 +1,11 @@
-"""Three levels of assurance, in plain words: what an audit came to, and what is missing for more.
+"""Three levels of assurance: what an audit came to, and what is missing for more.
 
-1. The record is whole: every check of the run folder alone was made and passed.
+1. The transcript is whole: every check of the run folder alone was made and passed.
 2. It is authentic: those were the participants, by identities that are known from elsewhere.
 3. Every message was replayed: views of all participants were given, and every check of them passed.
 
-A level is reached by checks that were made and passed, and by nothing else. A check that this run has nothing for keeps
-no level away: the check itself says so of its outcome. The third level is a type that takes views of everybody to make.
+A level is reached by checks that were made and passed, and by nothing else. A check that this run has nothing for
+blocks no level: its outcome says so itself. The third level is a type that takes views of everybody to make.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from protocols.errors import LocalError
 from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
-from smc_dp.audit.run.check import OF_VIEWS_AND_CODE, Check, Finding, Takes
+from smc_dp.audit.run.check import VIEW_GROUPS, Check, Finding, Takes, make_fault
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.core.errors import Fault, InputFault, one_line, shown
-from smc_dp.pages.shortening import first
+from smc_dp.core.errors import Fault, one_line, shown
+from smc_dp.pages.shortening import first_texts
 
 LevelNumber: TypeAlias = Literal[1, 2, 3]
 
@@ -29,10 +29,10 @@ class LevelRule(NamedTuple):
     """A level of assurance: its name, its meaning and its limits."""
 
     name: str
-    words: str
+    meaning: str
 
 
-RULES: Mapping[LevelNumber, LevelRule] = MappingProxyType(
+LEVEL_RULES: Mapping[LevelNumber, LevelRule] = MappingProxyType(
     {
         1: LevelRule(
             "the record is whole",
@@ -53,27 +53,27 @@ RULES: Mapping[LevelNumber, LevelRule] = MappingProxyType(
 )
 
 
-class KeptAway(NamedTuple):
-    """The level that a check keeps away when it fails or is given up, and when it could not be made."""
+class BlockedLevels(NamedTuple):
+    """Level that a check blocks when it fails or is given up, and when it could not be made."""
 
     failed: LevelNumber
     undone: LevelNumber
 
 
-OF_VIEWS = KeptAway(3, 3)
-"""The levels of checks that ask of views, or of the protocol's code, whatever they take."""
-BY_WHAT_IT_TAKES: Mapping[Takes, KeptAway] = MappingProxyType(
-    {"folder": KeptAway(1, 1), "identities": KeptAway(2, 2), "views": KeptAway(1, 3)}
+_OF_VIEWS = BlockedLevels(3, 3)
+"""Levels of checks that need views, or the protocol's code, whatever they take."""
+_BY_NEED: Mapping[Takes, BlockedLevels] = MappingProxyType(
+    {"folder": BlockedLevels(1, 1), "identities": BlockedLevels(2, 2), "views": BlockedLevels(1, 3)}
 )
-NUMBERS = tuple(RULES)
-NONE = "none of three levels"
+LEVEL_NUMBERS = tuple(LEVEL_RULES)
+NO_LEVEL = "none of three levels"
 _GROUPS = (conformity, privacy, hygiene, replay, statements, leakage)
 _NAMED = 6  # more are counted
 
 
 @dataclass(frozen=True)
 class EverybodysViews:
-    """That views of all participants were given: it is made of their names, and raises `LocalError` where one lacks."""
+    """Proof that views of all participants were given: made of their names; raises `LocalError` where one lacks."""
 
     participants: tuple[str, ...]
     given: InitVar[Collection[str]]
@@ -86,103 +86,107 @@ class EverybodysViews:
 
 
 @dataclass(frozen=True)
-class AssuranceLevel:
-    """A level that was reached; the third takes `views` of everybody, and the others have no use for them."""
+class ReachedLevel:
+    """Level that was reached; the third takes `views` of everybody, and the others have no use for them."""
 
     number: LevelNumber
     views: EverybodysViews | None = None
 
     def __post_init__(self) -> None:
-        if (self.number == NUMBERS[-1]) != (self.views is not None):
+        if (self.number == LEVEL_NUMBERS[-1]) != (self.views is not None):
             raise LocalError("level.views_of_everybody")
 
     @property
     def name(self) -> str:
-        """In a few words."""
-        return RULES[self.number].name
+        """Name of the level."""
+        return LEVEL_RULES[self.number].name
 
     @property
-    def words(self) -> str:
-        """What it says, and what it does not."""
-        return RULES[self.number].words
+    def meaning(self) -> str:
+        """Meaning and limits of the level."""
+        return LEVEL_RULES[self.number].meaning
 
 
 @dataclass(frozen=True)
-class Rung:
-    """One of the three levels: what it asks, whether it was reached, and what keeps it away, each with its code.
+class AssuranceLevel:
+    """One of the three levels: what was `reached`, and what is `missing` for it, each with its code.
 
-    `unasked`: the checks of it that this run has nothing for.
+    `inapplicable`: its checks that this run has nothing for.
     """
 
     number: LevelNumber
-    reached: AssuranceLevel | None
+    reached: ReachedLevel | None
     missing: tuple[Fault, ...]
-    unasked: tuple[str, ...]
+    inapplicable: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """In a few words."""
-        return RULES[self.number].name
+        """Name of the level."""
+        return LEVEL_RULES[self.number].name
 
 
 @dataclass(frozen=True)
 class Assurance:
-    """The three levels, the lowest first: each is reached only where those below it are."""
+    """Three levels, the lowest first: each is reached only where those below it are."""
 
-    rungs: tuple[Rung, ...]
+    levels: tuple[AssuranceLevel, ...]
 
     @property
-    def level(self) -> AssuranceLevel | None:
-        """The highest that was reached."""
-        reached = [rung.reached for rung in self.rungs if rung.reached]
+    def level(self) -> ReachedLevel | None:
+        """Highest level that was reached."""
+        reached = [level.reached for level in self.levels if level.reached]
         return reached[-1] if reached else None
 
     @property
-    def next(self) -> Rung | None:
-        """The lowest that was not."""
-        return next((rung for rung in self.rungs if not rung.reached), None)
+    def next(self) -> AssuranceLevel | None:
+        """Lowest level that was not reached."""
+        return next((level for level in self.levels if not level.reached), None)
 
 
 def assurance(findings: Sequence[Finding], audited: AuditedRun) -> Assurance:
-    """Return the three levels with what keeps each of them away."""
+    """Return the three levels with what is missing for each."""
     lacking = _not_handed_over(audited)
-    rungs: list[Rung] = []
-    for number in NUMBERS:
+    levels: list[AssuranceLevel] = []
+    for number in LEVEL_NUMBERS:
         missing = tuple(_missing(number, findings, lacking))
-        is_reached = not missing and all(rung.reached for rung in rungs)
-        views = EverybodysViews(audited.participants, audited.viewed) if is_reached and number == NUMBERS[-1] else None
-        unasked = (f for f in findings if f.outcome.by_nature and _levels(f.check).undone == number)
-        said = tuple(f"{f.check.name} ({one_line(f.outcome.detail)})" for f in unasked)
-        rungs.append(Rung(number, AssuranceLevel(number, views) if is_reached else None, missing, said))
-    return Assurance(tuple(rungs))
+        is_reached = not missing and all(level.reached for level in levels)
+        views = (
+            EverybodysViews(audited.participants, audited.viewed)
+            if is_reached and number == LEVEL_NUMBERS[-1]
+            else None
+        )
+        inapplicable = (f for f in findings if f.outcome.inapplicable and _levels(f.check).undone == number)
+        said = tuple(f"{f.check.name} ({one_line(f.outcome.detail)})" for f in inapplicable)
+        levels.append(AssuranceLevel(number, ReachedLevel(number, views) if is_reached else None, missing, said))
+    return Assurance(tuple(levels))
 
 
-def _levels(check: Check) -> KeptAway:
-    return OF_VIEWS if check.group in OF_VIEWS_AND_CODE else BY_WHAT_IT_TAKES[check.takes]
+def _levels(check: Check) -> BlockedLevels:
+    return _OF_VIEWS if check.group in VIEW_GROUPS else _BY_NEED[check.takes]
 
 
 def _not_handed_over(audited: AuditedRun) -> Mapping[Takes, Fault]:
     """Return what an audit takes and was not given."""
     lacking: dict[Takes, Fault] = {}
     if audited.pinned is None:
-        lacking["identities"] = InputFault("level.identities_not_given")
+        lacking["identities"] = make_fault("level.identities_not_given")
     if absent := [shown(name) for name in audited.participants if name not in audited.viewed]:
         code = "level.view_not_given" if len(absent) == 1 else "level.views_not_given"
-        lacking["views"] = InputFault(code, {"names": first(absent, _NAMED)})
+        lacking["views"] = make_fault(code, names=first_texts(absent, _NAMED))
     return lacking
 
 
 def _missing(number: LevelNumber, findings: Sequence[Finding], lacking: Mapping[Takes, Fault]) -> Iterator[Fault]:
-    """Yield what was not handed over for a level, its checks that were not made, and those that keep it away."""
-    yield from (said for takes, said in lacking.items() if BY_WHAT_IT_TAKES[takes].undone == number)
+    """Yield what was not handed over for a level, its checks that were not made, and those that block it."""
+    yield from (said for takes, said in lacking.items() if _BY_NEED[takes].undone == number)
     due = (check.name for group in _GROUPS for check in group.CHECKS if _levels(check).undone == number)
     made = {finding.check.name for finding in findings}
     if unmade := [name for name in due if name not in made]:
-        yield InputFault("level.checks_not_made", {"names": unmade})
-    for check, outcome in ((f.check, f.outcome) for f in findings if not (f.outcome.holds or f.outcome.by_nature)):
+        yield make_fault("level.checks_not_made", names=unmade)
+    for check, outcome in ((f.check, f.outcome) for f in findings if not (f.outcome.holds or f.outcome.inapplicable)):
         if outcome.status == "failed" or not outcome.finished:
             if _levels(check).failed == number:
                 code = "level.check_failed" if outcome.finished else "level.check_not_finished"
-                yield InputFault(code, {"name": check.name})
+                yield make_fault(code, name=check.name)
         elif _levels(check).undone == number and check.needs not in lacking:  # what is lacking was said once
-            yield InputFault("level.check_not_possible", {"name": check.name, "detail": one_line(outcome.detail)})
+            yield make_fault("level.check_not_possible", name=check.name, detail=one_line(outcome.detail))

@@ -1,4 +1,4 @@
-"""The results of the checks of protocols' code that the package ships, and when an audit may cite one.
+"""Results of the checks of protocols' code that the package ships, and the conditions for citing one.
 
 Each result was computed when this version was made (`code_checks.py`). It is bound to the digest of the role code
 (`smc_dp.leakage.role_code`) and to the parameters of the small session. The code of the checks is no part of the
@@ -15,19 +15,18 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.audit.run.check import CheckOutcome, Status, not_possible
+from smc_dp.audit.run.check import CheckOutcome, Status, make_fault, not_possible
 from smc_dp.core import reading
-from smc_dp.core.documents import Document, validated
-from smc_dp.core.errors import InputFault
+from smc_dp.core.documents import Document, validate_document
 from smc_dp.leakage import role_code
 
-FILE = Path(__file__).with_name("code_checks.json")
+RESULTS_FILE = Path(__file__).with_name("code_checks.json")
 _MAX_BYTES = 1 << 22
 ResultKey: TypeAlias = tuple[str, int, str, str]
 
 
 class CodeCheckResult(Document):
-    """The result of one check of a protocol's code in one small session; `code` is the digest of that code."""
+    """Result of one check of a protocol's code in one small session; `code` is the digest of that code."""
 
     protocol: str
     protocol_version: int
@@ -50,46 +49,43 @@ class CodeCheckResult(Document):
 
 
 class ReleasedResults(Document):
-    """All results that one version of the package ships."""
+    """Results that one version of the package ships."""
 
     version: str
     results: list[CodeCheckResult]
 
     @property
     def by_key(self) -> Mapping[ResultKey, CodeCheckResult]:
-        """The results by their keys."""
+        """Results by their keys."""
         return {result.key: result for result in self.results}
 
 
-def released(file: Path = FILE) -> ReleasedResults:
+def load_results(file: Path = RESULTS_FILE) -> ReleasedResults:
     """Return the results in the file; raise InputError, in one line, for any other content."""
     content = reading.read_file(file, _MAX_BYTES, links=True)
-    return validated(ReleasedResults, reading.parse_object(content, file.name), file.name)
+    return validate_document(ReleasedResults, reading.parse_object(content, file.name), file.name)
 
 
-def text(results: ReleasedResults) -> str:
+def results_text(results: ReleasedResults) -> str:
     """Return the file of these results."""
     return json.dumps(results.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def cited(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None = None) -> CheckOutcome:
+def cite_result(protocol: Protocol, p: Any, check: str, known: ReleasedResults | None = None) -> CheckOutcome:
     """Return the shipped outcome of a check in the small session p, if it was computed for the installed code."""
     known = _shipped() if known is None else known
     program = protocol.program
     result = known.by_key.get((program.name, program.version, _text(p.as_dict()), check))
     if result is None:
         return not_possible("role_code.no_result", version=known.version)
-    if result.code != role_code.digest(protocol):
+    if result.code != role_code.code_digest(protocol):
         return not_possible("role_code.differs", version=known.version, name=program.name)
-    fields = {"version": known.version, "found": result.detail}
-    cited = InputFault("role_code.cited", fields)
-    return CheckOutcome(result.status, cited, by_nature=result.status == "not possible")
+    cited = make_fault("role_code.cited", version=known.version, found=result.detail)
+    return CheckOutcome(result.status, cited, inapplicable=result.status == "not possible")
 
 
-def differences(computed: ReleasedResults, shipped: ReleasedResults) -> dict[ResultKey, str]:
-    """Say of each result how it differs from the shipped one; a shipped one of these protocols that was not computed
-    differs as well.
-    """
+def result_differences(computed: ReleasedResults, shipped: ReleasedResults) -> dict[ResultKey, str]:
+    """Return how each result differs from the shipped one; a shipped result that was not computed differs as well."""
     made, known = computed.by_key, shipped.by_key
     asked = {result.protocol for result in computed.results}
     said = {key: _difference(result, known.get(key), shipped.version) for key, result in made.items()}
@@ -111,7 +107,7 @@ def _difference(result: CodeCheckResult, other: CodeCheckResult | None, version:
 
 @cache
 def _shipped() -> ReleasedResults:
-    return released()
+    return load_results()
 
 
 def _text(parameters: Mapping[str, Any]) -> str:

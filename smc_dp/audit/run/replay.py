@@ -1,41 +1,40 @@
-"""Replay: every message of a role is made again from its view, and a dispute about a line is settled by machine.
+"""Replay: make every message of a role again from its view, and settle disputes about a line by machine.
 
-A role is a deterministic function of inputs, coins and mail. Whoever signs its view and hands it over can therefore be
-held to every byte that it sent. A view that its owner has not signed is replayed as well, and shows that this view and
-the record differ; but anybody can write one, so nobody is named for it.
+A role is a deterministic function of inputs, randomness and messages. So whoever signs its view and hands it over can
+be held to every byte that it sent. A view that its owner has not signed is replayed as well, and shows that this view
+and the transcript differ; but anybody can write one, so nobody is named for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, signed_payload
-from protocols.runtime.view import Opened, Recomputed
+from protocols.runtime.view import ReadEntry, Recomputed
 from smc_dp.audit.run.blame import (
     Culprit,
-    blamed,
-    deviates,
-    gone,
-    greeting,
-    greetings_apart,
-    has_other_coins,
-    marks_apart,
-    owner,
-    signer,
-    why_nobody,
+    absent_senders,
+    chain_signer,
+    differing_absences,
+    differing_greetings,
+    has_other_randomness,
+    line_signer,
+    malicious_sender,
+    signed_greeting,
+    view_signer,
+    why_unsigned,
 )
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, whose
-from smc_dp.core.errors import Fault, FieldValue, InputFault, shown
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views
+from smc_dp.core.errors import Fault, shown
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Who is wrong about one line. `culprit` is None where the evidence names nobody; `accepted`: nothing is wrong."""
+    """Verdict on one line. `culprit` is None where the evidence names nobody; `accepted`: nothing is wrong."""
 
     line: int
     culprit: Culprit | None
@@ -44,150 +43,136 @@ class Verdict:
 
     @property
     def party(self) -> str | None:
-        """The name of the culprit."""
+        """Name of the culprit."""
         return None if self.culprit is None else self.culprit.name
 
 
-def view_agrees(evidence: Evidence) -> CheckOutcome:
-    """The greetings, the mail and the marks of each view are what the record holds for its owner, opened with the
-    owner's coins.
+def check_view(evidence: Evidence) -> CheckOutcome:
+    """Check that the greetings, messages and absences of each view are those that the transcript holds for its owner.
 
-    Where they differ nobody is named: whoever made either of them may have lied, and so may whoever sent the mail. Who
-    vanished had no time to read it all.
+    Messages are opened with the owner's randomness. Where they differ nobody is named: whoever made the view, the
+    transcript or the message may have lied. A participant that dropped out had no time to read it all.
     """
     if not evidence.views:
         return NO_VIEWS
     for name, view in evidence.views.items():
-        again, owner_of = evidence.recomputed[name], {"name": shown(name)}
-        if fault := _greeting_fault(evidence, name, again.links.public):
-            return fault
-        if apart := marks_apart(evidence, name):
-            absent = InputFault("view.other_absences", owner_of)
-            return _differ(evidence, name, absent, apart[0])
-        for read, kept in zip(again.opened, view.mail, strict=False):
+        again, whose, left = evidence.recomputed[name], shown(name), name in absent_senders(evidence)
+        if found := _greeting_fault(evidence, name, again.links.public):
+            return found
+        if apart := differing_absences(evidence, name):
+            return _differ(evidence, name, make_fault("view.other_absences", name=whose), apart[0])
+        for read, kept in zip(again.messages_read, view.messages, strict=False):
             if read != kept:
-                other = InputFault("view.other_mail", owner_of)
-                return _differ(evidence, name, other, _line(evidence, name, read))
+                return _differ(evidence, name, make_fault("view.other_mail", name=whose), _line(evidence, name, read))
         had = dict(view.greetings)
-        if others := [n for n in greetings_apart(evidence, name) if n in had or name not in gone(evidence)]:
-            fields = {"sender": shown(others[0]), **owner_of}
-            return _differ(evidence, name, InputFault("view.other_greeting", fields))
-        if len(view.mail) < len(again.opened) and name not in gone(evidence):
-            missing = _line(evidence, name, again.opened[len(view.mail)])
-            lacking = InputFault("view.lacks_mail", owner_of)
-            return _differ(evidence, name, lacking, missing)
-        if len(view.mail) > len(again.opened):
-            extra = _line(evidence, name, view.mail[len(again.opened)])
-            more = InputFault("view.more_mail", owner_of)
-            return _differ(evidence, name, more, extra)
-    opened = sum(len(view.mail) for view in evidence.views.values())
-    signed = sum(owner(evidence, name) is not None for name in evidence.views)
+        if others := [n for n in differing_greetings(evidence, name) if n in had or not left]:
+            return _differ(evidence, name, make_fault("view.other_greeting", sender=shown(others[0]), name=whose))
+        if len(view.messages) < len(again.messages_read) and not left:
+            missing = _line(evidence, name, again.messages_read[len(view.messages)])
+            return _differ(evidence, name, make_fault("view.lacks_mail", name=whose), missing)
+        if len(view.messages) > len(again.messages_read):
+            extra = _line(evidence, name, view.messages[len(again.messages_read)])
+            return _differ(evidence, name, make_fault("view.more_mail", name=whose), extra)
+    opened = sum(len(view.messages) for view in evidence.views.values())
+    signed = sum(view_signer(evidence, name) is not None for name in evidence.views)
     by_owners = f"{signed} of {len(evidence.views)} signed by their owners"
-    return passed("view_agrees.holds", opened=opened, evidence=whose(evidence), by_owners=by_owners)
+    return passed("view_agrees.holds", opened=opened, evidence=describe_views(evidence), by_owners=by_owners)
 
 
 def _differ(
     evidence: Evidence, role: str, what: Fault, line: int | None = None, culprit: Culprit | None = None
 ) -> CheckOutcome:
-    """Return that a view and the record differ: where nobody answers for the view, only that, and why."""
-    why = why_nobody(evidence, role)
+    """Return that a view and the transcript differ; no culprit where nobody answers for the view."""
+    why = why_unsigned(evidence, role)
     differ = what.within("this view and the record differ")
     return failed(differ, line=line, culprit=None if why else culprit, why_nobody=why)
 
 
-def _line(evidence: Evidence, reader: str, mail: Opened) -> int | None:
-    """The line of a letter: it is found by both ends of its link and its number there."""
+def _line(evidence: Evidence, reader: str, mail: ReadEntry) -> int | None:
+    """Return the line of a message, found by both ends of its link and its number there."""
     place = (mail[0], reader, mail[1])
     return next((n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.number) == place), None)
 
 
 def _greeting_fault(evidence: Evidence, name: str, public: bytes) -> CheckOutcome | None:
-    """Who signed a view, and a greeting that does not follow from it, has signed a contradiction."""
+    """Return the contradiction of an owner that signed its view and a greeting that does not follow from it."""
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.sender == name and e.body[:KEY_BYTES] != public:
-            what = InputFault("view.other_session_key", {"name": shown(name)})
-            return _differ(evidence, name, what, n, owner(evidence, name) if signer(evidence, n) else None)
+            what = make_fault("view.other_session_key", name=shown(name))
+            return _differ(evidence, name, what, n, view_signer(evidence, name) if line_signer(evidence, n) else None)
     return None
 
 
-def messages_recomputed(evidence: Evidence) -> CheckOutcome:
-    """What each owner of a view sent is, byte for byte, what its program sends on its inputs, coins and mail.
+def check_messages(evidence: Evidence) -> CheckOutcome:
+    """Check that each owner of a view sent, byte for byte, what its program sends on its inputs and messages.
 
-    The owner is named only when it signed its view and the line that differs, and the record has the greetings, the
-    mail and the marks of its view: else either may have been changed, or the owner may have been sent something else.
+    The owner is named only when it signed its view and the line that differs, and the transcript has the greetings,
+    messages and absences of its view: else either may be changed, or the owner have been sent other messages.
     """
     if not evidence.views:
         return NO_VIEWS
     faults = [_sent_fault(evidence, name, again) for name, again in evidence.recomputed.items()]
-    found = [fault for fault in faults if fault is not None]
-    if found:
+    if found := [fault for fault in faults if fault is not None]:
         return min(found, key=lambda fault: (fault.line is None, fault.line or 0))
     count = sum(len(again.sent) for again in evidence.recomputed.values())
-    return passed("messages_recomputed.holds", count=count, evidence=whose(evidence))
+    return passed("messages_recomputed.holds", count=count, evidence=describe_views(evidence))
 
 
 def _sent_fault(evidence: Evidence, name: str, again: Recomputed) -> CheckOutcome | None:
     sent = 0
     for n, e in ((n, e) for n, e in evidence.envelopes.items() if e.sender == name):
         if sent == len(again.sent):
-            fields = {**_what(e), "name": shown(name), "why": f", which stops: {again.fault}" if again.fault else ""}
-            more = InputFault("message.not_of_view", fields)
-            return _differ(evidence, name, more, n, deviates(evidence, n))
+            why = f", which stops: {again.fault}" if again.fault else ""
+            more = make_fault("message.not_of_view", **_what(e), name=shown(name), why=why)
+            return _differ(evidence, name, more, n, malicious_sender(evidence, n))
         made = again.sent[sent]
         if e != made:
             same = (e.kind, e.to) == (made.kind, made.to)
             instead = "" if same else ", which would send {kind} to {to}".format_map(_what(made))
-            other = InputFault("message.other_than_view", {**_what(e), "name": shown(name), "instead": instead})
-            return _differ(evidence, name, other, n, deviates(evidence, n))
+            other = make_fault("message.other_than_view", **_what(e), name=shown(name), instead=instead)
+            return _differ(evidence, name, other, n, malicious_sender(evidence, n))
         sent += 1
-    if sent < len(again.sent) and not (evidence.absences and _may_lack(evidence, name, again.sent[sent])):
-        fields = {**_what(again.sent[sent]), "name": shown(name)}
-        return _differ(
-            evidence,
-            name,
-            InputFault("message.lacking", fields),
-        )
-    return None
-
-
-def _may_lack(evidence: Evidence, name: str, made: Envelope) -> bool:
-    """Whether a record in which somebody is absent can be without this: who vanished sends nothing, and where somebody
-    was stopped nobody publishes.
-    """
-    return name in gone(evidence) or _is_published(made)
+    if sent == len(again.sent):
+        return None
+    # Who dropped out sends nothing more, and where somebody was stopped nobody publishes.
+    made = again.sent[sent]
+    if evidence.absences and (name in absent_senders(evidence) or _is_published(made)):
+        return None
+    return _differ(evidence, name, make_fault("message.lacking", **_what(made), name=shown(name)))
 
 
 def _what(e: Envelope) -> dict[str, str]:
     return {"kind": shown(e.kind), "to": shown(e.to)}
 
 
-def result(evidence: Evidence) -> CheckOutcome:
-    """The published shares follow from the views; with those of all parties, the release is what the ideal
-    functionality makes of their inputs, whatever Charlie, who has none, did or hands over.
+def check_result(evidence: Evidence) -> CheckOutcome:
+    """Check that the published shares follow from the views.
+
+    With the views of all parties, the release is what the ideal functionality makes of their inputs, whatever Charlie,
+    who has none, did or hands over.
     """
     if not evidence.views:
         return NO_VIEWS
     if again := _stopped(evidence):
-        fields = {"name": shown(again.view.name), "why": str(again.fault)}
-        nothing = InputFault("result.none", fields)
+        nothing = make_fault("result.none", name=shown(again.view.name), why=str(again.fault))
         return _differ(evidence, again.view.name, nothing, again.at)
     published = _published(evidence)
     for name, again in evidence.recomputed.items():
         due = [(e.kind, signed_payload(e)) for e in again.sent if _is_published(e)]
         found = published.get(name, [])
         if evidence.absences and not found:
-            continue  # it vanished, or nobody was to publish
+            continue  # it dropped out, or nobody was to publish
         there = [(e.kind, signed_payload(e)) for _, e in found]
         if due != there:
             same = next((i for i, pair in enumerate(zip(due, there, strict=False)) if pair[0] != pair[1]), len(due))
             line = found[same][0] if same < len(found) else None
-            other = InputFault("share.other_than_view", {"name": shown(name)})
-            return _differ(evidence, name, other, line, None if line is None else deviates(evidence, line))
+            other = make_fault("share.other_than_view", name=shown(name))
+            return _differ(evidence, name, other, line, None if line is None else malicious_sender(evidence, line))
     hygiene = evidence.protocol.model.hygiene
     if evidence.absences and not (hygiene and hygiene.says_who(evidence.session.parameters) and published):
-        return passed("result.letters_given_up", evidence=whose(evidence))
+        return passed("result.letters_given_up", evidence=describe_views(evidence))
     if hygiene is None or not set(evidence.session.parties) <= set(evidence.views):
-        return passed("result.holds_in_part", evidence=whose(evidence))
+        return passed("result.holds_in_part", evidence=describe_views(evidence))
     inputs = {name: view.inputs for name, view in evidence.views.items()}
     if not hygiene.agrees(evidence.session.parameters, inputs, _decoded(evidence)):
         return failed("result.not_ideal")
@@ -199,7 +184,7 @@ def _is_published(e: Envelope) -> bool:
 
 
 def _published(evidence: Evidence) -> dict[str, list[tuple[int, Envelope]]]:
-    """What each participant published, with its lines."""
+    """Return what each participant published, with its lines."""
     found: dict[str, list[tuple[int, Envelope]]] = {}
     for n, e in evidence.envelopes.items():
         if _is_published(e):
@@ -216,32 +201,30 @@ def _decoded(evidence: Evidence) -> dict[str, messages.Message]:
     }
 
 
-def dispute(evidence: Evidence) -> CheckOutcome:
-    """Every message for the owner of a view opens and is accepted; if not, who is wrong."""
+def check_disputes(evidence: Evidence) -> CheckOutcome:
+    """Check that every message for the owner of a view opens and is accepted; else settle who is wrong."""
     if not evidence.views:
         return NO_VIEWS
     if again := _stopped(evidence):
-        fields = {"name": shown(again.view.name), "why": str(again.fault)}
+        name, why = again.view.name, str(again.fault)
         if again.at is None or again.at not in evidence.envelopes:
-            stops = InputFault("dispute.role_stops", fields)
-            return _differ(evidence, again.view.name, stops)
-        verdict = settle(evidence, again.at)
-        refused = InputFault(
-            "dispute.refused", {**fields, "verdict": str(verdict.fault), "verdict_code": verdict.fault.code}
-        )
+            return _differ(evidence, name, make_fault("dispute.role_stops", name=shown(name), why=why))
+        verdict = settle_dispute(evidence, again.at)
+        said, code = str(verdict.fault), verdict.fault.code
+        refused = make_fault("dispute.refused", name=shown(name), why=why, verdict=said, verdict_code=code)
         if verdict.culprit:  # by its own signatures, whoever wrote this view
             return failed(refused, line=again.at, culprit=verdict.culprit)
-        return _differ(evidence, again.view.name, refused, again.at)
+        return _differ(evidence, name, refused, again.at)
     count = sum(len(again.reads) for again in evidence.recomputed.values())
-    return passed("dispute.nothing_to_settle", count=count, evidence=whose(evidence))
+    return passed("dispute.nothing_to_settle", count=count, evidence=describe_views(evidence))
 
 
 def _stopped(evidence: Evidence) -> Recomputed | None:
-    """The role that something on the earliest line stopped, before those that only wait for somebody who was.
+    """Return the role that the earliest line stopped, before those that only wait for somebody who was.
 
-    One that vanished while it waited was not stopped.
+    A role that dropped out while it waited was not stopped.
     """
-    away = gone(evidence)
+    away = absent_senders(evidence)
     faults = [
         again
         for name, again in evidence.recomputed.items()
@@ -250,96 +233,71 @@ def _stopped(evidence: Evidence) -> Recomputed | None:
     return min(faults, key=lambda again: (again.at is None, again.at or 0), default=None)
 
 
-def settle(evidence: Evidence, line: int) -> Verdict:
-    """Who is wrong about the message on this line of the record: its sender, its reader, or nobody that can be named.
+def settle_dispute(evidence: Evidence, line: int) -> Verdict:
+    """Settle who is wrong about the message on a line: its sender, its reader, or nobody that can be named.
 
-    Sealed mail opens with a key that sender and reader share, so the seal alone shows nobody else who made it. What
-    convinces a third party is a signature of the sender over an unbroken chain that holds the line, beside a view that
-    the sender signed: for what a third participant told it may be the reason why it sent what is refused.
+    A sealed message opens with a key that sender and reader share, so the seal alone shows nobody else who made it. A
+    third party is convinced by a signature of the sender over an unbroken chain that holds the line, beside a view that
+    the sender signed: for a message of a third participant may be the reason why it sent what is refused.
     """
     envelope = evidence.envelopes.get(line)
     if envelope is None:
-        return Verdict(line, None, InputFault("dispute.no_message"))
+        return Verdict(line, None, make_fault("dispute.no_message"))
     if envelope.is_public:
         return _settle_public(evidence, line, envelope)
     if envelope.to not in evidence.views:
-        needed = InputFault("dispute.no_view", {"name": shown(envelope.to)})
-        return Verdict(line, None, needed)
-    for asked in (_coins, _greeting):
-        if verdict := asked(evidence, line, envelope):
-            return verdict
+        return Verdict(line, None, make_fault("dispute.no_view", name=shown(envelope.to)))
+    if verdict := _reader_verdict(evidence, line, envelope.to):
+        return verdict
+    if signed_greeting(evidence, envelope.sender) is None:  # the key of the link is nobody's
+        return Verdict(line, None, make_fault("dispute.no_greeting_of_sender", name=shown(envelope.sender)))
     again = evidence.recomputed[envelope.to]
-    letter = again.links.open(line, again.keys)
-    if letter.payload is not None and letter.fault is None and again.at != line:
-        return Verdict(line, None, InputFault("dispute.accepted"), True)
-    return _refused(evidence, line, envelope, letter.payload is not None)
+    opened = again.links.open(line, again.keys)
+    if opened.payload is not None and opened.fault is None and again.at != line:
+        return Verdict(line, None, make_fault("dispute.accepted"), True)
+    return _refused(evidence, line, envelope, opened.payload is not None)
 
 
 def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict:
-    sender = {"name": shown(envelope.sender)}
-    culprit = signer(evidence, line)
+    culprit = line_signer(evidence, line)
     if culprit is None:
-        return Verdict(
-            line,
-            None,
-            InputFault("dispute.false_signature", sender),
-        )
+        return Verdict(line, None, make_fault("dispute.false_signature", name=shown(envelope.sender)))
     if any(again.at == line for again in evidence.recomputed.values()):
         # A greeting says the same to everybody, whatever its readers were told: no honest one is refused.
-        wrong = InputFault("dispute.signed_fault", {"name": culprit.said})
-        return Verdict(line, culprit, wrong)
-    accepted = blamed(evidence, line) is not None
-    signed = InputFault("dispute.not_refused", sender)
-    return Verdict(line, None, signed, accepted)
+        return Verdict(line, culprit, make_fault("dispute.signed_fault", name=culprit.said))
+    accepted = chain_signer(evidence, line) is not None
+    return Verdict(line, None, make_fault("dispute.not_refused", name=shown(envelope.sender)), accepted)
 
 
-def _coins(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
-    """The reader's own greeting must follow from the coins that it hands over."""
-    reader = envelope.to
-    found = greeting(evidence, reader)
+def _reader_verdict(evidence: Evidence, line: int, reader: str) -> Verdict | None:
+    """Return the verdict on a reader whose own greeting does not follow from the randomness that it hands over."""
+    name, found = shown(reader), signed_greeting(evidence, reader)
     if found is None:
-        return Verdict(
-            line,
-            None,
-            InputFault("dispute.no_greeting_of_reader", {"name": shown(reader)}),
-        )
-    if not has_other_coins(evidence, reader):
+        return Verdict(line, None, make_fault("dispute.no_greeting_of_reader", name=name))
+    if not has_other_randomness(evidence, reader):
         return None
-    culprit = owner(evidence, reader)
-    fields: dict[str, FieldValue] = {"name": shown(reader), "greeting": found[0]}
+    culprit = view_signer(evidence, reader)
     if culprit is None:
-        differ = InputFault("dispute.other_coins", fields)
-        return Verdict(line, None, differ)
-    wrong = InputFault("dispute.other_coins_signed", {"culprit": culprit.said, **fields})
+        return Verdict(line, None, make_fault("dispute.other_coins", name=name, greeting=found[0]))
+    wrong = make_fault("dispute.other_coins_signed", culprit=culprit.said, name=name, greeting=found[0])
     return Verdict(line, culprit, wrong)
-
-
-def _greeting(evidence: Evidence, line: int, envelope: Envelope) -> Verdict | None:
-    """The sender's greeting must be signed, or the key of the link is nobody's."""
-    if greeting(evidence, envelope.sender) is None:
-        sender = {"name": shown(envelope.sender)}
-        nobodys = InputFault("dispute.no_greeting_of_sender", sender)
-        return Verdict(line, None, nobodys)
-    return None
 
 
 def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> Verdict:
     between = {"sender": shown(envelope.sender), "reader": shown(envelope.to)}
     if opens and _follows(evidence, envelope):
-        followed = InputFault("dispute.told_otherwise", between)
-        return Verdict(line, None, followed)
-    if culprit := deviates(evidence, line):
+        return Verdict(line, None, make_fault("dispute.told_otherwise", **between))
+    if culprit := malicious_sender(evidence, line):
         how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
-        deviated = InputFault("dispute.deviates", {"name": culprit.said, "how": how})
-        return Verdict(line, culprit, deviated)
-    if blamed(evidence, line):
-        fault = InputFault("dispute.told_by_others", between)
+        return Verdict(line, culprit, make_fault("dispute.deviates", name=culprit.said, how=how))
+    if chain_signer(evidence, line):
+        fault = make_fault("dispute.told_by_others", **between)
     elif _continues_otherwise(evidence, line, envelope):
-        fault = InputFault("dispute.continues_otherwise", between)
+        fault = make_fault("dispute.continues_otherwise", **between)
     elif opens:
-        fault = InputFault("dispute.refused_unsigned", between)
+        fault = make_fault("dispute.refused_unsigned", **between)
     else:
-        fault = InputFault("dispute.unopened")
+        fault = make_fault("dispute.unopened")
     return Verdict(line, None, fault)
 
 
@@ -348,7 +306,7 @@ def _follows(evidence: Evidence, envelope: Envelope) -> bool:
 
 
 def _continues_otherwise(evidence: Evidence, line: int, envelope: Envelope) -> bool:
-    """Whether the sender's view gives another message for this place, and its own next line follows that one."""
+    """Return whether the sender's view gives another message for this place, which its own next line follows."""
     if envelope.sender not in evidence.views:
         return False
     later = (e for n, e in evidence.envelopes.items() if n > line and e.sender == envelope.sender)
@@ -358,13 +316,9 @@ def _continues_otherwise(evidence: Evidence, line: int, envelope: Envelope) -> b
     return following is not None and any(e.digest == following.prev for e in made)
 
 
-def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Check:
-    return Check("replay", name, asks, run)
-
-
 CHECKS: tuple[Check, ...] = (
-    _check("view-agrees", "Is the mail in each view what the record holds for its owner?", view_agrees),
-    _check("messages-recomputed", "Did each owner of a view send what its program sends?", messages_recomputed),
-    _check("result", "Does what was published follow from the views?", result),
-    _check("dispute", "Does every message open, and does its reader accept it?", dispute),
+    Check("replay", "view-agrees", "Is the mail in each view what the record holds for its owner?", check_view),
+    Check("replay", "messages-recomputed", "Did each owner of a view send what its program sends?", check_messages),
+    Check("replay", "result", "Does what was published follow from the views?", check_result),
+    Check("replay", "dispute", "Does every message open, and does its reader accept it?", check_disputes),
 )

@@ -1,4 +1,4 @@
-"""All checks of a run, one after the other, and the verdict."""
+"""Report of an audit: all checks of a run, one after the other, and the verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from smc_dp.core.version import __version__
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What an audit found: of the folder `run`, on this day, by this version.
+    """Report of an audit of the folder `run`, on this day, by this version.
 
     `audited`: public facts of the run and of what was handed over. `budgets`: what parties' ledgers say of it, None
     where none were given.
@@ -46,41 +46,41 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed, and none was given up because it took too long."""
+        """Return whether no check failed, and none was given up because it took too long."""
         return all(f.outcome.status != "failed" and f.outcome.finished for f in self.findings)
 
     @property
     def verdict(self) -> AuditVerdict:
-        """Code of what the audit came to."""
+        """Code of the verdict."""
         if self.first_fault:
             return "audit.failed"
         return "audit.not_finished" if self.unfinished else "audit.passed"
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """The checks that were given up."""
+        """Checks that were given up."""
         return tuple(f.check.name for f in self.findings if not f.outcome.finished)
 
     @property
     def first_fault(self) -> Finding | None:
-        """The failed check that names the earliest line, or the first failed one when none names a line."""
+        """Failed check that names the earliest line, or the first failed one when none names a line."""
         faults = [f for f in self.findings if f.outcome.status == "failed"]
         named = [f for f in faults if f.outcome.line is not None]
         return min(named, key=lambda f: f.outcome.line or 0) if named else next(iter(faults), None)
 
     @property
     def assurance(self) -> Assurance:
-        """The three levels, and what is missing for each."""
+        """Three levels of assurance, and what is missing for each."""
         return levels.assurance(self.findings, self.audited)
 
     @property
     def assessment(self) -> tuple[AssessmentFact, ...]:
-        """The facts for a data-protection assessment, those first that nobody may overlook."""
+        """Facts for a data-protection assessment, those first that nobody may overlook."""
         return assess(self.audited, self.findings, self.budgets)
 
     @property
     def document(self) -> AuditDocument:
-        """As it is printed."""
+        """Report as it is printed."""
         first = self.first_fault
         return AuditDocument(
             run=self.run,
@@ -99,7 +99,7 @@ class AuditReport:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return self.document.model_dump()
 
 
@@ -107,7 +107,7 @@ def _level(report: AuditReport) -> LevelDocument:
     found, audited = report.assurance, report.audited
     return LevelDocument(
         number=found.level.number if found.level else 0,
-        name=found.level.name if found.level else levels.NONE,
+        name=found.level.name if found.level else levels.NO_LEVEL,
         missing=list(map(str, found.next.missing)) if found.next else [],
         views=list(audited.viewed),
         identities=audited.pinned is not None,
@@ -115,7 +115,7 @@ def _level(report: AuditReport) -> LevelDocument:
 
 
 def today() -> date:
-    """The day in UTC: asked where a command or a function of the library begins, and nowhere else."""
+    """Return the day in UTC: asked where a command or a function of the library begins, and nowhere else."""
     return datetime.now(UTC).date()
 
 
@@ -129,13 +129,18 @@ def audit_evidence(
 ) -> AuditReport:
     """Run every check; a check that cannot work with the evidence has failed, for honest evidence never does that.
 
-    `on`: the day that the report bears, today's where none is given; no check sees it.
-
-    Where the record's lines do not hang together nothing that is costly is done: it would only be about lines that
-    anybody can have written.
+    `on`: the day of the report, today's where none is given; no check sees it. Where the transcript's lines are not
+    tied together, costly checks are not made: they would only be about lines that anybody can have written.
     """
-    day = today() if on is None else on
     allowed = Allowance() if allowance is None else allowance
+    findings = run_checks(evidence, checks, allowed, progress)
+    return AuditReport(str(evidence.folder), findings, _audited(evidence, allowed), today() if on is None else on)
+
+
+def run_checks(
+    evidence: Evidence, checks: Sequence[Check], allowed: Allowance, progress: Callable[[str], None] | None = None
+) -> tuple[Finding, ...]:
+    """Return the outcome of each check, within the time that is left."""
     findings: list[Finding] = []
     for check in checks:
         if progress:
@@ -146,15 +151,15 @@ def audit_evidence(
         else:
             outcome = _bounded(check, evidence, allowed)
         findings.append(Finding(check, outcome))
-    return AuditReport(str(evidence.folder), tuple(findings), _audited(evidence, allowed), day)
+    return tuple(findings)
 
 
 def _audited(evidence: Evidence, allowed: Allowance) -> AuditedRun:
-    """The facts, without those of the release where they would take too long."""
+    """Return the facts, without those of the release where they would take too long."""
     try:
         return allowed.spend(lambda: AuditedRun.of(evidence))
     except TakesTooLongError:
-        return AuditedRun.of(evidence, opened=False)
+        return AuditedRun.of(evidence, with_release=False)
 
 
 def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutcome:

@@ -1,4 +1,4 @@
-"""Report an audit: one list of sections, of which a page has all, and a screen those without details.
+"""Report of an audit as one list of sections: a page has all, a screen those without details.
 
 The first sheet is for everybody; every check and digest comes after it. What a stranger wrote stands there as text, cut
 where it would fill a sheet, for a page has to fit into its 2 MB.
@@ -16,10 +16,10 @@ from typing import get_args
 import numpy as np
 
 from smc_dp.audit.run.assessment import AssessmentFact
-from smc_dp.audit.run.budget_report import HEADINGS, OF_LEDGERS, alike, row
+from smc_dp.audit.run.budget_report import BUDGET_HEADINGS, LEDGER_NOTE, budget_row, group_budgets
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import CheckOutcome, Finding, Status
-from smc_dp.audit.run.levels import Assurance, Rung
+from smc_dp.audit.run.levels import Assurance, AssuranceLevel
 from smc_dp.audit.run.report import AuditReport
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.core.errors import one_line
@@ -34,9 +34,9 @@ from smc_dp.pages.blocks import (
     Prose,
     Section,
     Verbatim,
-    stated,
+    coded_prose,
 )
-from smc_dp.pages.shortening import cut, some
+from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.run.release import RELEASE, PublishedRelease
 
 NO_PROOF = "An audit can refute what a run claims; it proves none of it."
@@ -47,13 +47,13 @@ _FEW, _REASONS, _ROWS = 6, 3, 4  # names in a row, reasons that keep a level awa
 _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
 
 
-def sections(report: AuditReport) -> tuple[Section, ...]:
+def audit_sections(report: AuditReport) -> tuple[Section, ...]:
     """Return the report of an audit; the second sheet begins with the caveats."""
     audited, budgets = report.audited, report.budgets
     ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
     facts = tuple(_assessment(report.assessment))
     claimed = "What it claims to guarantee" if report.assurance.level is None else "What it guarantees"
-    digests = tuple((cut(name), digest) for name, digest in list(audited.read.items())[:_MOST])
+    digests = tuple((shorten(name), digest) for name, digest in list(audited.read.items())[:_MOST])
     files = (PageTable("Digests (SHA-256)", ("file", "digest"), digests), *_more(len(audited.read)))
     signed = (
         f"audited       {report.date.isoformat()} (UTC) by smc-dp {report.version}",
@@ -78,41 +78,43 @@ def sections(report: AuditReport) -> tuple[Section, ...]:
 
 def blocks(report: AuditReport) -> tuple[PageBlock, ...]:
     """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight."""
-    *rest, levels = (section for section in reversed(sections(report)) if not section.details)
-    return (*rest, replace(levels, blocks=levels.blocks[:-1]), verdict(report))
+    *rest, levels = (section for section in reversed(audit_sections(report)) if not section.details)
+    return (*rest, replace(levels, blocks=levels.blocks[:-1]), audit_verdict(report))
 
 
 def audit_page(report: AuditReport) -> Page:
     """Return the page of an audit, to file and to sign."""
     return Page(
-        title=f"Audit of the run {cut(PurePath(report.run).name, _SHORT)}",
+        title=f"Audit of the run {shorten(PurePath(report.run).name, _SHORT)}",
         notices=tuple(_notices(report)),
-        sections=sections(report),
+        sections=audit_sections(report),
         made=tuple(_made(report)),
     )
 
 
-def verdict(report: AuditReport) -> Prose:
+def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
         where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
-        return stated("audit.failed", name=first.check.name, where=where, found=cut(_found(first.outcome), _DETAIL))
+        return coded_prose(
+            "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
+        )
     if report.unfinished:
-        return stated("audit.not_finished", names=report.unfinished)
-    return stated("audit.passed", no_proof=NO_PROOF)
+        return coded_prose("audit.not_finished", names=report.unfinished)
+    return coded_prose("audit.passed", no_proof=NO_PROOF)
 
 
 def _notices(report: AuditReport) -> Iterator[Banner]:
     """Yield what nobody may overlook, the worst first."""
     if report.first_fault or report.unfinished:
-        found = verdict(report)
-        yield Banner(cut(found.text, _VERDICT), "failed", found.code)
+        found = audit_verdict(report)
+        yield Banner(shorten(found.text, _VERDICT), "failed", found.code)
     stated, release = report.audited.statement, report.audited.release
-    said = [f"INSECURE: {some(release.insecure, _REASONS, _LONG, '; ')}."] if release and release.insecure else []
+    said = [f"INSECURE: {join_first(release.insecure, _REASONS, _LONG, '; ')}."] if release and release.insecure else []
     if stated is not None and stated.kind == "none":
         said.append(stated.promise)
     if said:
-        yield Banner(cut(" ".join(said), 2 * _LONG), "insecure", "audit.run_insecure")
+        yield Banner(shorten(" ".join(said), 2 * _LONG), "insecure", "audit.run_insecure")
 
 
 def _released(report: AuditReport) -> Iterator[PageBlock]:
@@ -121,16 +123,16 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
         yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
     facts = () if audited.release is None else _of_release(audited.release)
     gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
-    parties = f"{len(audited.parties)}: {some(audited.parties, _FEW, _SHORT)}{gone}"
+    parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{gone}"
     yield FactList((*facts, ("Parties", parties), ("Run", _how_it_ran(report))))
 
 
 def _how_it_ran(report: AuditReport) -> str:
-    """Whose machines it was made on, as far as a record can tell."""
+    """Return whose machines the run was made on, as far as a transcript can tell."""
     asked = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
     if asked is not None and asked.holds:
         return "for a study that all approved of by signature; that each ran its part itself, no file shows"
-    if asked is not None and asked.by_nature:
+    if asked is not None and asked.inapplicable:
         return "a simulation: one process played all participants, and had the rows of all parties"
     return "whether all participants approved of it is not known"
 
@@ -142,8 +144,8 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     how = f"{agreement.method.name} by {agreement.protocol}"
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}"),
-        ("Classes", f"of {cut(str(bounds.label), _SHORT)}: {some(bounds.classes, _FEW, _SHORT)}"),
-        ("Columns", f"{len(columns)}: {some(columns, _FEW, _SHORT)}"),
+        ("Classes", f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"),
+        ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )
 
 
@@ -154,46 +156,46 @@ def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
         return
     count = len(stated.caveats)
     more = f" What it does not cover stands on the next sheet ({count})." if count else ""
-    said = f"As the release states it: {cut(stated.promise, 4 * _LONG)}"
+    said = f"As the release states it: {shorten(stated.promise, 4 * _LONG)}"
     yield Prose(("Nothing, as said above." if stated.kind == "none" else said) + more)
 
 
-def missing(report: AuditReport) -> str:
+def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
-    rung = report.assurance.next
-    return f"Missing for level {rung.number} of 3, {rung.name}: {_reasons(rung)}." if rung else ""
+    level = report.assurance.next
+    return f"Missing for level {level.number} of 3, {level.name}: {_reasons(level)}." if level else ""
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:
     """Yield what is missing for the next level, then the levels, then the verdict."""
     found = report.assurance
-    if said := missing(report):
+    if said := missing_for_next_level(report):
         yield Banner(said, code="audit.level_missing") if report.passed else Prose(said, "audit.level_missing")
-    yield Bullets(tuple(f"{rung.name.capitalize()}: {_said(rung, found)}" for rung in found.rungs), True)
+    yield Bullets(tuple(f"{level.name.capitalize()}: {_said(level, found)}" for level in found.levels), True)
     if not report.passed:
         yield Prose(NO_PROOF)
-    yield verdict(report)
+    yield audit_verdict(report)
 
 
-def _said(rung: Rung, of: Assurance) -> str:
-    if rung.reached:
-        return f"reached. {rung.reached.words}"
-    if rung is of.next:
+def _said(level: AssuranceLevel, of: Assurance) -> str:
+    if level.reached:
+        return f"reached. {level.reached.meaning}"
+    if level is of.next:
         return "not reached; it takes what is missing above."
-    if of.level is None or not rung.missing:
+    if of.level is None or not level.missing:
         return "not reached; it takes the level before."
-    return f"not reached; it takes the level before, and {_reasons(rung, 1)}."
+    return f"not reached; it takes the level before, and {_reasons(level, 1)}."
 
 
-def _reasons(rung: Rung, most: int = _REASONS) -> str:
-    return some(list(map(str, rung.missing)), most, _LONG, "; ")
+def _reasons(level: AssuranceLevel, most: int = _REASONS) -> str:
+    return join_first(list(map(str, level.missing)), most, _LONG, "; ")
 
 
 def _budget(budgets: Sequence[PartyBudget] | None) -> Iterator[PageBlock]:
     if budgets is None:
         yield Prose(NO_LEDGERS)
         return
-    lines = [f"{some(parties, _FEW, _SHORT)}: {said}" for parties, said in alike(budgets)]
+    lines = [f"{join_first(parties, _FEW, _SHORT)}: {said}" for parties, said in group_budgets(budgets)]
     yield Bullets((*lines[:_ROWS], *([f"{len(lines) - _ROWS:,} lines more, below."] if len(lines) > _ROWS else [])))
 
 
@@ -201,7 +203,7 @@ def _made(report: AuditReport) -> Iterator[str]:
     yield f"Made by smc-dp {report.version} on {report.date.isoformat()} (UTC)."
     kinds = {name.partition("/")[0] for name in report.audited.handed_over}
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
-    given = (repr(cut(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
+    given = (repr(shorten(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
     yield f"Made in Python as audit_page(audit_run({', '.join(given)})), where capitals stand for what was handed over."
 
 
@@ -209,12 +211,12 @@ def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
     caveats = audited.statement.caveats if audited.statement else ()
     yield Prose("Of the statement of privacy:" if caveats else "The statement of privacy names nothing.")
     if caveats:
-        yield Bullets(tuple(cut(text, _DETAIL) for text in caveats[:_NAMED]))
+        yield Bullets(tuple(shorten(text, _DETAIL) for text in caveats[:_NAMED]))
     yield Prose("Several releases of the same rows add up: what each costs, a ledger keeps.")
 
 
 def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
-    rows = tuple((f.topic, cut(f.fact, _DETAIL), f.source, _held(f)) for f in facts[:_MOST])
+    rows = tuple((f.topic, shorten(f.fact, _DETAIL), f.source, _held(f)) for f in facts[:_MOST])
     yield PageTable("Facts, each with its source and its check", ("topic", "fact", "source", "check"), rows)
     yield Prose(
         "A checked fact agrees with the other files of this run. Controller, legal basis and recipients are in no file."
@@ -231,17 +233,17 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
         yield PageTable(group.capitalize(), ("check", "outcome", "question, and what was found"), rows)
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
-    undone = [(f.check.name, f.outcome.by_nature) for f in findings if f.outcome.status == "not possible"]
+    undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
     kinds = ("Not checked, for want of what these need", "Nothing to ask in what was given")
     for at, said in enumerate(kinds):
-        if names := [name for name, by_nature in undone if by_nature == at]:
+        if names := [name for name, inapplicable in undone if inapplicable == at]:
             yield Prose(f"{said}: {', '.join(names)}.")
 
 
 def _detail(finding: Finding) -> str:
     line = finding.outcome.line
     where = "" if line is None else f"line {line} of the record: "
-    return cut(f"{where}{_found(finding.outcome)}", _DETAIL)
+    return shorten(f"{where}{_found(finding.outcome)}", _DETAIL)
 
 
 def _found(outcome: CheckOutcome) -> str:
@@ -262,7 +264,7 @@ def _participant(audited: AuditedRun, name: str) -> tuple[str, ...]:
     stated = audited.identities.get(name, "none")
     known = "not asked" if audited.pinned is None else _known(audited.pinned.get(name), stated)
     rows, viewed = ("yes" if name in names else "no" for names in (audited.parties, audited.viewed))
-    return cut(name), rows, stated, known, viewed
+    return shorten(name), rows, stated, known, viewed
 
 
 def _known(pinned: str | None, stated: str) -> str:
@@ -272,12 +274,12 @@ def _known(pinned: str | None, stated: str) -> str:
 
 
 def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
-    yield PageTable("Epsilon, by party", HEADINGS, tuple(map(row, budgets[:_MOST])))
-    heads = tuple((cut(b.party), _entry(b), b.head or "none") for b in budgets[:_MOST])
+    yield PageTable("Epsilon, by party", BUDGET_HEADINGS, tuple(map(budget_row, budgets[:_MOST])))
+    heads = tuple((shorten(b.party), _entry(b), b.head or "none") for b in budgets[:_MOST])
     yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
     yield from _more(len(budgets))
-    yield Prose(OF_LEDGERS)
-    if doubts := [f"{cut(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
+    yield Prose(LEDGER_NOTE)
+    if doubts := [f"{shorten(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
         yield Prose("What of the entries is not as the release has it:")
         yield Bullets(tuple(doubts[:_NAMED]))
         yield from _more(len(doubts), _NAMED)

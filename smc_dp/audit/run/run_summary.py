@@ -1,4 +1,4 @@
-"""What was audited: public facts of a run and of what was handed over, for whoever reads a report without the files."""
+"""Summary of an audited run: public facts of it and of what was handed over, for readers without the files."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ class ApprovedStudy:
 
 @dataclass(frozen=True)
 class AuditedRun:
-    """One run as its files say it, and what an auditor had of it. Nothing here is a secret of a participant.
+    """Run as its files describe it, and what an auditor had of it. Nothing here is a secret of a participant.
 
-    `session`: the id, in hexadecimal digits. `participants`: all of them; `parties`: those with rows. `files`: the
-    SHA-256 of each file of the run folder that was read; `handed_over`: the same of identities and views, each under
-    the name of its kind. `viewed`: whose views were given. `identities`: the keys that line 0 states; `pinned`: those
-    known from elsewhere, None where none were given. `sent`: what each participant sent. `missing`: those whose
-    messages did not come. `release`: what the run released, None where what stands there cannot be read as a release.
-    `study`: what all approved of, None where there is nothing that can be read; `simulated`: whether the record has no
-    approvals, because one process played all participants.
+    `session`: the id in hexadecimal digits. `participants`: all of them; `parties`: those with rows. `files`: the
+    SHA-256 of each file of the run folder that was read; `handed_over`: the same of identities and views, by the name
+    of their kind. `viewed`: whose views were given. `identities`: the keys that line 0 states; `pinned`: those known
+    from elsewhere, None where none were given. `sent`: what each participant sent. `missing`: those whose messages did
+    not come. `release`: None where none can be read. `study`: what all approved, None where none can be read;
+    `simulated`: the transcript has no approvals, because one process played all participants.
     """
 
     session: str
@@ -65,8 +64,8 @@ class AuditedRun:
     simulated: bool
 
     @classmethod
-    def of(cls, evidence: Evidence, *, opened: bool = True) -> AuditedRun:
-        """The facts in this evidence, without those of the release where it is not `opened`."""
+    def of(cls, evidence: Evidence, *, with_release: bool = True) -> AuditedRun:
+        """Return the summary of this evidence, without the release where it is not asked for."""
         session, program = evidence.session, evidence.protocol.program
         return cls(
             session=session.id.hex(),
@@ -80,21 +79,21 @@ class AuditedRun:
             pinned=None if evidence.pinned is None else _in_digits(evidence.pinned),
             sent=_sent(evidence),
             missing=tuple(sorted({absent.sender for _, absent in evidence.absences.values()})),
-            release=_release(evidence) if opened else None,
+            release=_release(evidence) if with_release else None,
             study=_study(evidence),
             simulated=APPROVALS not in evidence.head and STUDY not in evidence.files,
         )
 
     @property
     def statement(self) -> PrivacyStatement | None:
-        """What the release says that it guarantees, where it can be read."""
+        """Privacy statement of the release, where it can be read."""
         if self.release is None:
             return None
         return PrivacyStatement(**{**self.release.privacy, "caveats": tuple(self.release.privacy["caveats"])})
 
     @property
     def read(self) -> dict[str, str]:
-        """The SHA-256 of everything that was read, by name."""
+        """SHA-256 of every file that was read, by name."""
         return {**self.files, **self.handed_over}
 
 
@@ -115,7 +114,7 @@ def _study(evidence: Evidence) -> ApprovedStudy | None:
         return None
     with suppress(InputError):
         stated = reading.parse_object(content, STUDY)
-        title, purpose = (reading.text(name, stated.get(name)) for name in ("title", "purpose"))
+        title, purpose = (reading.require_text(name, stated.get(name)) for name in ("title", "purpose"))
         return ApprovedStudy(title, purpose, hashlib.sha256(content).hexdigest())
     return None
 
@@ -132,8 +131,8 @@ def _digests(evidence: Evidence) -> dict[str, str]:
 
 
 def _release(evidence: Evidence) -> PublishedRelease | None:
-    """What checks found unfit is for them to say, and no fact."""
+    """Return the release; None where checks find it unfit, which is for them to say, and no fact."""
     try:
-        return evidence.opened
+        return evidence.published_release
     except _UNREADABLE:
         return None

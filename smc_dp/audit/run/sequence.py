@@ -1,4 +1,4 @@
-"""Draw a transcript's headers as a sequence diagram, after sentences that say the same."""
+"""Sequence diagram of a transcript's headers, after sentences that say the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from smc_dp.pages.lanes import Arrow, Lanes, LaneStage
 
 MOST_LANES, MOST_ROWS = 250, 4000
 """Of a record that is drawn: a stranger's may have any number."""
-READ = "A dot stands where somebody sends, the head of an arrow where somebody is sent to."
+_LEGEND = "A dot stands where somebody sends, the head of an arrow where somebody is sent to."
 
 
 def sequence(lines: Iterable[Line]) -> Drawing:
@@ -44,4 +44,4 @@ def _said(found: Diagram, lanes: Lanes) -> Iterator[str]:
     for stage in found.stages:
         sent = (f"{row.kind} from {row.who[0]} to {row.who[1]}, {row.count}" for row in stage.rows)
         yield f"{stage.name}, {stage.count}: {'; '.join(sent)}."
-    yield READ
+    yield _LEGEND

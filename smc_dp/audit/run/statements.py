@@ -1,7 +1,7 @@
-"""What participants signed beside their letters: whether it contradicts itself, and whether it holds by itself.
+"""Statements: whether what participants signed beside their messages contradicts itself, and holds by itself.
 
 Nobody is named here but by its own signature of what is wrong. That somebody was absent, refused, entered false numbers
-or sealed a share to one reader that is not the one it committed to shows nobody else who was to blame.
+or sealed to one reader a share that it had not committed to shows nobody else who was to blame.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from typing import Any
 from protocols.crypto.identity import verify
 from protocols.errors import DecodeError
 from protocols.runtime import message as messages
-from protocols.runtime.claims import Told
-from protocols.runtime.statement import SignedStatement, statement
-from smc_dp.audit.run.blame import Culprit, greeting, identity, signer
-from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
+from protocols.runtime.attestation import Attestation, signing_input
+from protocols.runtime.claims import DisclosedMessage
+from smc_dp.audit.run.blame import Culprit, identity_key, line_signer, signed_greeting
+from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_applicable, not_possible, passed, refuted_outcome
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
 from smc_dp.core.errors import InputError, shown
 from smc_dp.run.protocols.openings import read_greetings
-from smc_dp.run.release_consistency import openings_fault, word_fault
+from smc_dp.run.release_consistency import openings_fault, promise_fault
 
 
-def statements(evidence: Evidence) -> CheckOutcome:
-    """Nobody signed two different statements of one kind about the same thing, which their first field names.
+def check_statements(evidence: Evidence) -> CheckOutcome:
+    """Check that nobody signed two different statements of one kind about the same thing, named by their first field.
 
-    Looked at are those in the given views, those that their roles saw to be signed, and those in what was published.
+    They are those in the given views, those that their roles saw to be signed, and those in what was published.
     """
     if not evidence.session.program.statements:
-        return nothing_to_ask("statements.none_in_protocol")
+        return not_applicable("statements.none_in_protocol")
     found = {said: None for said in _all_signed(evidence) if _holds(evidence, said)}
-    about: dict[tuple[str, str, bytes], SignedStatement] = {}
+    about: dict[tuple[str, str, bytes], Attestation] = {}
     for said in found:
         first = about.setdefault((said.name, said.kind, _about(evidence, said)), said)
         if first.payload != said.payload:
-            signed = statement(evidence.session.id, *said[:3])
+            signed = signing_input(evidence.session.id, *said[:3])
             return failed(
                 "statement.contradicted",
                 culprit=Culprit(said.name, evidence, signed, said.signature),
@@ -45,24 +45,24 @@ def statements(evidence: Evidence) -> CheckOutcome:
     if not found:
         if not evidence.views:
             return NO_VIEWS
-        return nothing_to_ask("statements.none_in_views")
+        return not_applicable("statements.none_in_views")
     return passed("statements.hold", statements=len(found), signers=len({said.name for said in found}))
 
 
-def _all_signed(evidence: Evidence) -> Iterator[SignedStatement]:
-    heard: list[SignedStatement] = []
+def _all_signed(evidence: Evidence) -> Iterator[Attestation]:
+    heard: list[Attestation] = []
     openings_fault(evidence.recorded, heard)
     yield from (*evidence.recorded_and_viewed.statements, *heard)
 
 
-def _holds(evidence: Evidence, said: SignedStatement) -> bool:
-    public = identity(evidence, said.name)
-    signed = statement(evidence.session.id, *said[:3])
+def _holds(evidence: Evidence, said: Attestation) -> bool:
+    public = identity_key(evidence, said.name)
+    signed = signing_input(evidence.session.id, *said[:3])
     return public is not None and verify(public, signed, said.signature)
 
 
-def _about(evidence: Evidence, said: SignedStatement) -> bytes:
-    """The first field of a statement, as it is encoded; all of it when it is none of this protocol's."""
+def _about(evidence: Evidence, said: Attestation) -> bytes:
+    """Return the first field of a statement, as it is encoded; all of it when it is none of this protocol's."""
     kind = next((kind for kind in evidence.session.program.statements if kind.__name__ == said.kind), None)
     try:
         read: Any = messages.decode(kind, said.payload, evidence.session.layout, {}) if kind else None
@@ -71,25 +71,25 @@ def _about(evidence: Evidence, said: SignedStatement) -> bytes:
     return said.payload if read is None else repr(getattr(read, read.slots[0].name)).encode()
 
 
-def word(evidence: Evidence) -> CheckOutcome:
-    """What was published is what the owners of the given views were told, sealed or signed."""
-    if evidence.session.program.kept is None:
-        return nothing_to_ask("word.none_in_protocol")
+def check_word(evidence: Evidence) -> CheckOutcome:
+    """Check that what was published is what the owners of the given views were told, sealed or signed."""
+    if evidence.session.program.broken_commitment is None:
+        return not_applicable("word.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
     recorded = evidence.recorded_and_viewed
     if not recorded.published:
-        return nothing_to_ask("word.nothing_published")
-    if wrong := word_fault(recorded):
-        return refuting(evidence, wrong)
-    return passed("word.holds", told=len(recorded.told), statements=len(recorded.statements))
+        return not_applicable("word.nothing_published")
+    if wrong := promise_fault(recorded):
+        return refuted_outcome(evidence, wrong)
+    return passed("word.holds", told=len(recorded.results), statements=len(recorded.statements))
 
 
-def commitments(evidence: Evidence) -> CheckOutcome:
-    """What is in opened letters, and stands committed to in a greeting, opens what was promised there."""
-    checkable = evidence.protocol.checkable
+def check_commitments(evidence: Evidence) -> CheckOutcome:
+    """Check that opened messages open what their senders committed to in greetings."""
+    checkable = evidence.protocol.public_verification
     if checkable is None:
-        return nothing_to_ask("commitments.none_in_protocol")
+        return not_applicable("commitments.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS
     try:
@@ -97,20 +97,20 @@ def commitments(evidence: Evidence) -> CheckOutcome:
     except InputError as error:
         return not_possible(error.code, **error.fault.fields)
     letters = [
-        Told(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
-        for letter in opened(evidence)
+        DisclosedMessage(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
+        for letter in opened_messages(evidence)
         if letter.message is not None
     ]
-    wrong = checkable.told(evidence.session.parameters, greeted, letters)
+    wrong = checkable.verify_messages(evidence.session.parameters, greeted, letters)
     if wrong is None:
-        return passed("commitments.hold", letters=len(letters), evidence=whose(evidence))
-    found = greeting(evidence, wrong.name) if wrong.name else None
+        return passed("commitments.hold", letters=len(letters), evidence=describe_views(evidence))
+    found = signed_greeting(evidence, wrong.name) if wrong.name else None
     line = found[0] if found else None
-    return failed(wrong.fault, line=line, culprit=None if line is None else signer(evidence, line))
+    return failed(wrong.fault, line=line, culprit=None if line is None else line_signer(evidence, line))
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("statements", "statements", "Did nobody sign two statements about the same thing?", statements),
-    Check("statements", "word", "Is what was published what the owners of views were told?", word),
-    Check("statements", "commitments", "Do letters open what greetings committed to?", commitments),
+    Check("statements", "statements", "Did nobody sign two statements about the same thing?", check_statements),
+    Check("statements", "word", "Is what was published what the owners of views were told?", check_word),
+    Check("statements", "commitments", "Do letters open what greetings committed to?", check_commitments),
 )

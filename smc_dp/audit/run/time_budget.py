@@ -1,4 +1,4 @@
-"""How much processor time an audit may use, whatever a stranger wrote into what it looks at.
+"""Time budget: the processor time that an audit may use, whatever a stranger wrote into what it looks at.
 
 A signal comes after that time, wherever the program then is; a number that is just being raised to a power is finished
 first. Signals reach the main thread of a program alone, and Windows has none of this kind: there nothing is bounded.
@@ -15,28 +15,28 @@ from functools import partial
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
-SECONDS = 40.0
-"""Of a whole audit."""
+DEFAULT_SECONDS = 40.0
+"""Processor seconds of a whole audit."""
 MORE_TIME = "`seconds` allows more"
 _SHARE = 2  # a single check may use one half
 _AGAIN = 0.1  # seconds until the next signal, should the first one come where nobody hears it
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class TakesTooLongError(BaseException):
-    """The time is over. No error of the program, so that nothing but its own handler takes it for one."""
+    """End of the time. No error of the program, so that nothing but its own handler takes it for one."""
 
 
 class Allowance:
     """Processor seconds that may be used in all, from now on."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self.seconds = seconds
         self._end = time.process_time() + seconds
 
-    def spend(self, work: Callable[[], T]) -> T:
-        """What comes out of this work; raises `TakesTooLongError` after half of all, or when nothing is left."""
+    def spend(self, work: Callable[[], _T]) -> _T:
+        """Return the result of this work; raise `TakesTooLongError` after half of all time, or when nothing is left."""
         left = self._end - time.process_time()
         if left <= 0:
             raise TakesTooLongError
@@ -57,13 +57,13 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _unheard(told: Callable[[Any], Any], lost: Any) -> None:
-    """Where Python can raise nothing, as while an object goes, it would print the error; the next signal is heard."""
+    """Keep quiet where Python can raise nothing, and would print the error; the next signal is heard."""
     if lost.exc_type is not TakesTooLongError:
         told(lost)
 
 
 def _stopped(before: Any) -> None:
-    """No more signals, and whoever heard them before hears them again."""
+    """Stop the signals, and give them back to whoever heard them before."""
     while True:
         try:
             signal.setitimer(signal.ITIMER_PROF, 0)

@@ -1,1 +1,1 @@
-"""Code books into a first draft of bounds: what a study's own description of its columns says, and never a row."""
+"""Data dictionaries as first drafts of bounds: a study's own description of its columns, and never a row."""

@@ -1,4 +1,4 @@
-"""What a code book says of columns, whichever kind of code book it is."""
+"""Data model of a data dictionary: descriptions of columns, whichever format they came in."""
 
 from __future__ import annotations
 
@@ -8,89 +8,92 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 
-MOST_COLUMNS = 1 << 16
+_MOST_COLUMNS = 1 << 16
 """Of a code book, those that are left out among them."""
 _MOST_CLASSES = 10  # whole numbers between two bounds that may be meant as classes
 
 
+_NO_LEVELS = InputFault("entry.no_levels")
+
+
 @dataclass(frozen=True)
-class NumberSaid:
-    """A number, and its range as far as the code book gives one; `whole`: it has no decimals."""
+class NumberEntry:
+    """Number, with its range as far as the dictionary gives one; `whole`: it has no decimals."""
 
     low: float | None = None
     high: float | None = None
     whole: bool = False
 
-    def as_levels(self) -> LevelsSaid | None:
-        """The numbers as levels, where they are whole and few: 0 and 1, say."""
+    def as_levels(self) -> LevelsEntry | None:
+        """Return the numbers as levels where they are whole and few, such as 0 and 1; else None."""
         if not self.whole or self.low is None or self.high is None or not 1 <= self.high - self.low < _MOST_CLASSES:
             return None
         first, last = math.ceil(self.low), math.floor(self.high)
-        return LevelsSaid(tuple(LevelSaid(str(number)) for number in range(first, last + 1)))
+        return LevelsEntry(tuple(LevelEntry(str(number)) for number in range(first, last + 1)))
 
 
 @dataclass(frozen=True)
-class DateSaid:
-    """A date, and its first and last day as far as the code book gives them."""
+class DateEntry:
+    """Date, with its first and last day as far as the dictionary gives them."""
 
     first: datetime.date | None = None
     last: datetime.date | None = None
 
 
 @dataclass(frozen=True)
-class LevelSaid:
-    """One of several texts, and what else the code book says that stands for it in a file."""
+class LevelEntry:
+    """Level of a column, with the other texts that stand for it in a file."""
 
     name: str
     others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class LevelsSaid:
-    """One of several texts, in the code book's order; empty where it lists none, and then `lacks` says so."""
+class LevelsEntry:
+    """One of several levels, in the dictionary's order; where it lists none, `lacks` says so."""
 
-    levels: tuple[LevelSaid, ...] = ()
-    lacks: str = "the code book lists no levels; of free text, the line goes"
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Nothing that can be learned from, or nothing that should be."""
-
-    why: str
-
-
-ColumnSaid: TypeAlias = NumberSaid | DateSaid | LevelsSaid | LeftOut
+    levels: tuple[LevelEntry, ...] = ()
+    lacks: Fault = _NO_LEVELS
 
 
 @dataclass(frozen=True)
-class BookEntry:
-    """A column of the file, as the code book describes it; `may_be_empty`: nothing says that it is always filled in."""
+class ExcludedEntry:
+    """Column that cannot be learned from, or should not be; `why` is a coded reason."""
+
+    why: Fault
+
+
+ColumnEntry: TypeAlias = NumberEntry | DateEntry | LevelsEntry | ExcludedEntry
+
+
+@dataclass(frozen=True)
+class DescribedColumn:
+    """Column of the file as the dictionary describes it; `may_be_empty` unless it is required."""
 
     name: str
-    said: ColumnSaid
+    said: ColumnEntry
     may_be_empty: bool = True
 
 
 @dataclass(frozen=True)
-class CodeBook:
-    """The columns in the code book's order, each once; `form`: what it says of how the file itself is written.
+class DataDictionary:
+    """Descriptions of the columns, in order; `form`: settings that say how the data file is written.
 
     Raises InputError for columns that share a name.
     """
 
     source: str
     kind: str
-    entries: tuple[BookEntry, ...]
+    entries: tuple[DescribedColumn, ...]
     form: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.entries:
             raise InputError("codebook.no_columns").within(self.source)
-        if len(self.entries) > MOST_COLUMNS:
-            raise InputError("codebook.too_many_columns", count=len(self.entries), most=MOST_COLUMNS).within(
+        if len(self.entries) > _MOST_COLUMNS:
+            raise InputError("codebook.too_many_columns", count=len(self.entries), most=_MOST_COLUMNS).within(
                 self.source
             )
         seen: set[str] = set()
@@ -102,7 +105,7 @@ class CodeBook:
             seen.add(entry.name)
 
 
-def number_in(text: str) -> float | None:
+def bound_number(text: str) -> float | None:
     """Return the finite number that a code book states as a bound, or None for any other text."""
     try:
         found = float(text)
@@ -111,7 +114,7 @@ def number_in(text: str) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def date_in(text: str, *patterns: str) -> datetime.date | None:
+def bound_date(text: str, *patterns: str) -> datetime.date | None:
     """Return the date that a code book states as a bound, as 2010-01-31 or in one of these patterns, or None."""
     for pattern in ("%Y-%m-%d", *patterns):
         try:

@@ -1,7 +1,7 @@
-"""A code book as the text of a bounds.toml: what it says is there, what it does not say waits for a person.
+"""Draft of a bounds.toml from a data dictionary; a person fills in the lines that it leaves open.
 
-A line that waits has a question mark where a value belongs. That is no TOML, so nothing reads the file before somebody
-has filled it in, and the refusal shows the line.
+An open line has a question mark in place of a value. That is no TOML, so nothing reads the file before somebody has
+filled it in, and the refusal shows the line.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 import tomlkit
 
 from smc_dp.core.errors import InputError, one_line, shown
-from smc_dp.data.bounds import canonical
+from smc_dp.data.bounds import canonical_level
 from smc_dp.data.dictionaries.data_dictionary import (
-    BookEntry,
-    CodeBook,
-    ColumnSaid,
-    DateSaid,
-    LeftOut,
-    LevelSaid,
-    LevelsSaid,
-    NumberSaid,
+    ColumnEntry,
+    DataDictionary,
+    DateEntry,
+    DescribedColumn,
+    ExcludedEntry,
+    LevelEntry,
+    LevelsEntry,
+    NumberEntry,
 )
 from smc_dp.data.federation import MOST_CLASSES
 
@@ -31,30 +31,30 @@ _BEFORE = frozenset({*_NO, "0", "n", "f", "off", "unchecked", "none", "negative"
 """Of two levels the one that says so comes first, so that the other is the class +1."""
 
 
-def ordered(levels: Sequence[LevelSaid]) -> tuple[LevelSaid, ...]:
-    """The levels in their order; of two, no before yes."""
+def order_levels(levels: Sequence[LevelEntry]) -> tuple[LevelEntry, ...]:
+    """Return the levels in their order; of two, no before yes."""
     first, last = (levels[0], levels[-1]) if len(levels) == 2 else (None, None)
     if first is None or last is None or not _denies(last) or _denies(first):
         return tuple(levels)
     return (last, first)
 
 
-def _denies(level: LevelSaid) -> bool:
+def _denies(level: LevelEntry) -> bool:
     return level.name.casefold() in _BEFORE
 
 
 # A spelling is only what can mean one level alone: what two levels could have is nobody's.
-def spelled(levels: Sequence[LevelSaid]) -> list[tuple[str, tuple[str, ...]]]:
-    """Each level, and everything else that stands for it alone."""
+def find_aliases(levels: Sequence[LevelEntry]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return each level with every other text that means it alone."""
     truth = _truth(levels)
     found = [(level.name, [*_cases(level.name, *level.others, *truth.get(level.name, ()))]) for level in levels]
-    names = {canonical(name) for name, _ in found}
-    claimed = Counter(form for _, texts in found for form in {canonical(text) for text in texts})
+    names = {canonical_level(name) for name, _ in found}
+    claimed = Counter(form for _, texts in found for form in {canonical_level(text) for text in texts})
     return [(name, tuple(_alone(texts, names, claimed))) for name, texts in found]
 
 
-def _truth(levels: Sequence[LevelSaid]) -> dict[str, tuple[str, ...]]:
-    """Of a pair such as no and yes: false and true, which mean the same wherever they stand."""
+def _truth(levels: Sequence[LevelEntry]) -> dict[str, tuple[str, ...]]:
+    """Return the texts false and true for a pair of levels such as no and yes; else nothing."""
     if len(levels) != 2:
         return {}
     no, yes = (level.name for level in levels)
@@ -69,7 +69,7 @@ def _cases(*texts: str) -> Iterator[str]:
 def _alone(texts: Sequence[str], names: set[str], claimed: Counter[str]) -> Iterator[str]:
     seen = set(names)
     for text in texts:
-        form = canonical(text)
+        form = canonical_level(text)
         if form not in seen and form and claimed[form] == 1:
             seen.add(form)
             yield text.strip()
@@ -84,8 +84,8 @@ _EMPTY_CELLS = (
 
 
 @dataclass(frozen=True)
-class DraftedBounds:
-    """The text of a file, and the lines of it that wait for a person."""
+class BoundsDraft:
+    """Text of a drafted file, and the lines of it that a person has to fill in."""
 
     text: str
     waiting: tuple[str, ...]
@@ -97,44 +97,44 @@ class _Line:
     waits: bool = False
 
 
-def drafted(book: CodeBook, label: str | None = None) -> DraftedBounds:
-    """The bounds that a code book gives; InputError for a label that it does not have, or that is no class."""
+def draft_bounds(book: DataDictionary, label: str | None = None) -> BoundsDraft:
+    """Draft the bounds that a dictionary gives; raise InputError for a label that it lacks, or that is no class."""
     entries = tuple(replace(entry, said=_settled(entry.said)) for entry in book.entries)
     of_classes = None if label is None else _labelled(book.source, entries, label)
     features = [entry for entry in entries if entry.name != label]
     lines = [*_top(book), *_label(of_classes), *_columns(features)]
     lines += [*_aliases([*([] if of_classes is None else [of_classes]), *features]), *_missing(features)]
     text = "\n".join(line.text for line in lines) + "\n"
-    return DraftedBounds(text, tuple(line.text for line in lines if line.waits))
+    return BoundsDraft(text, tuple(line.text for line in lines if line.waits))
 
 
-def _settled(said: ColumnSaid) -> ColumnSaid:
-    """What is said, levels in the order in which they are written down, and no range that is none."""
-    if isinstance(said, LevelsSaid):
-        return replace(said, levels=ordered(said.levels))
-    if isinstance(said, NumberSaid) and said.low is not None and said.high is not None and said.low >= said.high:
+def _settled(said: ColumnEntry) -> ColumnEntry:
+    """Return a description with its levels in the order of the draft, and without a range that is empty."""
+    if isinstance(said, LevelsEntry):
+        return replace(said, levels=order_levels(said.levels))
+    if isinstance(said, NumberEntry) and said.low is not None and said.high is not None and said.low >= said.high:
         return replace(said, low=None, high=None)
-    if isinstance(said, DateSaid) and said.first is not None and said.last is not None and said.first >= said.last:
-        return DateSaid()
+    if isinstance(said, DateEntry) and said.first is not None and said.last is not None and said.first >= said.last:
+        return DateEntry()
     return said
 
 
-def _labelled(source: str, entries: Sequence[BookEntry], label: str) -> BookEntry:
-    """The column of classes."""
+def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> DescribedColumn:
+    """Return the entry of the column of classes."""
     entry = next((entry for entry in entries if entry.name == label), None)
     if entry is None:
         raise InputError("codebook.no_label", label=shown(label)).within(source)
-    said = entry.said.as_levels() if isinstance(entry.said, NumberSaid) else entry.said
-    if isinstance(said, LevelsSaid):
+    said = entry.said.as_levels() if isinstance(entry.said, NumberEntry) else entry.said
+    if isinstance(said, LevelsEntry):
         if len(said.levels) == 1 or len(said.levels) > MOST_CLASSES:
             came = f"{len(said.levels):,} levels"
             raise InputError("codebook.wrong_classes", label=shown(label), came=came, most=MOST_CLASSES).within(source)
         return replace(entry, said=said)
-    came = f"is left out: {said.why}" if isinstance(said, LeftOut) else "is a number or a date"
+    came = f"is left out: {said.why}" if isinstance(said, ExcludedEntry) else "is a number or a date"
     raise InputError("codebook.no_classes", label=shown(label), came=came).within(source)
 
 
-def _top(book: CodeBook) -> Iterator[_Line]:
+def _top(book: DataDictionary) -> Iterator[_Line]:
     yield _comment(f"Drafted from {book.source}, {book.kind}: all of it is the code book's, nothing comes from rows.")
     yield _comment("A line with a ? waits for a person who knows: until it is filled in, nothing reads this file.")
     if book.form:
@@ -148,9 +148,9 @@ def _top(book: CodeBook) -> Iterator[_Line]:
     yield _Line("")
 
 
-def _label(entry: BookEntry | None) -> Iterator[_Line]:
+def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
     yield _Line("[label]")
-    if entry is None or not isinstance(entry.said, LevelsSaid):
+    if entry is None or not isinstance(entry.said, LevelsEntry):
         yield _Line("column = ?  # the column of classes, which then goes from [columns]", waits=True)
         yield _Line("classes = [?, ?]  # of two, the second is the class +1", waits=True)
     else:
@@ -163,10 +163,10 @@ def _label(entry: BookEntry | None) -> Iterator[_Line]:
     yield _Line("")
 
 
-def _columns(entries: Iterable[BookEntry]) -> Iterator[_Line]:
+def _columns(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
     yield _Line("[columns]")
     for entry in entries:
-        if isinstance(entry.said, LeftOut):
+        if isinstance(entry.said, ExcludedEntry):
             yield _comment(f"left out: {_key(entry.name)} ({entry.said.why})")
         else:
             value, lacks = _bounds(entry.said)
@@ -174,11 +174,11 @@ def _columns(entries: Iterable[BookEntry]) -> Iterator[_Line]:
     yield _Line("")
 
 
-def _bounds(said: NumberSaid | DateSaid | LevelsSaid) -> tuple[str, str]:
-    """The value of a line in [columns], and what the code book does not say of it."""
-    if isinstance(said, LevelsSaid):
-        return (_levels(said), "") if said.levels else ("[?]", said.lacks)
-    if isinstance(said, DateSaid):
+def _bounds(said: NumberEntry | DateEntry | LevelsEntry) -> tuple[str, str]:
+    """Return the value of a line in [columns], and a note on what the dictionary does not say of it."""
+    if isinstance(said, LevelsEntry):
+        return (_levels(said), "") if said.levels else ("[?]", str(said.lacks))
+    if isinstance(said, DateEntry):
         days = (said.first, said.last)
         value = ", ".join("?" if day is None else day.isoformat() for day in days)
         return f"[{value}]", _lacks(*days, "no first and last day", "no first day", "no last day")
@@ -193,12 +193,12 @@ def _lacks(low: object, high: object, both: str, lowest: str, highest: str) -> s
     return f"the code book gives {both if low is high else lowest if low is None else highest}"
 
 
-def _aliases(entries: Iterable[BookEntry]) -> Iterator[_Line]:
-    """Everything else that stands for a level, a section for each column that has some."""
+def _aliases(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
+    """Yield a section of aliases for each column that has some."""
     for entry in entries:
-        if not isinstance(entry.said, LevelsSaid):
+        if not isinstance(entry.said, LevelsEntry):
             continue
-        named = [(name, others) for name, others in spelled(entry.said.levels) if others]
+        named = [(name, others) for name, others in find_aliases(entry.said.levels) if others]
         if named:
             yield _Line(f"[aliases.{_key(entry.name)}]")
             yield from (_Line(f"{_key(name)} = {_wrapped(others)}") for name, others in named)
@@ -210,21 +210,21 @@ def _wrapped(texts: Sequence[str]) -> str:
     return whole if len(whole) <= _LONGEST else "[\n" + "".join(f"    {_value(text)},\n" for text in texts) + "]"
 
 
-def _missing(entries: Iterable[BookEntry]) -> Iterator[_Line]:
-    """What might be said of empty cells, for a person to choose from."""
-    found = [entry for entry in entries if entry.may_be_empty and not isinstance(entry.said, LeftOut)]
+def _missing(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
+    """Yield suggested rules for empty cells, as comments."""
+    found = [entry for entry in entries if entry.may_be_empty and not isinstance(entry.said, ExcludedEntry)]
     if found:
         yield from (_comment(line) for line in _EMPTY_CELLS)
         yield _Line("[missing]")
         for entry in found:
-            first = "category" if isinstance(entry.said, LevelsSaid) else "indicator"
+            first = "category" if isinstance(entry.said, LevelsEntry) else "indicator"
             value = {"category": "a level", "indicator": "a number"}[first]
-            if isinstance(entry.said, DateSaid):
+            if isinstance(entry.said, DateEntry):
                 value = "a date as text"
             yield _comment(f'{_key(entry.name)} = "{first}"  # or "leave out", or {value}')
 
 
-def _levels(said: LevelsSaid) -> str:
+def _levels(said: LevelsEntry) -> str:
     names = [level.name for level in said.levels]
     return "[false, true]" if tuple(names) == _TRUTH else _value(names)
 
@@ -242,7 +242,7 @@ def _key(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """What is inside of quotes with nothing in it that a terminal would obey; TOML lets more stand there."""
+    """Return quoted text without control characters for a terminal; TOML allows more to stand there."""
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
 
 

@@ -1,4 +1,4 @@
-"""A REDCap data dictionary: a CSV file with a row for each field, as REDCap writes it or as its API does."""
+"""REDCap data dictionary: a CSV file with a row for each field, as REDCap or its API writes it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.data.dictionaries.data_dictionary import (
-    BookEntry,
-    CodeBook,
-    ColumnSaid,
-    DateSaid,
-    LeftOut,
-    LevelSaid,
-    LevelsSaid,
-    NumberSaid,
-    date_in,
-    number_in,
+    ColumnEntry,
+    DataDictionary,
+    DateEntry,
+    DescribedColumn,
+    ExcludedEntry,
+    LevelEntry,
+    LevelsEntry,
+    NumberEntry,
+    bound_date,
+    bound_number,
 )
 
-KIND = "a REDCap data dictionary"
+_KIND = "a REDCap data dictionary"
 _SEPARATORS = (",", ";", "\t")
 # Heading of the file, heading of the API. The first two are what a dictionary is recognised by.
 _NAME, _TYPE = ("variable / field name", "field_name"), ("field type", "field_type")
@@ -39,7 +39,7 @@ _Field = Mapping[str, str]
 
 
 def separator_of_dictionary(line: str) -> str | None:
-    """What stands between the cells of a dictionary that begins with this line; None where it is no dictionary."""
+    """Return the separator of a dictionary that begins with this line; None for any other file."""
     for separator in _SEPARATORS:
         heads = {cell.strip().lower() for cell in next(csv.reader([line], delimiter=separator), [])}
         if heads & set(_NAME) and heads & set(_TYPE):
@@ -47,8 +47,8 @@ def separator_of_dictionary(line: str) -> str | None:
     return None
 
 
-def redcap_book(text: str, separator: str, source: str) -> CodeBook:
-    """The code book in the text of a dictionary; raises InputError."""
+def redcap_dictionary(text: str, separator: str, source: str) -> DataDictionary:
+    """Parse the text of a REDCap dictionary; raise InputError."""
     try:
         header, *rows = [
             row for row in csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True) if row
@@ -56,7 +56,7 @@ def redcap_book(text: str, separator: str, source: str) -> CodeBook:
     except csv.Error as error:
         raise InputError("codebook.not_csv", why=str(error)).within(source) from None
     heads = [cell.strip().lower() for cell in header]
-    entries: list[BookEntry] = []
+    entries: list[DescribedColumn] = []
     kinds: set[str] = set()
     for number, row in enumerate(rows, 1):
         if len(row) > len(heads):
@@ -64,11 +64,11 @@ def redcap_book(text: str, separator: str, source: str) -> CodeBook:
         field = dict(zip(heads, (cell.strip() for cell in row), strict=False))
         entries += _entries(field, first=number == 1)
         kinds.add(_cell(field, _VALIDATION).lower())
-    return CodeBook(source, KIND, tuple(entries), _form(kinds))
+    return DataDictionary(source, _KIND, tuple(entries), _form(kinds))
 
 
 def _form(validations: Collection[str]) -> dict[str, str]:
-    """How an export writes decimals, where all fields with decimals agree on the comma."""
+    """Return the decimal comma, where all fields with decimals have it."""
     numbers = [kind for kind in validations if kind.startswith("number")]
     return {"decimal": ","} if numbers and all("comma" in kind for kind in numbers) else {}
 
@@ -77,8 +77,8 @@ def _cell(row: _Field, heads: tuple[str, str]) -> str:
     return next((row[head] for head in heads if head in row), "")
 
 
-def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
-    """The columns that a field has in an export: none, one, or of a checkbox one for each choice."""
+def _entries(row: _Field, *, first: bool) -> Iterator[DescribedColumn]:
+    """Yield the columns of a field in an export: none, one, or of a checkbox one for each choice."""
     name, kind = _cell(row, _NAME), _cell(row, _TYPE).lower()
     if kind == "descriptive":  # a text on the form
         return
@@ -86,73 +86,79 @@ def _entries(row: _Field, *, first: bool) -> Iterator[BookEntry]:
     if kind == "checkbox" and hidden is None:
         for choice in _choices(_cell(row, _CHOICES)):
             code = re.sub(r"[^0-9a-z_]", "_", choice.name.lower())
-            ticked = (LevelSaid("false", ("0", "Unchecked")), LevelSaid("true", ("1", "Checked")))
-            yield BookEntry(f"{name}___{code}", LevelsSaid(ticked), may_be_empty=bool(_cell(row, _BRANCHING)))
+            ticked = (LevelEntry("false", ("0", "Unchecked")), LevelEntry("true", ("1", "Checked")))
+            yield DescribedColumn(f"{name}___{code}", LevelsEntry(ticked), may_be_empty=bool(_cell(row, _BRANCHING)))
         return
     required = _cell(row, _REQUIRED).lower() == "y" and not _cell(row, _BRANCHING)
-    said = _KINDS[kind](row) if kind in _KINDS else LeftOut(f"its field type is {shown(kind)}")
-    yield BookEntry(name, hidden or said, may_be_empty=not required)
+    said = (
+        _KINDS[kind](row) if kind in _KINDS else ExcludedEntry(InputFault("excluded.field_type", {"kind": shown(kind)}))
+    )
+    yield DescribedColumn(name, hidden or said, may_be_empty=not required)
 
 
-def _hidden(row: _Field, *, first: bool) -> LeftOut | None:
-    """Why a field is nobody's to learn from, if it is not."""
+def _hidden(row: _Field, *, first: bool) -> ExcludedEntry | None:
+    """Return the reason why a field must not be learned from; None where it may be."""
     if first:
-        return LeftOut("the record's own name")
+        return ExcludedEntry(InputFault("excluded.record_name"))
     if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; whoever edits it by hand, others
-        return LeftOut("marked as an identifier")
+        return ExcludedEntry(InputFault("excluded.identifier"))
     return None
 
 
-def _text(row: _Field) -> ColumnSaid:
+def _text(row: _Field) -> ColumnEntry:
     validation = _cell(row, _VALIDATION).lower()
     low, high = _cell(row, _LOW), _cell(row, _HIGH)
     if validation == "integer" or validation.startswith("number"):
         if "comma" in validation:
             low, high = low.replace(",", "."), high.replace(",", ".")
-        return NumberSaid(number_in(low), number_in(high), whole=validation == "integer")
+        return NumberEntry(bound_number(low), bound_number(high), whole=validation == "integer")
     if validation in _DATES:
-        return DateSaid(*(date_in(end, *_DATES[validation]) for end in (low, high)))
+        return DateEntry(*(bound_date(end, *_DATES[validation]) for end in (low, high)))
     if validation.startswith("date"):
-        return LeftOut("a time of day with its date; a date alone can be learned from")
+        return ExcludedEntry(InputFault("excluded.time_of_day"))
     if validation.startswith(_IDENTIFYING):
-        return LeftOut(f"{validation} may tell who somebody is")
-    return LeftOut("free text" if not validation else f"text of the kind {shown(validation)}")
+        return ExcludedEntry(InputFault("excluded.identifying", {"validation": validation}))
+    return (
+        ExcludedEntry(InputFault("excluded.kind_of_text", {"kind": shown(validation)}))
+        if validation
+        else ExcludedEntry(InputFault("excluded.free_text"))
+    )
 
 
-def _slider(row: _Field) -> ColumnSaid:
-    low, high = (number_in(_cell(row, end)) for end in (_LOW, _HIGH))
-    return NumberSaid(_SLIDER[0] if low is None else low, _SLIDER[1] if high is None else high, whole=True)
+def _slider(row: _Field) -> ColumnEntry:
+    low, high = (bound_number(_cell(row, end)) for end in (_LOW, _HIGH))
+    return NumberEntry(_SLIDER[0] if low is None else low, _SLIDER[1] if high is None else high, whole=True)
 
 
-def _chosen(row: _Field) -> ColumnSaid:
-    """By their labels, the codes beside them; by the codes where a label alone does not say which one is meant."""
+def _chosen(row: _Field) -> ColumnEntry:
+    """Return levels by their labels with the codes beside them; by code alone where labels are ambiguous."""
     choices = _choices(_cell(row, _CHOICES))
     codes, labels = [choice.name for choice in choices], [choice.others[0] for choice in choices]
     plain = [label.casefold() for label in labels]
     overlap = any(label in codes and label != code for label, code in zip(labels, codes, strict=True))
     if len(set(plain)) < len(plain) or overlap or not all(label.isprintable() and label for label in labels):
-        return LevelsSaid(tuple(LevelSaid(code) for code in codes))
-    return LevelsSaid(tuple(LevelSaid(label, (code,)) for code, label in zip(codes, labels, strict=True)))
+        return LevelsEntry(tuple(LevelEntry(code) for code in codes))
+    return LevelsEntry(tuple(LevelEntry(label, (code,)) for code, label in zip(codes, labels, strict=True)))
 
 
-def _choices(text: str) -> Sequence[LevelSaid]:
-    """`1, Yes | 0, No`: each code, with its label."""
+def _choices(text: str) -> Sequence[LevelEntry]:
+    """Parse `1, Yes | 0, No` into codes, each with its label."""
     found = [part.partition(",") for part in text.split("|") if part.strip()]
-    return [LevelSaid(code.strip(), (" ".join(_TAG.sub(" ", label).split()),)) for code, _, label in found]
+    return [LevelEntry(code.strip(), (" ".join(_TAG.sub(" ", label).split()),)) for code, _, label in found]
 
 
-_KINDS: Mapping[str, Callable[[_Field], ColumnSaid]] = MappingProxyType(
+_KINDS: Mapping[str, Callable[[_Field], ColumnEntry]] = MappingProxyType(
     {
         "text": _text,
-        "notes": lambda row: LeftOut("free text"),
-        "file": lambda row: LeftOut("a file"),
-        "calc": lambda row: NumberSaid(),
+        "notes": lambda row: ExcludedEntry(InputFault("excluded.free_text")),
+        "file": lambda row: ExcludedEntry(InputFault("excluded.file")),
+        "calc": lambda row: NumberEntry(),
         "slider": _slider,
         "radio": _chosen,
         "dropdown": _chosen,
         "select": _chosen,
-        "sql": lambda row: LevelsSaid(),
-        "yesno": lambda row: LevelsSaid((LevelSaid("No", ("0",)), LevelSaid("Yes", ("1",)))),
-        "truefalse": lambda row: LevelsSaid((LevelSaid("false", ("0",)), LevelSaid("true", ("1",)))),
+        "sql": lambda row: LevelsEntry(),
+        "yesno": lambda row: LevelsEntry((LevelEntry("No", ("0",)), LevelEntry("Yes", ("1",)))),
+        "truefalse": lambda row: LevelsEntry((LevelEntry("false", ("0",)), LevelEntry("true", ("1",)))),
     }
 )

@@ -1,7 +1,7 @@
-"""A grid on the workers of a Dask scheduler that is running already, through joblib's own backend for it.
+"""Grids on the workers of a running Dask scheduler, through joblib's own backend for it.
 
-Whoever reaches a Dask scheduler can have its workers run anything, and it hands them the rows in the clear: this is for
-experiments with rows that may be there, and no way for organisations to learn together.
+Anybody who reaches a Dask scheduler can run anything on its workers, and it hands them the rows in the clear: this is
+for experiments with rows that may be there, and no way for organisations to learn together.
 """
 
 from __future__ import annotations
@@ -19,32 +19,29 @@ from threadpoolctl import threadpool_info
 from smc_dp.core.errors import InputError, InputFault, one_line, shown
 from smc_dp.core.version import __version__
 
-MISSING = InputFault("cluster.no_dask")
+NO_DASK = InputFault("cluster.no_dask")
 _ADDRESS = re.compile(r"(tcp|tls)://[^\s/?#@]+:[0-9]{1,5}", re.ASCII)
 _SECONDS = 20  # for the scheduler to answer, and for a first worker
 _NUMBERS = ("joblib", "numpy", "scipy", "scikit-learn")  # what computes: another version may round otherwise
 
 
 @contextmanager
-def connected(address: str) -> Iterator[None]:
-    """Inside, whatever joblib spreads goes to the workers of this scheduler, each trial on one thread.
+def connect_to_dask(address: str) -> Iterator[None]:
+    """Send the tasks of joblib to the workers of this scheduler while the block runs, each trial on one thread.
 
     Raises InputError for an address that nobody answers, for a cluster without workers, for workers with another
-    smc-dp, Python or library than here, whose numbers would be others, and where the cluster goes away meanwhile.
+    smc-dp, Python or library than here, which may round otherwise, and for a cluster that goes away meanwhile.
     """
     if not _ADDRESS.fullmatch(address):
         raise InputError("cluster.bad_address", got=shown(address))
     try:
         import distributed
     except ImportError as error:
-        raise InputError(MISSING) from error
+        raise InputError(NO_DASK) from error
     try:
         client = distributed.Client(address, timeout=_SECONDS, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(
-            "cluster.no_answer",
-            address=address, reason=_line(error)
-        ) from error  # fmt: skip
+        raise InputError("cluster.no_answer", address=address, reason=_line(error)) from error
     try:
         _check_workers(client, address)
         with joblib.parallel_config("dask", client=client):
@@ -58,30 +55,25 @@ def connected(address: str) -> Iterator[None]:
 def _check_workers(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=_SECONDS)
-        found = client.run(state)
+        found = client.run(worker_state)
     except TimeoutError as error:
-        raise InputError(
-            "cluster.no_workers",
-            address=address
-        ) from error  # fmt: skip
+        raise InputError("cluster.no_workers", address=address) from error
     except Exception as error:  # whatever a worker answers that cannot even load this module
-        raise InputError(
-            "cluster.worker_cannot_run",
-            address=address, version=__version__, reason=_line(error)
-        ) from error  # fmt: skip
+        about = {"address": address, "version": __version__, "reason": _line(error)}
+        raise InputError("cluster.worker_cannot_run", **about) from error
     threads = client.nthreads()
     if sum(threads.values()) < 2:
         raise InputError("cluster.one_thread", address=address)
     for worker, (versions, pools) in found.items():
-        for name, here in state()[0].items():
+        for name, here in worker_state()[0].items():
             if versions.get(name) != here:
                 raise InputError("cluster.other_version", worker=worker, name=name, got=versions.get(name), wanted=here)
         if threads.get(worker, 1) > 1 and pools > 1:
             raise InputError("cluster.too_many_threads", worker=worker, trials=threads[worker], threads=pools)
 
 
-def state() -> tuple[dict[str, str], int]:
-    """What this process computes with: versions, and the most threads that a library of it takes."""
+def worker_state() -> tuple[dict[str, str], int]:
+    """Return the versions that this process computes with, and the most threads that a library of it takes."""
     import scipy.linalg  # noqa: F401  so that its threads are there to be counted
 
     versions = {"smc-dp": __version__, "Python": "{}.{}".format(*sys.version_info), **{n: version(n) for n in _NUMBERS}}

@@ -1,4 +1,4 @@
-"""How each data set is dealt unless somebody says otherwise: as in the paper that uses it, where it is that large."""
+"""Defaults of comparisons: the deal of each data set as in the paper that uses it, and the entries of a plan."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from types import MappingProxyType
 from typing import Any
 
 from smc_dp.core.errors import Fault, InputError, InputFault
-from smc_dp.data.partition import Deal, parse_split
+from smc_dp.data.partition import Partition, parse_split
 from smc_dp.experiments.compare.plan import GridEntry, Option
-from smc_dp.methods.method import Trust, laws
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import by_secure_sum, usual_noise
+from smc_dp.methods.method import Trust, noise_names
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.simulated_sum import default_secure_noise, has_secure_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import Calibration, NoiseName
 
-_THREE = Deal(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
+_THREE = Partition(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
 
 USUAL = MappingProxyType(
     {
-        "a9a": Deal(parties=5),
-        "har": Deal(parties=1000, per_party=6, auxiliary=1352, components=50),
-        "kdd99": Deal(parties=20_000, per_party=22, auxiliary=43_000),
-        "mnist37": Deal(parties=10, per_party=788, labelled=788, components=50, held_out=Fraction(30)),
-        "covtype": Deal(parties=10, per_party=545, labelled=545, held_out=Fraction(30)),
+        "a9a": Partition(parties=5),
+        "har": Partition(parties=1000, per_party=6, auxiliary=1352, components=50),
+        "kdd99": Partition(parties=20_000, per_party=22, auxiliary=43_000),
+        "mnist37": Partition(parties=10, per_party=788, labelled=788, components=50, held_out=Fraction(30)),
+        "covtype": Partition(parties=10, per_party=545, labelled=545, held_out=Fraction(30)),
         "bank": _THREE,
         "credit_default": _THREE,
-        "breast_cancer": Deal(parties=5, auxiliary=100, labelled=50),
-        "digits": Deal(parties=100, per_party=10, auxiliary=400),
-        "malicious_url": Deal(parties=20_000, per_party=9, auxiliary=16_000, components=50),
+        "breast_cancer": Partition(parties=5, auxiliary=100, labelled=50),
+        "digits": Partition(parties=100, per_party=10, auxiliary=400),
+        "malicious_url": Partition(parties=20_000, per_party=9, auxiliary=16_000, components=50),
     }
 )
 """By the name of the data set; no paper deals breast_cancer and digits."""
 
 
-def dealt(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Deal:
-    """The usual deal with changes; a split says how many parties there are, and that all rows are dealt.
+def usual_deal(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Partition:
+    """Return the usual deal with changes; 0 `auxiliary` or `labelled` rows are no public rows.
 
-    `auxiliary` and `labelled` of 0 are no public rows.
+    A split says how many parties there are, and that all rows are dealt.
     """
-    usual = USUAL.get(dataset, Deal())
+    usual = USUAL.get(dataset, Partition())
     changes = {name: value for name, value in others.items() if value is not None}
     changes |= {name: None for name in ("auxiliary", "labelled") if changes.get(name) == 0}
     if split is not None:
@@ -54,7 +54,7 @@ def dealt(dataset: str, split: str | None = None, parties: int | None = None, **
     return replace(usual, **changes)
 
 
-def entries(
+def make_entries(
     methods: Sequence[str],
     calibrations: Sequence[Calibration],
     epsilons: tuple[Fraction | None, ...],
@@ -64,16 +64,16 @@ def entries(
     draws: int,
     lam: float | None = None,
     trusts: Sequence[Trust] = (),
-    among: Among | None = None,
+    threat_model: ThreatModel | None = None,
 ) -> tuple[list[GridEntry], list[Fault]]:
-    """An entry for each method, calibration and trust it has, and a fault for each that is skipped.
+    """Return an entry for each method, calibration and trust it has, and a fault for each that is skipped.
 
-    noise None: each method's own. Methods without calibrations are baselines without noise: they run once for each
-    data repeat. trusts: none are both, where a method has both and it is said `among` whom nobody is trusted.
+    `noise` None: each method's own. Methods without calibrations are baselines without noise, which run once for each
+    data repeat. No `trusts` are both, where a method has both and `among` says whom a secure sum tolerates.
     """
     found, skipped = list[GridEntry](), list[Fault]()
     for name in methods:
-        method: Any = find(name)
+        method: Any = find_method(name)
         options: tuple[tuple[str, Option], ...] = ()
         if lam is not None and "lam" in method.__dataclass_fields__:
             options = (("lam", lam),)
@@ -82,42 +82,44 @@ def entries(
         if not method.calibrations:
             found.append(GridEntry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
-            for trust in trusts or _trusts(method, calibration, among):
-                why = _missing(method, calibration, trust, noise, among)
+            for trust in trusts or _trusts(method, calibration, threat_model):
+                why = _missing(method, calibration, trust, noise, threat_model)
                 if why is not None:
                     by = f", trust {trust}" if trust == "secure" else ""
                     skipped.append(why.within(f"{name} is skipped for calibration {calibration}{by}"))
                     continue
-                law = noise or (usual_noise(method) if trust == "secure" else laws(method, calibration)[0])
+                law = noise or (
+                    default_secure_noise(method) if trust == "secure" else noise_names(method, calibration)[0]
+                )
                 entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
-                if among is not None and trust == "secure":
-                    entry = entry.in_secure_sum(among)
+                if threat_model is not None and trust == "secure":
+                    entry = entry.in_secure_sum(threat_model)
                 found.append(entry)
     return found, skipped
 
 
-def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple[Trust, ...]:
-    """Those that the method has."""
-    secure = among is not None and calibration == "proven" and by_secure_sum(method)
+def _trusts(method: Any, calibration: Calibration, threat_model: ThreatModel | None) -> tuple[Trust, ...]:
+    """Return the kinds of trust that the method has."""
+    secure = threat_model is not None and calibration == "proven" and has_secure_sum(method)
     return ("aggregator", "secure") if secure else ("aggregator",)
 
 
 def _missing(
-    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, among: Among | None
+    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, threat_model: ThreatModel | None
 ) -> Fault | None:
-    """Why there is no such release; None if there is."""
-    if trust == "secure" and not by_secure_sum(method):
+    """Return why there is no such release; None if there is."""
+    if trust == "secure" and not has_secure_sum(method):
         return InputFault("comparison.no_secure_sum")
     if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):
         had = "proven" if trust == "secure" else " and ".join(method.calibrations)
         return InputFault("comparison.other_calibration", {"known": had})
-    known = method.secure_noises if trust == "secure" else laws(method, calibration)
+    known = method.secure_noises if trust == "secure" else noise_names(method, calibration)
     if noise not in (None, *known):
         its = "its noise" if calibration == "proven" else "the noise of the paper"
         return InputFault("comparison.other_noise", {"its": its, "known": " or ".join(known)})
-    if trust == "secure" and among is not None:
+    if trust == "secure" and threat_model is not None:
         try:
-            among.check()
+            threat_model.check()
         except InputError as error:
             return error.fault
     return None

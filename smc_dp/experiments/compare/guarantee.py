@@ -1,4 +1,4 @@
-"""What releases really guarantee, which need not be what was asked for: the figure of axes and sentences."""
+"""Guarantees of releases, which need not be what was asked for: the figure of axes and sentences."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.privacy.statement import short_figure
 
 
 @dataclass(frozen=True)
 class GridGuarantee:
-    """The epsilon and delta of a release's statement."""
+    """Epsilon and delta of a release's statement."""
 
     epsilon: float
     delta: float = 0.0
 
+    @override
     def __str__(self) -> str:
-        """Six digits, rounded up."""
-        return short(self.epsilon) + (f" at δ = {self.delta:g}" if self.delta else "")
+        return round_up_epsilon(self.epsilon) + (f" at δ = {self.delta:g}" if self.delta else "")
 
 
-def worst(trials: Sequence[Trial]) -> GridGuarantee | None:
-    """What holds for each of these releases; None where one of them, or nothing, guarantees nothing."""
+def worst_guarantee(trials: Sequence[Trial]) -> GridGuarantee | None:
+    """Return what holds for each of these releases; None where one of them guarantees nothing, or there are none."""
     found = [(t.guaranteed_epsilon, t.guaranteed_delta) for t in trials]
     epsilons = [epsilon for epsilon, _ in found if epsilon is not None]
     if not found or len(epsilons) < len(found):
@@ -31,13 +33,13 @@ def worst(trials: Sequence[Trial]) -> GridGuarantee | None:
     return GridGuarantee(max(epsilons), max(delta or 0.0 for _, delta in found))
 
 
-def short(epsilon: float) -> str:
-    """Six digits, rounded up, without needless zeros: a figure that never flatters."""
+def round_up_epsilon(epsilon: float) -> str:
+    """Return six digits, rounded up, without needless zeros: a figure that never flatters."""
     return f"{float(short_figure(epsilon)):g}"
 
 
-def asked_and_given(asked: float, found: GridGuarantee | None) -> str:
-    """An epsilon as a sentence quotes it; what was asked for stands beside it where it is another."""
+def describe_epsilon(asked: float, found: GridGuarantee | None) -> str:
+    """Return an epsilon as a sentence quotes it, with the epsilon asked for beside it where it is another."""
     if asked == math.inf:
         return "no noise"
     if found is None:

@@ -1,4 +1,4 @@
-"""What other people's tools reach when one trusted place holds all rows: beside ours, and never offered for a run.
+"""Other people's tools with all rows in one trusted place: beside our methods, and never offered for a run.
 
 `diffprivlib` is IBM's library, pure epsilon by objective perturbation, and an extra that need not be there. `dp_sgd` is
 the usual way to train with privacy, on logistic regression: a few lines here and the accounting of `dp_accounting`,
@@ -25,22 +25,22 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.method import SEEDED, Trained
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.pathak2010.averages import OWNER
-from smc_dp.methods.pathak2010.models import SIZES, binary
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
 from smc_dp.methods.training.softmax import one_hot
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-MISSING = InputFault("peer.not_installed")
+NO_DIFFPRIVLIB = InputFault("peer.not_installed")
 _SEED_BITS = 128
 _FLOATS = "The proof is of real numbers; noise and gradients are computed in floating point, which it does not cover."
 
 
 class Entrant(Protocol):
-    """Whatever a grid can train and release: a method, or a peer."""
+    """A method or a peer that a grid can train and release."""
 
     def train(self, federation: Federation) -> Trained:
-        """Everything that needs no noise."""
+        """Do everything that needs no noise."""
         ...
 
 
@@ -58,13 +58,13 @@ class Diffprivlib:
     colour: ClassVar[str] = "#b40078"
 
     def train(self, federation: Federation) -> TrainedDiffprivlib:
-        """The rows in one place; InputError where the library is missing."""
-        return TrainedDiffprivlib(self, pooled(federation), federation.classes, library())
+        """Return the rows in one place; InputError where the library is missing."""
+        return TrainedDiffprivlib(self, pool_rows(federation), federation.classes, load_diffprivlib())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedDiffprivlib:
-    """All rows, and the library's class of models."""
+    """Rows of all parties, and the library's class of models."""
 
     method: Diffprivlib
     rows: Rows
@@ -72,11 +72,11 @@ class TrainedDiffprivlib:
     kind: Any
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """A model trained anew, by noise of the library's own from the system's generator unless there is a seed.
+        """Train a model, with noise of the library's own from the system's generator unless there is a seed.
 
-        InputError for rows without one of the classes.
+        Raises InputError for rows without one of the classes.
         """
-        epsilon = wanted(target, self.method)
+        epsilon = requested_epsilon(target, self.method)
         if len(np.unique(self.rows.y)) < self.classes:
             raise InputError("peer.class_without_rows", peer=self.method.name, classes=self.classes)
         seed = np.random.RandomState(rng.bits(32)) if rng.insecure else None
@@ -87,7 +87,7 @@ class TrainedDiffprivlib:
                 random_state=seed,
             ).fit(self.rows.X, self.rows.y)  # fmt: skip
         W = np.asarray(fitted.coef_, dtype=np.float64)
-        caveats = (SIZES, _FLOATS, "The proof is of an exact minimiser; the library stops at a tolerance.")
+        caveats = (SIZES_CAVEAT, _FLOATS, "The proof is of an exact minimiser; the library stops at a tolerance.")
         statement = PrivacyStatement("pure", epsilon, 0.0, "record", "replace", OWNER, caveats)
         return _release(binary(W[0]) if len(W) == 1 else LinearModel(W), statement, rng)
 
@@ -116,11 +116,11 @@ class DpSgd:
             raise InputError("peer.bad_settings", peer=self.name)
 
     def train(self, federation: Federation) -> TrainedDpSgd:
-        """The rows in one place."""
-        return TrainedDpSgd(self, pooled(federation), federation.classes)
+        """Return the rows in one place."""
+        return TrainedDpSgd(self, pool_rows(federation), federation.classes)
 
     def descend(self, rows: Rows, classes: int, deviation: float, generator: np.random.Generator) -> Array:
-        """The last weights, (classes, d), with noise of this deviation on every sum of gradients."""
+        """Return the last weights, (classes, d), with noise of this deviation on every sum of gradients."""
         answers, lengths = one_hot(rows.y, classes), np.linalg.norm(rows.X, axis=1)
         W = np.zeros((classes, rows.X.shape[1]))
         velocity = np.zeros_like(W)
@@ -138,16 +138,16 @@ class DpSgd:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedDpSgd:
-    """All rows."""
+    """Rows of all parties, for gradient descent."""
 
     method: DpSgd
     rows: Rows
     classes: int
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """A model trained anew."""
-        epsilon, delta = wanted(target, self.method), float(target.delta)
-        deviation = self.method.clip * multiplier(epsilon, delta, self.method.rate, self.method.steps)
+        """Train a model."""
+        epsilon, delta = requested_epsilon(target, self.method), float(target.delta)
+        deviation = self.method.clip * noise_multiplier(epsilon, delta, self.method.rate, self.method.steps)
         generator = np.random.default_rng(rng.bits(_SEED_BITS))
         W = self.method.descend(self.rows, self.classes, deviation, generator)
         how = (
@@ -155,7 +155,7 @@ class TrainedDpSgd:
             "epsilon, and taken twice: another row in the place of one is one less and one more."
         )
         statement = PrivacyStatement(
-            "approx", epsilon, round_up(target.delta), "record", "replace", OWNER, (SIZES, _FLOATS, how)
+            "approx", epsilon, round_up(target.delta), "record", "replace", OWNER, (SIZES_CAVEAT, _FLOATS, how)
         )
         return _release(LinearModel(W), statement, rng)
 
@@ -163,37 +163,37 @@ class TrainedDpSgd:
 PEERS: MappingProxyType[str, type[Diffprivlib] | type[DpSgd]] = MappingProxyType(
     {Diffprivlib.name: Diffprivlib, DpSgd.name: DpSgd}
 )
-"""By the name that an entry of a grid has for them."""
+"""Peers by the name that an entry of a grid has for them."""
 
 
-def left_out() -> tuple[Fault, ...]:
-    """A fault for each peer that cannot run in this environment."""
+def missing_peers() -> tuple[Fault, ...]:
+    """Return a fault for each peer that cannot run in this environment."""
     try:
-        library()
+        load_diffprivlib()
     except InputError as error:
         return (error.fault,)
     return ()
 
 
-def library() -> Any:
-    """diffprivlib's class of models, tried once; InputError where it cannot be had, and how it can."""
+def load_diffprivlib() -> Any:
+    """Return diffprivlib's class of models, tried once; InputError where it cannot be had, and how it can."""
     try:
         from diffprivlib.models import LogisticRegression
 
         LogisticRegression(epsilon=1.0, data_norm=1.0)  # which scikit-learn 1.8 refuses
     except (ImportError, TypeError) as error:
-        raise InputError(MISSING) from error
+        raise InputError(NO_DIFFPRIVLIB) from error
     return LogisticRegression
 
 
-def pooled(federation: Federation) -> Rows:
-    """All rows in one place."""
+def pool_rows(federation: Federation) -> Rows:
+    """Return the rows of all parties."""
     parties = federation.parties
     return Rows(np.concatenate([rows.X for rows in parties]), np.concatenate([rows.y for rows in parties]))
 
 
-def wanted(target: Target, peer: Diffprivlib | DpSgd) -> float:
-    """The epsilon asked for; InputError for none, or for noise that the peer does not have."""
+def requested_epsilon(target: Target, peer: Diffprivlib | DpSgd) -> float:
+    """Return the epsilon asked for; InputError for none, or for noise that the peer does not have."""
     if target.epsilon is None:
         raise InputError("peer.needs_noise", peer=peer.name)
     if target.calibration not in peer.calibrations or target.noise not in peer.noises:
@@ -204,8 +204,8 @@ def wanted(target: Target, peer: Diffprivlib | DpSgd) -> float:
 
 
 @cache
-def multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """Deviation of the noise over the clip for which one row in the place of another changes no more than wanted.
+def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Return the deviation of the noise over the clip for which replacing one row changes no more than wanted.
 
     (e, f) for a row more or less gives (2 e, (1 + exp e) f) for a row in the place of another.
     """
@@ -215,7 +215,7 @@ def multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
     half = epsilon / 2
     found = mechanism_calibration.calibrate_dp_mechanism(
         PLDAccountant,
-        lambda noise: sampled(noise, rate, steps),
+        lambda noise: sampled_event(noise, rate, steps),
         half,
         delta / (1 + math.exp(half)),
         bracket_interval=mechanism_calibration.LowerEndpointAndGuess(0.3, 5.0),
@@ -224,8 +224,8 @@ def multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
     return float(found)
 
 
-def sampled(noise: float, rate: float, steps: int) -> Any:
-    """What is accounted: so many Gaussian releases, each of rows drawn by independent coins."""
+def sampled_event(noise: float, rate: float, steps: int) -> Any:
+    """Return the event to account for: so many Gaussian releases, each of a Poisson sample of the rows."""
     from dp_accounting import dp_event
 
     one = dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise))
@@ -234,5 +234,5 @@ def sampled(noise: float, rate: float, steps: int) -> Any:
 
 def _release(model: LinearModel, statement: PrivacyStatement, rng: Stream) -> Release:
     if rng.insecure:
-        statement = nothing(statement.unit, statement.adjacency, SEEDED)
+        statement = no_guarantee(statement.unit, statement.adjacency, SEEDED)
     return Release(model, statement)

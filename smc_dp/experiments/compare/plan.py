@@ -1,7 +1,7 @@
-"""What to run: every method of a list, on every setting of a list, several times.
+"""Plan of a grid: every method of a list, on every setting of a list, several times.
 
-A plan is public and plain data: the same plan, written as JSON, has the same digest, which is how a folder of results
-knows what belongs to it.
+A plan is public and plain data: the same plan, written as JSON, has the same digest, by which a folder of results
+knows its plan.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare.peers import PEERS, Entrant
 from smc_dp.methods.method import Trust
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import check_secure
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.simulated_sum import require_secure_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
 
 Option: TypeAlias = str | int | float | bool
@@ -37,12 +37,12 @@ class GridSetting:
 
     name: str
     dataset: str
-    deal: Deal
+    deal: Partition
     ordinal: bool = False
 
     @property
     def source(self) -> tuple[str, bool]:
-        """What has to be loaded: settings with the same source share it."""
+        """Data to load, which settings with the same source share."""
         return self.dataset, self.ordinal
 
 
@@ -50,10 +50,10 @@ class GridSetting:
 class GridEntry:
     """One method with its options, one calibration, and the epsilons it runs at; epsilon None is no noise.
 
-    `label` stands in the column `method` of the results. `calibration` is None for what has no noise at all.
-    `draws`: releases for each data repeat and finite epsilon; without noise there is one. `settings` names the only
-    settings the entry runs on; empty: all. `trust`: who computes the release, somebody who is trusted with the parts,
-    or a secure sum, with noise in shares; then t = `colluders` may collude with Charlie, and D = `dropouts` may vanish.
+    `label` stands in the column `method` of the results. `calibration` is None for a baseline without noise. `draws`:
+    releases for each data repeat and finite epsilon; without noise there is one. `settings`: the only settings that
+    the entry runs on; empty: all. `trust`: an aggregator who is trusted with the contributions, or a secure sum, with
+    noise in shares, of which t = `colluders` may collude with the curator and D = `dropouts` may drop out.
     """
 
     label: str
@@ -69,23 +69,25 @@ class GridEntry:
     colluders: int = 1
     dropouts: int = 0
 
-    def in_secure_sum(self, among: Among) -> GridEntry:
+    def in_secure_sum(self, threat_model: ThreatModel) -> GridEntry:
         """Return the entry with a secure sum that tolerates as many as that of these parties."""
-        return dataclasses.replace(self, trust="secure", colluders=among.colluders, dropouts=among.dropouts)
+        return dataclasses.replace(
+            self, trust="secure", colluders=threat_model.colluders, dropouts=threat_model.dropouts
+        )
 
-    def among(self, parties: int) -> Among:
-        """Return of how many such parties some may collude or vanish in a secure sum."""
-        return Among(parties, self.colluders, self.dropouts)
+    def threat_model(self, parties: int) -> ThreatModel:
+        """Return the limits of collusion and drop-outs among so many parties of a secure sum."""
+        return ThreatModel(parties, self.colluders, self.dropouts)
 
     @property
     def training(self) -> object:
-        """What entries have in common that can be trained once for all of them."""
+        """Key of a training, which entries with the same key share."""
         crowd = (self.colluders, self.dropouts) if self.trust == "secure" else ()
         return self.method, self.options, self.trust, *crowd
 
     def make(self) -> Entrant:
-        """The method or peer; InputError for an option that it does not have or refuses."""
-        kind: Any = PEERS.get(self.method) or find(self.method)
+        """Return the method or peer; InputError for an option that it does not have or refuses."""
+        kind: Any = PEERS.get(self.method) or find_method(self.method)
         known = {field.name for field in dataclasses.fields(kind)}
         for name, _ in self.options:
             if name not in known:
@@ -94,36 +96,36 @@ class GridEntry:
         return made
 
     def runs_on(self, setting: GridSetting) -> bool:
-        """Whether the entry is for this setting."""
+        """Return whether the entry is for this setting."""
         return not self.settings or setting.name in self.settings
 
     def target(self, epsilon: Fraction | None) -> Target:
-        """What a release at this epsilon asks for."""
+        """Return the target of a release at this epsilon."""
         return Target(epsilon, self.calibration or "proven", self.noise, self.delta)
 
     @property
     def shown_calibration(self) -> str:
-        """What stands in the column `calibration`."""
+        """Value of the column `calibration`."""
         return self.calibration or "none"
 
     @property
     def shown_trust(self) -> Literal["aggregator", "secure", "none"]:
-        """What stands in the column `trust`."""
+        """Value of the column `trust`."""
         return "none" if self.calibration is None else self.trust
 
     def check(self, setting: GridSetting) -> None:
-        """InputError for a secure sum that these parties cannot compute, or that computes no such release."""
+        """Raise InputError for a secure sum that these parties cannot compute, or that computes no such release."""
         if self.trust == "aggregator":
             return
         if self.calibration is None:
             raise InputError("comparison.secure_without_noise", entry=self.label)
-        check_secure(self.make(), self.target(None))
-        self.among(setting.deal.parties).check()
+        require_secure_sum(self.make(), self.target(None))
+        self.threat_model(setting.deal.parties).check()
 
 
 @dataclass(frozen=True)
 class GridCell:
-    """The unit of work that is written when done: one setting, one entry, one deal of the rows, all epsilons."""
+    """Unit of work that is written when done: one setting, one entry, one deal of the rows, all epsilons."""
 
     setting: GridSetting
     entry: GridEntry
@@ -131,30 +133,30 @@ class GridCell:
 
     @property
     def key(self) -> str:
-        """A file name, different for every cell of a plan."""
+        """File name, different for every cell of a plan."""
         entry = self.entry
         parts = (self.setting.name, entry.label, entry.shown_trust, entry.shown_calibration, f"r{self.repeat:03d}")
         readable = ".".join(re.sub(r"[^A-Za-z0-9_]+", "-", part) for part in parts)[:100]
         return f"{readable}.{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}"
 
     def trials(self) -> Iterator[tuple[Fraction | None, int]]:
-        """Epsilon and number of the trial, which no other data repeat or draw of the entry has."""
+        """Yield the epsilon and the number of each trial, which no other data repeat or draw of the entry has."""
         for epsilon in self.entry.epsilons:
             for draw in range(1 if epsilon is None else self.entry.draws):
                 yield epsilon, self.repeat * self.entry.draws + draw
 
     def describe(self) -> dict[str, Any]:
-        """The cell's parameters, for a message or a file."""
-        return {"setting": plain(self.setting), "entry": plain(self.entry), "repeat": self.repeat}
+        """Return the cell's parameters, for a message or a file."""
+        return {"setting": plain_data(self.setting), "entry": plain_data(self.entry), "repeat": self.repeat}
 
 
 @dataclass(frozen=True)
 class GridPlan:
     """Every entry on its settings, each for `repeats` deals of the rows by public seeds.
 
-    `insecure_seed`: all noise comes from this number, so that a run can be repeated; None, the system's generator.
-    Raises InputError for an empty plan, two curves of one name, a method and option that do not exist, or parties who
-    cannot add up by a secure sum.
+    `insecure_seed`: number from which all noise comes, so that a run can be repeated; None: the system's generator.
+    Raises InputError for an empty plan, two curves of one name, an unknown method or option, or parties who cannot add
+    up by a secure sum.
     """
 
     settings: tuple[GridSetting, ...]
@@ -184,7 +186,7 @@ class GridPlan:
             raise InputError("comparison.too_many_trials", most=_MOST_TRIALS)
 
     def cells(self) -> list[GridCell]:
-        """In the order of work: data set by data set, and a deal's cells together."""
+        """Return the cells in the order of work: data set by data set, and a deal's cells together."""
         by_source = sorted({s.source for s in self.settings}, key=[s.source for s in self.settings].index)
         return [
             GridCell(setting, entry, repeat)
@@ -199,31 +201,26 @@ class GridPlan:
     @property
     def digest(self) -> str:
         """SHA-256 of the plan as canonical JSON, in hex."""
-        text = json.dumps(plain(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(plain_data(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def plain(value: object) -> Any:
-    """Plain data for JSON: exact fractions as text, `inf` for no noise."""
+def plain_data(value: object) -> Any:
+    """Return plain data for JSON: exact fractions as text, `inf` for no noise."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return {name: plain_epsilons(v) if name == "epsilons" else plain(v) for name, v in fields.items()}
+        found = {field.name: plain_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return found | {k: ["inf" if e is None else e for e in v] for k, v in found.items() if k == "epsilons"}
     if isinstance(value, Mapping):
-        return {str(name): plain(v) for name, v in value.items()}
+        return {str(name): plain_data(v) for name, v in value.items()}
     if isinstance(value, tuple | list):
-        return [plain(v) for v in value]
+        return [plain_data(v) for v in value]
     return str(value) if isinstance(value, Fraction) else value
 
 
-def plain_epsilons(epsilons: tuple[Fraction | None, ...]) -> list[str]:
-    """Exact fractions as text, and `inf`."""
-    return ["inf" if epsilon is None else str(epsilon) for epsilon in epsilons]
-
-
 def epsilon_text(epsilon: Fraction | None) -> str:
-    """Epsilon as it stands in the results: a decimal number, or `inf`."""
+    """Return epsilon as it stands in the results: a decimal number, or `inf`."""
     return "inf" if epsilon is None else f"{float(epsilon):.12g}"
 
 
-DELTA = Fraction(1, 10**6)
-"""Stands in every entry, though no noise of a paper has a delta: a plan is known by all that stands in it."""
+PAPER_DELTA = Fraction(1, 10**6)
+"""Delta of every entry for a paper, though no noise of a paper has one: it is part of the digest of these plans."""

@@ -1,4 +1,4 @@
-"""Before anything is written: a few rows of the first deal, through every method, to see what can never work."""
+"""Preflight check of a plan: every method trains on a few rows of the first deal, before anything is written."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset import Pool
 from smc_dp.data.federation import Federation
-from smc_dp.data.partition import deal_pool
+from smc_dp.data.load_pool import Pool
+from smc_dp.data.partition import partition_pool
 from smc_dp.experiments.compare import secure
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
-from smc_dp.experiments.compare.task import PUBLIC_SEED
+from smc_dp.experiments.compare.task import DEAL_SEED
 
 _FEW = 2  # parties, and rows of each and of what is public
 
 
 def refuse_hopeless(plan: GridPlan, pool: Pool, source: tuple[str, bool]) -> None:
-    """InputError, with the reason, for the first entry that fails on each of its settings, all of this data set.
+    """Raise InputError, with the reason, for the first entry that fails on each of its settings, all of this data set.
 
-    What is refused for other reasons, such as the size of a party, shows in the cells.
+    Refusals for other reasons, such as the size of a party, show in the cells.
     """
     dealt = {s: _deal(pool, s) for s in plan.settings if s.source == source}
     for entry in plan.entries:
@@ -35,16 +35,16 @@ def refuse_hopeless(plan: GridPlan, pool: Pool, source: tuple[str, bool]) -> Non
 
 @dataclass(frozen=True)
 class _Dealt:
-    """The first deal, and a few rows of it, which are of the same width and kind."""
+    """First deal, and a few rows of it, which are of the same width and kind."""
 
     whole: Federation
     few: Federation
 
 
 def _deal(pool: Pool, setting: GridSetting) -> _Dealt | InputError:
-    """What is dealt first; the reason if nothing is."""
+    """Return the first deal; the reason if there is none."""
     try:
-        federation, _ = deal_pool(pool, setting.deal, PUBLIC_SEED)
+        federation, _ = partition_pool(pool, setting.deal, DEAL_SEED)
     except InputError as error:
         return error
     some = np.arange(_FEW)
@@ -73,8 +73,8 @@ def _refusal(entry: GridEntry, dealt: _Dealt | InputError) -> InputError | None:
 
 
 def _try_forms(entry: GridEntry, dealt: _Dealt) -> None:
-    """The form of every epsilon among all parties, and one part of a few rows."""
-    home = secure.at_home(entry, dealt.whole)
+    """Make the mechanism of every epsilon among all parties, and one contribution of a few rows."""
+    home = secure.local_model(entry, dealt.whole)
     forms = [home.form(entry.target(epsilon)) for epsilon in entry.epsilons]
     for form in forms:
         home.statement(form)

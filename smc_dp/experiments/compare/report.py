@@ -1,4 +1,4 @@
-"""Report a grid of trials: what was run, what came out, and what it guarantees."""
+"""Report of a grid of trials: what was run, what came out, and what it guarantees."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core.errors import one_line
-from smc_dp.data.dataset_info import FACTS
+from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.experiments.compare import charts, guarantee, results, secure
-from smc_dp.experiments.compare.results import Trial, summary
+from smc_dp.experiments.compare.results import Trial, summarise
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import ClaimVerdict, Point, Study, judge_claim, judge_number, point_of
 from smc_dp.methods.registry import METHODS
 from smc_dp.pages.blocks import Banner, Bullets, Page, PageBlock, PageTable, Picture, Prose, Section
 from smc_dp.pages.html import html
-from smc_dp.pages.shortening import first
+from smc_dp.pages.shortening import first_texts
 
 _CHANGED = {
     "replace": "one record, replaced",
@@ -40,30 +40,27 @@ _COLUMNS = {
 }
 
 
-def write(study: Study, grid: ExperimentGrid, folder: Path, seconds: float) -> Path:
-    """Write figures/*.png and index.html into the folder, and return the page's path.
-
-    `seconds`: what the run just took.
-    """
+def write_report(study: Study, grid: ExperimentGrid, folder: Path, seconds: float) -> Path:
+    """Write figures/*.png and index.html into the folder after a run of so many seconds; return the page's path."""
     pictures = []
     (folder / "figures").mkdir(exist_ok=True)
     for number, panel in enumerate(study.panels, start=1):
-        wide, narrow = (charts.draw(panel, study, grid.trials, form) for form in (charts.WIDE, charts.NARROW))
+        wide, narrow = (charts.draw_panel(panel, study, grid.trials, form) for form in (charts.WIDE, charts.NARROW))
         if wide is not None and narrow is not None:
-            results.write(folder / "figures" / f"{number:02d}.png", wide)
+            results.write_whole(folder / "figures" / f"{number:02d}.png", wide)
             pictures.append(Picture(wide, narrow, panel.title))
     file = folder / "index.html"
-    results.write(file, html(page(study, grid, pictures, seconds)).encode())
+    results.write_whole(file, html(grid_page(study, grid, pictures, seconds)).encode())
     return file
 
 
-def page(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture], seconds: float) -> Page:
+def grid_page(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture], seconds: float) -> Page:
     """Return the page of a grid; failed cells come first."""
     failed = [Banner(text, "failed", "compare.cells_failed") for text in failures(grid)]
-    return Page(study.title, sections(study, grid, pictures), tuple(failed), tuple(_made(study, grid, seconds)))
+    return Page(study.title, report_sections(study, grid, pictures), tuple(failed), tuple(_made(study, grid, seconds)))
 
 
-def sections(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture] = ()) -> tuple[Section, ...]:
+def report_sections(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture] = ()) -> tuple[Section, ...]:
     """Return the report of a grid; a screen shows means, unless they are many, and claims."""
     return tuple(section for section in _sections(study, grid, pictures) if section.blocks)
 
@@ -74,20 +71,20 @@ def _sections(study: Study, grid: ExperimentGrid, pictures: Sequence[Picture]) -
         "for: the printed noise of a paper is proved to give another, or none. What guarantees nothing stands on grey, "
         "beside the axis, in the order of the epsilon asked for; baselines are horizontal lines."
     )
-    unlike = secure.unlike(study.plan, grid.trials)
+    unlike = secure.guarantee_difference(study.plan, grid.trials)
     also = (Prose(unlike),) if unlike else ()
     yield Section("What was compared", (Prose(study.introduction), Prose(about), *pictures, *also), details=True)
-    judged = verdicts(study, grid.trials)
+    judged = judge_all(study, grid.trials)
     rows = tuple((v.quotation, v.paper, v.here, v.answer) for v in judged)
     claims = PageTable("Claims", ("claim", "states", "here", "came out"), rows)
     yield Section("Claims, and what came out", (Prose(_OPEN), claims) if judged else ())
     heading = "What is not as in the paper, and why" if judged and not study.ours else "Notes"
     yield Section(heading, (Bullets(study.differs),) if study.differs else (), details=True)
     yield Section("What each curve really guarantees", tuple(_guarantees(study, grid)), details=True)
-    found = means(grid.trials)
+    found = mean_rows(grid.trials)
     yield Section("Means", tuple(_means(study, found, grid.trials)), details=len(found) > _MOST_ROWS)
     names = dict.fromkeys(setting.dataset for setting in study.plan.settings)
-    notes = tuple(f"{name}: {note}" for name in names if name in FACTS for note in FACTS[name].notes)
+    notes = tuple(f"{name}: {note}" for name in names if name in DATASET_INFO for note in DATASET_INFO[name].notes)
     yield Section("The data", (Bullets(notes),) if notes else (), details=True)
 
 
@@ -95,9 +92,9 @@ def failures(grid: ExperimentGrid) -> list[str]:
     """Return how many cells failed, and the first of them with the reason; nothing where none did."""
     if not grid.failures:
         return []
-    said = [f"{where(f)}: {one_line(f['failure'])}" for f in grid.failures]
+    said = [f"{describe_cell(f)}: {one_line(f['failure'])}" for f in grid.failures]
     cells = f"{len(said)} cell{'' if len(said) == 1 else 's'} failed, all parameters are in failures.json"
-    return [cells, *(f"failed: {text}" for text in first(said, _MOST_FAILED, 400))]
+    return [cells, *(f"failed: {text}" for text in first_texts(said, _MOST_FAILED, 400))]
 
 
 def _guarantees(study: Study, grid: ExperimentGrid) -> Iterator[PageBlock]:
@@ -106,12 +103,12 @@ def _guarantees(study: Study, grid: ExperimentGrid) -> Iterator[PageBlock]:
         "all settings and repeats. Without noise nothing is guaranteed. Guarantees are of one release: a reader of all "
         "of them would add them up."
     )
-    if said := tuple(secure.sentences(study.plan)):
+    if said := tuple(secure.secure_sum_notes(study.plan)):
         yield Bullets(said)
     headings = ("method", "trust", "calibration", "asked → guaranteed", "what is protected")
     rows = (
         (g["method"], g["trust"], g["calibration"], "; ".join(g["given"]), g["unit"], g["words"])
-        for g in guarantees(grid.statements)
+        for g in guarantee_rows(grid.statements)
     )
     yield PageTable("Guarantees", (*headings, "against whom, and what else to know"), tuple(rows))
 
@@ -129,22 +126,22 @@ def _means(study: Study, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]
         yield PageTable(setting.name, tuple(_COLUMNS.values()), tuple(cells), numbers=tuple(range(3, len(_COLUMNS))))
 
 
-def verdicts(study: Study, trials: Sequence[Trial]) -> list[ClaimVerdict]:
-    """Numbers and claims, the paper's and ours, judged: numbers first."""
-    numbers = [judge_number(stated, trials) for stated in study.stated]
+def judge_all(study: Study, trials: Sequence[Trial]) -> list[ClaimVerdict]:
+    """Judge numbers and claims, the paper's and ours: numbers first."""
+    numbers = [judge_number(stated, trials) for stated in study.figures]
     return numbers + [judge_claim(claim, trials) for claim in study.claims]
 
 
-def where(failure: dict[str, Any]) -> str:
-    """A failed cell's parameters in short."""
+def describe_cell(failure: dict[str, Any]) -> str:
+    """Return a failed cell's parameters in short."""
     entry = failure["entry"]
     calibration = f", {entry['calibration']}" if entry["calibration"] else ""
     trust = ", secure" if entry["trust"] == "secure" else ""
     return f"{entry['label']}{calibration}{trust} on {failure['setting']['name']}, data repeat {failure['repeat']}"
 
 
-def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A row for each setting, method, trust, calibration and epsilon asked for, in the order of the trials."""
+def mean_rows(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    """Return a row for each setting, method, trust, calibration and epsilon asked for, in the order of the trials."""
     by_point: dict[Point, list[Trial]] = {}
     for trial in trials:
         by_point.setdefault(point_of(trial), []).append(trial)
@@ -162,23 +159,23 @@ def means(trials: Sequence[Trial]) -> list[dict[str, Any]]:
 
 
 def _spread(trials: Sequence[Trial], measure: str) -> str:
-    found = summary(trials, measure)
+    found = summarise(trials, measure)
     if math.isnan(found.mean):
         return ""
     return f"{found.mean:.3f} ± {found.deviation:.3f}" if found.n > 1 else f"{found.mean:.3f}"
 
 
 def _guaranteed(trials: Sequence[Trial]) -> dict[str, str]:
-    """The worst of these releases; "none" where one of them guarantees nothing."""
-    found = guarantee.worst(trials)
-    epsilon, delta = ("none", "") if found is None else (guarantee.short(found.epsilon), f"{found.delta:g}")
+    """Return the worst guarantee of these releases; "none" where one of them guarantees nothing."""
+    found = guarantee.worst_guarantee(trials)
+    epsilon, delta = ("none", "") if found is None else (guarantee.round_up_epsilon(found.epsilon), f"{found.delta:g}")
     return {"guaranteed_epsilon": epsilon, "guaranteed_delta": delta}
 
 
-def guarantees(statements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each curve: what is guaranteed at each epsilon, at worst over settings and repeats.
+def guarantee_rows(statements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each curve: the guarantee at each epsilon, at worst over settings and repeats.
 
-    Where an epsilon was asked for, the releases without noise are left out: they guarantee nothing. The words are the
+    Where an epsilon was asked for, releases without noise are left out, for they guarantee nothing. The words are the
     caveats that hold at every epsilon.
     """
     curves: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
@@ -217,7 +214,7 @@ def _given(statement: dict[str, Any]) -> str:
     delta = f", delta = {statement['delta']:g}" if statement["delta"] else ""
     mu = f", mu = {statement['mu']:.3g}" if statement.get("mu") else ""
     rho = f" (zCDP, rho = {statement['rho']:.3g}{mu})" if statement["rho"] else ""
-    return f"epsilon = {guarantee.short(statement['epsilon'])}{delta}{rho}"
+    return f"epsilon = {guarantee.round_up_epsilon(statement['epsilon'])}{delta}{rho}"
 
 
 def _made(study: Study, grid: ExperimentGrid, seconds: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""What came out: one tidy row a trial, written so that a file is there whole or not at all."""
+"""Results of trials: one tidy row each, in files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from smc_dp.core.errors import InputError
 class Trial:
     """One release and how good it is on the test rows.
 
-    trust: who computed the release, `none` for a baseline. epsilon: as asked, infinite without noise. delta: as asked
-    where the noise is Gaussian, else 0. repeat: counts deals of the rows and draws of the noise. auc: nan where it is
-    not defined. seconds: training and release, testing apart. guaranteed_epsilon, guaranteed_delta: of the release's
-    statement, None where it guarantees nothing.
+    `trust`: `none` for a baseline. `epsilon`: as asked, infinite without noise. `delta`: as asked where the noise is
+    Gaussian, else 0. `repeat` counts deals of the rows and draws of the noise. `auc`: nan where it is not defined.
+    `seconds`: training and release, testing apart. `guaranteed_epsilon`, `guaranteed_delta`: None for no guarantee.
     """
 
     dataset: str
@@ -43,7 +42,7 @@ class Trial:
     guaranteed_delta: float | None = None
 
 
-COLUMNS = tuple(field.name for field in fields(Trial))
+TRIAL_COLUMNS = tuple(field.name for field in fields(Trial))
 
 
 @dataclass(frozen=True)
@@ -55,15 +54,15 @@ class Summary:
     n: int
 
 
-def to_csv(trials: Iterable[Trial]) -> bytes:
-    """A table with a header, sorted; epsilon `inf` for no noise, an empty field for no guarantee.
+def trials_to_csv(trials: Iterable[Trial]) -> bytes:
+    """Return a sorted table with a header; epsilon `inf` is no noise, an empty field no guarantee.
 
     Guarantees are written to the last digit, since fewer could flatter.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for trial in sorted(trials, key=attrgetter(*COLUMNS[:5], "repeat")):
+    writer.writerow(TRIAL_COLUMNS)
+    for trial in sorted(trials, key=attrgetter(*TRIAL_COLUMNS[:5], "repeat")):
         *shown, epsilon, delta = astuple(trial)
         writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in shown] + [_exact(epsilon), _exact(delta)])
     return text.getvalue().encode()
@@ -77,10 +76,10 @@ def _figure(text: str) -> float | None:
     return float(text) if text else None
 
 
-def from_csv(content: bytes, where: str) -> list[Trial]:
-    """The trials of a table that `to_csv` wrote; InputError for anything else."""
+def trials_from_csv(content: bytes, where: str) -> list[Trial]:
+    """Return the trials of a table that `trials_to_csv` wrote; InputError for anything else."""
     rows = list(csv.reader(io.StringIO(content.decode("utf-8", errors="replace"))))
-    if not rows or tuple(rows[0]) != COLUMNS:
+    if not rows or tuple(rows[0]) != TRIAL_COLUMNS:
         raise InputError("results.no_table", where=where)
     try:
         return [
@@ -96,16 +95,16 @@ def from_csv(content: bytes, where: str) -> list[Trial]:
         raise InputError("results.bad_row", where=where, reason=str(error)) from error
 
 
-def summary(trials: Sequence[Trial], measure: str) -> Summary:
-    """Of `accuracy`, `auc`, `seconds`, or `error`, which is 1 - accuracy; ValueError without trials."""
+def summarise(trials: Sequence[Trial], measure: str) -> Summary:
+    """Return the mean and deviation of `accuracy`, `auc`, `seconds`, or `error`; ValueError without trials."""
     if not trials:
         raise ValueError("there are no trials")
     values = np.array([1 - t.accuracy if measure == "error" else getattr(t, measure) for t in trials])
     return Summary(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values))
 
 
-def write(path: Path, content: bytes) -> None:
-    """Under a temporary name in the same folder, then renamed: whoever finds the file finds all of it."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name in the same folder, then rename it: it is there whole or not at all."""
     partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
@@ -119,8 +118,8 @@ def write(path: Path, content: bytes) -> None:
         partial.unlink(missing_ok=True)
 
 
-def clear(folder: Path) -> None:
-    """Remove what writers left behind that were killed while they wrote; those of running processes stay."""
+def remove_partial_files(folder: Path) -> None:
+    """Remove partial files of writers that were killed while they wrote; those of running processes stay."""
     for partial in folder.rglob(".*.partial"):
         owner = partial.name.split(".")[-2].partition("-")[0]
         if not (owner.isdecimal() and _runs(int(owner))):
@@ -140,10 +139,10 @@ def _runs(process: int) -> bool:
 
 
 def write_json(path: Path, value: object) -> None:
-    """As `write`, for JSON."""
-    write(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+    """Write JSON as `write_whole` does."""
+    write_whole(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in a file; InputError if there is none."""
+    """Read the JSON object in a file; InputError if there is none."""
     return reading.parse_object(reading.read_file(path), str(path))

@@ -1,8 +1,8 @@
-"""Runs a plan into a folder: in parallel through joblib, cell by cell, going on where an earlier run was stopped.
+"""Run of a plan into a folder: in parallel through joblib, cell by cell, going on where an earlier run was stopped.
 
 The folder: plan.json (plan, digest, our version), cells/ (a table and the statements of every finished cell),
 results.csv, statements.json, failures.json. Only the process that calls writes, so that workers may be anywhere: inside
-`smc_dp.experiments.compare.cluster.connected`, or under another backend of joblib, the same grid spreads over a
+`smc_dp.experiments.compare.cluster.connect_to_dask`, or under another backend of joblib, the grid spreads over a
 cluster.
 """
 
@@ -14,29 +14,29 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import joblib
+from joblib import Parallel, cpu_count, delayed  # names of this file: a test may replace them before scikit-learn loads
 from joblib.parallel import BACKENDS, get_active_backend
 
 from smc_dp.core.errors import InputError
-from smc_dp.core.reading import items, read_file
+from smc_dp.core.reading import read_file, require_list
 from smc_dp.core.version import __version__
-from smc_dp.data.dataset import Pool, load_pool
+from smc_dp.data.load_pool import Pool, load_pool
 from smc_dp.experiments.compare import results
-from smc_dp.experiments.compare.plan import GridCell, GridPlan, plain
+from smc_dp.experiments.compare.plan import GridCell, GridPlan, plain_data
 from smc_dp.experiments.compare.preflight import refuse_hopeless
 from smc_dp.experiments.compare.results import Trial
-from smc_dp.experiments.compare.task import TaskOutcome, group, reason, work
+from smc_dp.experiments.compare.task import TaskOutcome, describe_failure, group_by_training, run_cells
 
 MEMORY = 5 << 30
 """Bytes that a grid may take on one machine: where a data set is large, fewer workers run than there are cores."""
 
 Heard: TypeAlias = Callable[[int, int, int], None]
-"""Told the number of finished cells, of failed cells, and of all cells."""
+"""Listener to the numbers of finished cells, of failed cells, and of all cells."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where data sets are read from: the papers' files, and what `smc_dp.data.catalogue.prepare` has kept."""
+    """Folders of data sets: the papers' files, and those that `smc_dp.data.catalogue.prepare_dataset` has kept."""
 
     folder: Path | None = None
     cache: Path | None = None
@@ -44,7 +44,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ExperimentGrid:
-    """The outcome of a plan: trials, statements as in statements.json, failures as in failures.json."""
+    """Outcome of a plan: trials, statements as in statements.json, failures as in failures.json."""
 
     trials: tuple[Trial, ...]
     statements: tuple[dict[str, Any], ...]
@@ -59,16 +59,14 @@ def run_grid(
     hear: Heard | None = None,
     made: Callable[[], None] | None = None,
 ) -> ExperimentGrid:
-    """Run what is not finished yet, and assemble everything. jobs None: all cores, or what joblib is configured for.
+    """Run the cells that are not finished, and assemble everything; `jobs` None: all cores, or joblib's configuration.
 
-    `made` is called when a new folder has its plan and work begins.
-
-    A failing cell does not stop the others; when the plan is run again, it is tried again. Raises InputError, before
-    anything is written, for a folder with other content, for a first data set that cannot be loaded, and for an entry
-    that cannot work on it.
+    `made` is called when a new folder has its plan and work begins. A failing cell does not stop the others; the next
+    run of the plan tries it again. Raises InputError, before anything is written, for a folder with other content, for
+    a first data set that cannot be loaded, and for an entry that cannot work on it.
     """
     check_folder(plan, folder)
-    results.clear(folder)
+    results.remove_partial_files(folder)
     cells = plan.cells()
     todo = [cell for cell in cells if not _table(folder, cell).exists()]
     done, failures = len(cells) - len(todo), list[dict[str, Any]]()
@@ -84,7 +82,7 @@ def run_grid(
 
 
 def check_folder(plan: GridPlan, folder: Path) -> None:
-    """Raises InputError unless the folder is new, empty, or holds this version's results of this very plan."""
+    """Raise InputError unless the folder is new, empty, or holds this version's results of this very plan."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -96,7 +94,7 @@ def check_folder(plan: GridPlan, folder: Path) -> None:
     found = results.read_json(folder / "plan.json")
     if found.get("version") != __version__:
         raise InputError("results.other_version", folder=str(folder), version=__version__)
-    if found.get("columns") != list(results.COLUMNS):
+    if found.get("columns") != list(results.TRIAL_COLUMNS):
         raise InputError("results.other_columns", folder=str(folder))
     if found.get("digest") != plan.digest:
         raise InputError("results.other_plan", folder=str(folder))
@@ -108,8 +106,8 @@ def _start(plan: GridPlan, folder: Path) -> None:
     except OSError as error:
         raise InputError("results.folder_not_made", folder=str(folder), reason=error.strerror) from error
     if not (folder / "plan.json").exists():
-        document = {"version": __version__, "columns": results.COLUMNS, "digest": plan.digest, "plan": plain(plan)}
-        results.write_json(folder / "plan.json", document)
+        about = {"version": __version__, "columns": results.TRIAL_COLUMNS, "digest": plan.digest}
+        results.write_json(folder / "plan.json", {**about, "plan": plain_data(plan)})
 
 
 def _outcomes(
@@ -120,7 +118,7 @@ def _outcomes(
     jobs: int | None,
     made: Callable[[], None] | None,
 ) -> Iterator[TaskOutcome]:
-    """Data set by data set, so that one at a time is in memory."""
+    """Yield outcomes data set by data set, so that one at a time is in memory."""
     for source in dict.fromkeys(cell.setting.source for cell in todo):
         cells = [cell for cell in todo if cell.setting.source == source]
         fresh = not (folder / "plan.json").exists()
@@ -129,14 +127,14 @@ def _outcomes(
         except Exception as error:
             if fresh:
                 raise
-            yield from (TaskOutcome(cell, failure=reason(error)) for cell in cells)
+            yield from (TaskOutcome(cell, failure=describe_failure(error)) for cell in cells)
             continue
         if fresh:
             refuse_hopeless(plan, pool, source)
         _start(plan, folder)
         if fresh and made is not None:
             made()
-        yield from _spread(plan, pool, group(cells), jobs)
+        yield from _spread(plan, pool, group_by_training(cells), jobs)
 
 
 def _load(source: tuple[str, bool], data: Source) -> Pool:
@@ -147,15 +145,15 @@ def _load(source: tuple[str, bool], data: Source) -> Pool:
 
 
 def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: int | None) -> Iterator[TaskOutcome]:
-    """The outcomes as they come; arrays of the pool are shared with local workers through memory-mapped files."""
+    """Yield outcomes as they come; local workers share the arrays of the pool through memory-mapped files."""
     backend, _ = get_active_backend()
     local = isinstance(backend, BACKENDS["loky"])
     workers = _workers(pool, jobs) if local else jobs
-    task = joblib.delayed(work)
+    task = delayed(run_cells)
     try:
         for part in [groups] if backend.supports_return_generator else _parts(groups):
             how = "generator_unordered" if backend.supports_return_generator else "list"
-            for outcomes in joblib.Parallel(n_jobs=workers, return_as=how, batch_size=1)(
+            for outcomes in Parallel(n_jobs=workers, return_as=how, batch_size=1)(
                 task(pool, cells, plan.insecure_seed) for cells in part
             ):
                 yield from outcomes
@@ -168,20 +166,20 @@ def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: 
 
 
 def _last_line(error: BaseException) -> str:
-    """What went wrong, where joblib gives a whole traceback as a text."""
+    """Return the last line of an error, for joblib gives a whole traceback as a text."""
     lines = [line.strip(' "') for line in str(error).splitlines() if line.strip(' "')]
     return lines[-1] if lines else type(error).__name__
 
 
 def _workers(pool: Pool, jobs: int | None) -> int:
-    """As many as asked for, or cores, as long as their copies of the rows fit: the dealt ones, and their arithmetic."""
+    """Return the number of workers, all cores unless `jobs` says, whose copies of the rows fit into memory."""
     size = pool.train.nbytes + (0 if pool.test is None else pool.test.nbytes)
-    cores = int(joblib.cpu_count()) if jobs is None else jobs
+    cores = int(cpu_count()) if jobs is None else jobs
     return max(1, min(cores, (MEMORY - 2 * size) // (2 * size)))
 
 
 def _parts(groups: Sequence[list[GridCell]], size: int = 64) -> Iterator[Sequence[list[GridCell]]]:
-    """For backends that return everything at the end: some groups at a time, so that a stop loses only those."""
+    """Split the groups for backends that return everything at the end, so that a stop loses few."""
     return (groups[i : i + size] for i in range(0, len(groups), size))
 
 
@@ -190,22 +188,22 @@ def _table(folder: Path, cell: GridCell) -> Path:
 
 
 def _keep(folder: Path, outcome: TaskOutcome) -> None:
-    """The statements first: a cell counts as finished when its table is there."""
+    """Write the statements of a cell, and then its table, by which it counts as finished."""
     table = _table(folder, outcome.cell)
     statements = [
         {"epsilon": epsilon, "statement": asdict(s), "plain_words": s.plain_words()}
         for epsilon, s in outcome.statements
     ]
     results.write_json(table.with_suffix(".json"), {**outcome.cell.describe(), "statements": statements})
-    results.write(table, results.to_csv(outcome.trials))
+    results.write_whole(table, results.trials_to_csv(outcome.trials))
 
 
 def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
-    """Trials and statements of a finished cell; InputError that says what to delete."""
+    """Return the trials and statements of a finished cell; InputError that says what to delete."""
     document = table.with_suffix(".json")
     try:
-        trials = results.from_csv(read_file(table), str(table))
-        return trials, items(f"{document}: statements", results.read_json(document).get("statements"))
+        trials = results.trials_from_csv(read_file(table), str(table))
+        return trials, require_list(f"{document}: statements", results.read_json(document).get("statements"))
     except InputError as error:
         more = f"; delete {table}, and the same command makes both files of the cell anew"
         raise InputError(error.fault.followed_by(more)) from error
@@ -221,7 +219,7 @@ def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, 
             names = {"dataset": cell.setting.name, "method": cell.entry.label}
             names |= {"trust": cell.entry.shown_trust, "calibration": cell.entry.shown_calibration, **found}
             statements.setdefault(repr(names), {**names, "repeats": []})["repeats"].append(cell.repeat)
-    results.write(folder / "results.csv", results.to_csv(trials))
+    results.write_whole(folder / "results.csv", results.trials_to_csv(trials))
     results.write_json(folder / "statements.json", {"statements": list(statements.values())})
     results.write_json(folder / "failures.json", {"failures": failures})
     return ExperimentGrid(tuple(trials), tuple(statements.values()), tuple(failures))

@@ -1,4 +1,4 @@
-"""The entries of a plan in which nobody is trusted: among whom, with which public cap, and what a page says of them."""
+"""Entries of a plan in which nobody is trusted: their parties, their public cap on rows, and their notes on a page."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from smc_dp.data.federation import Federation
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan
 from smc_dp.experiments.compare.results import Trial
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import AtHome
+from smc_dp.methods.sums.simulated_sum import SimulatedSum
+from smc_dp.methods.sums.threat_model import ThreatModel
 
 _DIGITS = 2
 
@@ -30,38 +30,38 @@ UNLIKE = (
 )
 
 
-def at_home(entry: GridEntry, federation: Federation) -> AtHome:
-    """What the parties have at home, of whom the entry says how many may collude or vanish."""
+def local_model(entry: GridEntry, federation: Federation) -> SimulatedSum:
+    """Return the parties' local models, with the limits of collusion and drop-outs of the entry."""
     cap = rounded_up(int(federation.sizes.max()))
-    return AtHome.of(entry.make(), federation, entry.among(len(federation.parties)), cap)
+    return SimulatedSum.of(entry.make(), federation, entry.threat_model(len(federation.parties)), cap)
 
 
 def rounded_up(n: int) -> int:
-    """The least number of at most two digits and zeros that is not below n."""
+    """Return the least number of at most two digits and zeros that is not below n."""
     unit: int = 10 ** max(0, len(str(n)) - _DIGITS)
     return -(-n // unit) * unit
 
 
-def sentences(plan: GridPlan) -> Iterator[str]:
-    """What a reader of the secure curves of this plan has to know, against whom they are first; none without any."""
-    crowds: dict[Among, list[str]] = {}
+def secure_sum_notes(plan: GridPlan) -> Iterator[str]:
+    """Yield notes on the secure curves of this plan, adversaries first; none without such curves."""
+    crowds: dict[ThreatModel, list[str]] = {}
     for setting in plan.settings:
         for entry in plan.entries:
             if entry.shown_trust == "secure" and entry.runs_on(setting):
-                names = crowds.setdefault(entry.among(setting.deal.parties), [])
+                names = crowds.setdefault(entry.threat_model(setting.deal.parties), [])
                 names += [] if setting.name in names else [setting.name]
     if not crowds:
         return
     yield HOW
-    for among, names in crowds.items():
-        yield f"Secure on {', '.join(names)}: a run holds against {among.adversary}."
+    for threat_model, names in crowds.items():
+        yield f"Secure on {', '.join(names)}: a run holds against {threat_model.adversary}."
     yield CAP
 
 
-def unlike(plan: GridPlan, trials: Sequence[Trial]) -> str:
-    """Of which methods the two curves differ by more than the protocol, and how; empty where there are none.
+def guarantee_difference(plan: GridPlan, trials: Sequence[Trial]) -> str:
+    """Describe the methods whose two curves differ by more than the protocol; empty where there are none.
 
-    By the delta asked for as well: the noise of a seed guarantees nothing, and is of its kind all the same.
+    The delta asked for counts as well: noise of a seed guarantees nothing, and is of its kind all the same.
     """
     methods = {entry.label: entry.method for entry in plan.entries}
     deltas: dict[tuple[str, str], list[float]] = {}

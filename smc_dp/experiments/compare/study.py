@@ -1,6 +1,6 @@
-"""A plan with what a reader wants to see of it: panels of figures, and what a paper says should come out.
+"""Study: a plan, panels of figures, and what a paper says should come out, with the place where it says so.
 
-What a paper says is data here, with the place where it says so. Whether it came out is computed from the trials.
+Verdicts on a paper's claims are computed from the trials.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from smc_dp.experiments.compare import guarantee
 from smc_dp.experiments.compare.guarantee import GridGuarantee
 from smc_dp.experiments.compare.plan import GridPlan
-from smc_dp.experiments.compare.results import Summary, Trial, summary
+from smc_dp.experiments.compare.results import Summary, Trial, summarise
 
 Axis: TypeAlias = Literal["epsilon", "inverse epsilon", "setting"]
 MeasureName: TypeAlias = Literal["accuracy", "error", "auc", "seconds"]
@@ -44,10 +44,10 @@ class Point:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A number that a paper's text gives, and how far from it still counts as the same.
+    """A number that a paper's text gives, and the tolerance within which an outcome counts as the same.
 
     `in_paper` False: the number comes from elsewhere, as its quotation says, and no figure shows it. `at_least`: a
-    better outcome than the number counts as the same.
+    better outcome counts as the same.
     """
 
     point: Point
@@ -61,7 +61,7 @@ class PaperFigure:
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """What a paper says of two curves, at one or more places: the first does better than the second, or as well.
+    """A paper's claim about two curves, at one or more places: the first does better than the second, or as well.
 
     `as_well`: the largest difference that counts as "as well"; None where the first has to be better.
     """
@@ -90,7 +90,7 @@ class Panel:
     places: tuple[float, ...] = ()
 
     def shows(self, point: Point) -> bool:
-        """Whether this point belongs to the picture."""
+        """Return whether this point belongs to the picture."""
         baseline = point.calibration == "none"
         return (
             point.setting in self.settings
@@ -109,7 +109,7 @@ class Study:
     introduction: str
     plan: GridPlan
     panels: tuple[Panel, ...]
-    stated: tuple[PaperFigure, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
     claims: tuple[PaperClaim, ...] = ()
     differs: tuple[str, ...] = ()
     ours: bool = False
@@ -117,7 +117,7 @@ class Study:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """A claim, what came out, and `yes`, `no`, `open` (two standard errors, or a single trial) or `no data`."""
+    """Verdict on a claim: `yes`, `no`, `open` (within two standard errors, or a single trial) or `no data`."""
 
     quotation: str
     paper: str
@@ -125,48 +125,49 @@ class ClaimVerdict:
     answer: Literal["yes", "no", "open", "no data"]
 
 
-def of_plan(name: str, title: str, introduction: str, plan: GridPlan, differs: tuple[str, ...] = ()) -> Study:
-    """A study without a paper: one panel for each setting."""
+def plan_study(name: str, title: str, introduction: str, plan: GridPlan, differs: tuple[str, ...] = ()) -> Study:
+    """Return a study without a paper: one panel for each setting."""
     panels = tuple(Panel(setting.name, (setting.name,)) for setting in plan.settings)
     return Study(name, title, introduction, plan, panels, differs=differs)
 
 
 def point_of(trial: Trial) -> Point:
-    """Where the trial belongs."""
+    """Return the point to which the trial belongs."""
     return Point(trial.dataset, trial.method, trial.calibration, trial.epsilon, trial.trust)
 
 
-def at(trials: Sequence[Trial], point: Point) -> list[Trial]:
-    """The trials at this place."""
+def trials_at(trials: Sequence[Trial], point: Point) -> list[Trial]:
+    """Return the trials of this point."""
     return [trial for trial in trials if point_of(trial) == point]
 
 
 def judge_number(stated: PaperFigure, trials: Sequence[Trial]) -> ClaimVerdict:
-    """Whether the mean lies within the tolerance of what is stated."""
-    found = at(trials, stated.point)
+    """Judge whether the mean lies within the tolerance of a paper's number."""
+    found = trials_at(trials, stated.point)
     paper = f"{MEASURES[stated.measure]} {stated.value:g}" + (" or better" if stated.at_least else "")
     if not found:
         return ClaimVerdict(stated.quotation, paper, "did not run", "no data")
-    measured = summary(found, stated.measure)
+    measured = summarise(found, stated.measure)
     gain = measured.mean - stated.value
     away = max(0.0, gain if stated.measure in _LESS else -gain) if stated.at_least else abs(gain)
     answer: Literal["yes", "no", "open"] = "yes" if away <= stated.within else "no"
     if measured.n < _FEWEST:
         answer = "open"
-    finite = stated.point.epsilon < math.inf
-    at_epsilon = f", {guarantee.asked_and_given(stated.point.epsilon, guarantee.worst(found))}" if finite else ""
-    return ClaimVerdict(stated.quotation, paper, f"{stated.point.setting}{at_epsilon}: {in_words(measured)}", answer)
+    here = stated.point.setting
+    if stated.point.epsilon < math.inf:
+        here += f", {guarantee.describe_epsilon(stated.point.epsilon, guarantee.worst_guarantee(found))}"
+    return ClaimVerdict(stated.quotation, paper, f"{here}: {summary_text(measured)}", answer)
 
 
 def judge_claim(claim: PaperClaim, trials: Sequence[Trial]) -> ClaimVerdict:
-    """Whether the claim holds at every place: by more than two standard errors, or within what counts as equal."""
-    pairs = [(at(trials, first), at(trials, second)) for first, second in claim.pairs]
+    """Judge whether the claim holds at every place: by more than two standard errors, or within its tolerance."""
+    pairs = [(trials_at(trials, first), trials_at(trials, second)) for first, second in claim.pairs]
     paper = "better" if claim.as_well is None else f"as well, to {claim.as_well:g}"
     if not pairs or not all(first and second for first, second in pairs):
         return ClaimVerdict(claim.quotation, paper, "did not run", "no data")
-    means = [(summary(first, claim.measure), summary(second, claim.measure)) for first, second in pairs]
+    means = [(summarise(first, claim.measure), summarise(second, claim.measure)) for first, second in pairs]
     answers = [_better(a, b, claim) for a, b in means]
-    given = [(guarantee.worst(first), guarantee.worst(second)) for first, second in pairs]
+    given = [(guarantee.worst_guarantee(first), guarantee.worst_guarantee(second)) for first, second in pairs]
     places = zip(claim.pairs, given, means, strict=True)
     here = "; ".join(f"{_where(pair, found)}: {a.mean:.3f} and {b.mean:.3f}" for pair, found, (a, b) in places)
     if len(pairs) > _MOST_SHOWN:
@@ -175,14 +176,14 @@ def judge_claim(claim: PaperClaim, trials: Sequence[Trial]) -> ClaimVerdict:
     return ClaimVerdict(claim.quotation, paper, here, next(a for a in ("no", "open", "yes") if a in answers))
 
 
-def in_words(value: Summary) -> str:
-    """Mean and standard deviation with the number of trials; a single one has no deviation."""
+def summary_text(value: Summary) -> str:
+    """Return the mean and standard deviation with the number of trials; a single one has no deviation."""
     spread = f"s.d. {value.deviation:.3f}, " if value.n > 1 else ""
     return f"{value.mean:.3f} ({spread}n = {value.n})"
 
 
 def _where(pair: tuple[Point, Point], given: tuple[GridGuarantee | None, GridGuarantee | None]) -> str:
-    """What the two means are of; what is the same for both is said once."""
+    """Describe the points of two means; what is the same for both is said once."""
     first, second = (_parts(point, found) for point, found in zip(pair, given, strict=True))
     once = [part for part, other in zip(first, second, strict=True) if part == other and part]
     apart = [(part, other) for part, other in zip(first, second, strict=True) if part != other]
@@ -191,15 +192,15 @@ def _where(pair: tuple[Point, Point], given: tuple[GridGuarantee | None, GridGua
 
 
 def _parts(point: Point, found: GridGuarantee | None) -> tuple[str, str, str]:
-    """Setting, method and epsilon of a point, the last empty for a baseline."""
+    """Return the setting, method and epsilon of a point, the last empty for a baseline."""
     if point.calibration == "none":
         return point.setting, point.method, ""
     by = f"{point.calibration}, secure" if point.trust == "secure" else point.calibration
-    return point.setting, f"{point.method} ({by})", guarantee.asked_and_given(point.epsilon, found)
+    return point.setting, f"{point.method} ({by})", guarantee.describe_epsilon(point.epsilon, found)
 
 
 def _ranges(given: Sequence[tuple[GridGuarantee | None, GridGuarantee | None]]) -> str:
-    """What the releases on either side of a claim of many places guarantee."""
+    """Describe the guarantees of the releases on either side of a claim of many places."""
     first, second = (_range(side) for side in zip(*given, strict=True))
     return f"{first} on both sides" if first == second else f"{first} against {second}"
 
@@ -208,7 +209,7 @@ def _range(given: Sequence[GridGuarantee | None]) -> str:
     private = sorted(found.epsilon for found in given if found is not None)
     if not private:
         return "nothing guaranteed"
-    low, high = guarantee.short(private[0]), guarantee.short(private[-1])
+    low, high = guarantee.round_up_epsilon(private[0]), guarantee.round_up_epsilon(private[-1])
     words = f"guaranteed ε = {low}" + (f" to {high}" if high != low else "")
     return words if len(private) == len(given) else words + " or nothing"
 

@@ -1,4 +1,4 @@
-"""One piece of work: deal the rows, train once for every method of the piece, release at every epsilon."""
+"""Work of one worker: deal the rows, train once for every method of a group of cells, release at every epsilon."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from threadpoolctl import threadpool_limits
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset import Pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import deal_pool
+from smc_dp.data.load_pool import Pool
+from smc_dp.data.partition import partition_pool
 from smc_dp.experiments.compare import secure
 from smc_dp.experiments.compare.plan import GridCell, GridEntry, epsilon_text
 from smc_dp.experiments.compare.results import Trial
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel, area_under_curve
 from smc_dp.privacy.statement import PrivacyStatement
@@ -29,8 +29,8 @@ _TOGETHER = 16
 """Linear models whose scores are computed in one product: reading a large test set takes longer than the arithmetic."""
 
 
-def qualities(models: Sequence[ReleasedModel], test: Rows) -> list[tuple[float, float]]:
-    """Accuracy and area under the ROC curve of each model, as its own methods give them."""
+def measure_quality(models: Sequence[ReleasedModel], test: Rows) -> list[tuple[float, float]]:
+    """Return the accuracy and area under the ROC curve of each model, as its own methods give them."""
     found = list[tuple[float, float]]()
     for linear, some in groupby(models, key=lambda model: type(model) is LinearModel):
         if linear:
@@ -48,12 +48,12 @@ def _linear(models: Sequence[LinearModel], test: Rows) -> Iterator[tuple[float, 
             yield float(np.mean(each.argmax(axis=0) == test.y)), area_under_curve(each.T, test.y)
 
 
-PUBLIC_SEED = 2016  # deals the rows of data repeat r with this number plus r; nothing secret depends on it
+DEAL_SEED = 2016  # deals the rows of data repeat r with this number plus r; nothing secret depends on it
 
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """What one cell gave: its trials, and for each epsilon what its releases guarantee; or why it failed."""
+    """Outcome of a cell: its trials, and the statements of its releases by epsilon; or why it failed."""
 
     cell: GridCell
     trials: tuple[Trial, ...] = ()
@@ -67,16 +67,16 @@ class FromEnsemble(Protocol):
 
     @property
     def lam(self) -> float:
-        """The regulariser of the local classifiers, (lam/2) |V|^2."""
+        """Regulariser of the local classifiers, (lam/2) |V|^2."""
         ...
 
     def train_from(self, trained: Ensemble) -> Trained:
-        """As `train`, given the local classifiers."""
+        """Train from the local classifiers."""
         ...
 
 
 class Trainer:
-    """Trains methods on one federation, each once, and local classifiers once for all that start from them."""
+    """Training of methods on one federation, each once, and of local classifiers once for all that start from them."""
 
     def __init__(self, federation: Federation) -> None:
         self._federation = federation
@@ -84,7 +84,7 @@ class Trainer:
         self._trained: dict[object, tuple[Trained, float]] = {}
 
     def train(self, entry: GridEntry) -> tuple[Trained, float]:
-        """What the method knows before noise, and the seconds that took, shared parts included."""
+        """Train a method; return what it knows before noise, and the seconds that took, shared parts included."""
         way = entry.training
         if way not in self._trained:
             self._trained[way] = self._train(entry)
@@ -93,18 +93,18 @@ class Trainer:
     def _train(self, entry: GridEntry) -> tuple[Trained, float]:
         start, method = time.perf_counter(), entry.make()
         if entry.trust == "secure":
-            return secure.at_home(entry, self._federation).train(), time.perf_counter() - start
+            return secure.local_model(entry, self._federation).train(), time.perf_counter() - start
         if not isinstance(method, FromEnsemble):
             return method.train(self._federation), time.perf_counter() - start
         if method.lam not in self._ensembles:
-            self._ensembles[method.lam] = ensemble(self._federation, method.lam), time.perf_counter() - start
+            self._ensembles[method.lam] = train_ensemble(self._federation, method.lam), time.perf_counter() - start
         shared, seconds = self._ensembles[method.lam]
         start = time.perf_counter()
         return method.train_from(shared), seconds + time.perf_counter() - start
 
 
-def group(cells: Sequence[GridCell]) -> list[list[GridCell]]:
-    """Cells that share a deal of the rows and a training, together."""
+def group_by_training(cells: Sequence[GridCell]) -> list[list[GridCell]]:
+    """Group the cells that share a deal of the rows and a training."""
     groups: dict[object, list[GridCell]] = {}
     for cell in cells:
         entry = cell.entry
@@ -113,19 +113,19 @@ def group(cells: Sequence[GridCell]) -> list[list[GridCell]]:
     return list(groups.values())
 
 
-def work(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:
-    """The outcomes of one group of cells; whatever goes wrong in a cell is its outcome, not an exception."""
+def run_cells(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:
+    """Return the outcomes of one group of cells; an exception in a cell is its outcome."""
     with threadpool_limits(1):
         try:
-            federation, test = deal_pool(pool, cells[0].setting.deal, PUBLIC_SEED + cells[0].repeat)
+            federation, test = partition_pool(pool, cells[0].setting.deal, DEAL_SEED + cells[0].repeat)
         except Exception as error:  # reported with the cell's parameters
-            return [TaskOutcome(cell, failure=reason(error)) for cell in cells]
+            return [TaskOutcome(cell, failure=describe_failure(error)) for cell in cells]
         trainer = Trainer(federation)
         return [_outcome(cell, trainer, test, insecure_seed) for cell in cells]
 
 
-def reason(error: Exception) -> str:
-    """One line that says what went wrong."""
+def describe_failure(error: Exception) -> str:
+    """Return one line that says what went wrong."""
     return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
 
 
@@ -134,9 +134,9 @@ def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | 
         seed = f"{insecure_seed} {cell.key}"
         rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(seed)
         releases = list(_releases(cell, trainer, rng))
-        measured = qualities([release.model for _, release in releases], test)
+        measured = measure_quality([release.model for _, release in releases], test)
     except Exception as error:  # reported with the cell's parameters
-        return TaskOutcome(cell, failure=reason(error))
+        return TaskOutcome(cell, failure=describe_failure(error))
     trials = [
         replace(trial, accuracy=accuracy, auc=auc)
         for (trial, _), (accuracy, auc) in zip(releases, measured, strict=True)
@@ -146,7 +146,7 @@ def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | 
 
 
 def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[Trial, Release]]:
-    """Every release of the cell, with a trial in which it is not measured yet."""
+    """Yield every release of the cell, with a trial in which it is not measured yet."""
     trained, training = trainer.train(cell.entry)
     entry = cell.entry
     names = cell.setting.name, entry.label, entry.shown_trust, entry.shown_calibration

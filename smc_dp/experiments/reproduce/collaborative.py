@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting, Option
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting, Option
 from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, Point, Study
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -24,29 +24,8 @@ _BASELINE = "LR_NoPrivacy"
 _REGULARISER = (("lam", 1e-4),)
 _EPOCHS = (("reading", "truncated"),)
 
-_PRIVACY = (
-    "OFPA as printed is not differentially private at any ε: the equation of the intercept has no noise in it, so that "
-    "whoever knows all records but one computes the last from what the server sees. Its curves marked paper therefore "
-    "promise nothing; those marked proven perturb all coordinates and have the regulariser that a proof needs, our "
-    "choice of λ = 1e-4, read off these two data sets, which a deployment must not do.",
-    "OFAA as printed draws its noise anew in every round, so that its ε counts once for each round; and a quadratic "
-    "form with noise need not have a minimum: where it has none, the curve “ofaa” keeps the party's model where it "
-    "was, at zero, which adds nothing to the server's average. The table of guarantees has the true ε; the proven form "
-    "draws one noise and repairs the form.",
-)
-_READ = (
-    "The paper does not say how many rounds it ran; here one. Its algorithms minimise exactly (ofpa, ofaa); its "
-    "experiments speak of 40 epochs, which the curves marked 40 epochs read as 40 steps of gradient descent from zero.",
-    "Attributes are counted with the label in the paper: 17 and 24 are 16 and 23 columns here.",
-    "By the published counts 88 % and 78 % of the rows are of class no, so that to answer no always errs on 12 % and "
-    "22 %: compare the baseline's error with that before reading differences. The table of means has the area under "
-    "the ROC curve too.",
-    "Categories are numbered in the alphabet, as the paper's LabelEncoder does, and columns are scaled by public "
-    "ranges so that rows lie in the unit ball; the paper does not say how it scales.",
-)
 
-
-def figure2() -> Study:
+def collaborative_figure2() -> Study:
     """Error against epsilon."""
     names, settings = tuple(_NAMES), tuple(_setting(data, data) for data in _NAMES)
     claims = (
@@ -72,7 +51,7 @@ def figure2() -> Study:
     return _study("collaborative-fig2", title, settings, _EPSILONS, panels, claims)
 
 
-def figure3() -> Study:
+def collaborative_figure3() -> Study:
     """Error against the part of the rows that is used."""
     by_data = {d: tuple(_setting(d, f"{d}, {float(r):.0%}", sample=r) for r in _RATES) for d in _NAMES}
     rates = tuple(float(r) for r in _RATES)
@@ -95,7 +74,7 @@ def figure3() -> Study:
     return _study("collaborative-fig3", title, _all(by_data), (_FIXED,), panels, claims)
 
 
-def figure4() -> Study:
+def collaborative_figure4() -> Study:
     """Error against the number of columns."""
     by_data = {d: tuple(_setting(d, f"{d}, d = {k}", features=k) for k in ks) for d, ks in _FEATURES.items()}
     panels = tuple(panel for d, found in by_data.items() for panel in _over(d, found, "columns", _FEATURES[d]))
@@ -111,7 +90,7 @@ def figure4() -> Study:
     return _study("collaborative-fig4", title, _all(by_data), (_FIXED,), panels, claims)
 
 
-def figure5() -> Study:
+def collaborative_figure5() -> Study:
     """Seconds against epsilon."""
     names, settings = tuple(_NAMES), tuple(_setting(data, data) for data in _NAMES)
     claims = (
@@ -126,12 +105,8 @@ def figure5() -> Study:
             tuple((_at(n, "ofpa", e), _at(n, "ofaa", e)) for n in names for e in _ASKED),
         ),
     )
-    faster = (
-        "Seconds are of this program on this machine, where OFAA adds up its polynomial once and then solves a small "
-        "system; the paper's are of its own program. One worker process makes seconds that nothing else disturbs.",
-    )
     title = "Figure 5: training time against the privacy budget"
-    return _study("collaborative-fig5", title, settings, _EPSILONS, _each(names, "seconds"), claims, faster)
+    return _study("collaborative-fig5", title, settings, _EPSILONS, _each(names, "seconds"), claims)
 
 
 def _study(
@@ -141,16 +116,15 @@ def _study(
     epsilons: tuple[Fraction, ...],
     panels: tuple[Panel, ...],
     claims: tuple[PaperClaim, ...],
-    differs: tuple[str, ...] = (),
 ) -> Study:
     def private(
         label: str, method: str, calibration: Calibration, options: tuple[tuple[str, Option], ...] = ()
     ) -> GridEntry:
         noise: NoiseName = "laplace" if calibration == "paper" else "knorm"
-        return GridEntry(label, method, calibration, epsilons, noise, delta=DELTA, options=options)
+        return GridEntry(label, method, calibration, epsilons, noise, delta=PAPER_DELTA, options=options)
 
     entries = (
-        GridEntry(_BASELINE, "batch", None, (None,), delta=DELTA, options=(("lam", 1e-6),)),
+        GridEntry(_BASELINE, "batch", None, (None,), delta=PAPER_DELTA, options=(("lam", 1e-6),)),
         *(private(m, m, "paper") for m in ("ofpa", "ofaa")),
         private("ofpa", "ofpa", "proven", _REGULARISER),
         private("ofaa", "ofaa", "proven"),
@@ -165,12 +139,11 @@ def _study(
         panels,
         (),
         claims,
-        (*differs, *_PRIVACY, *_READ),
     )
 
 
 def _setting(data: str, name: str, sample: Fraction = Fraction(1), features: int | None = None) -> GridSetting:
-    deal = Deal(parties=3, split="50,37.5,12.5", sample=sample, features=features)
+    deal = Partition(parties=3, split="50,37.5,12.5", sample=sample, features=features)
     return GridSetting(name, _NAMES[data], deal, ordinal=True)
 
 
@@ -195,7 +168,7 @@ def _all(by_data: Mapping[str, tuple[GridSetting, ...]]) -> tuple[GridSetting, .
 
 
 def _ends(by_data: Mapping[str, tuple[GridSetting, ...]]) -> tuple[tuple[Point, Point], ...]:
-    """The last setting of each data set against its first."""
+    """Return the points of the last setting of each data set against its first."""
     ends = [(found[-1].name, found[0].name) for found in by_data.values()]
     return tuple((_at(last, m), _at(first, m)) for last, first in ends for m in ("ofpa", "ofaa"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point, Study
 
 _EPSILONS = tuple(Fraction(e, 1000) for e in (25, 50, 75, 100, 150, 200, 250))
@@ -20,29 +20,8 @@ _SIZES = {_MNIST: (39, 100, 200, 400, 600, 788), _COVERTYPE: (55, 110, 220, 330,
 _SITES = (2, 5, 10, 15, 20, 30)
 _METHODS = {"F": "feat_agg", "A": "avg_agg"}  # the paper's curves: FL and AL with noise at the sites, FN and AN without
 
-_PARTIAL = (
-    "Covertype is partial: 8,566 rows of classes 1 and 2 out of 495,141. With N = 10 a site has at most 545 rows here, "
-    "against 3,151 to 31,509 in the paper: this is another place on the curve, not a reproduction."
-)
-_READ = (
-    "The aggregator has as many public rows as a site: 8,678 / 11 = 789 is the largest m of the paper's Figure 3b.",
-    "The regulariser is Λ|f|² as printed, so objective perturbation gets 2Λ as the coefficient of |f|²/2; the "
-    "aggregator uses the same Λ.",
-    "The paper does not say which rows its PCA is fitted on. Here they are the 3s and 7s of MNIST's own test images, "
-    "which the paper's experiments do not use; rows beyond the median of their norms are clipped.",
-)
-_CLIFF = (
-    "The printed rule of objective perturbation has a cliff: just above ε = 2 log(1 + c/(2nΛ)) it stops adding to the "
-    "regulariser, and the scale of the noise has no bound there. Where that ε lies in the range of a picture, the "
-    "error of the printed curves need not fall with ε. The proven rule has no cliff."
-)
-_FIXED_EPSILON = (
-    "The ε of the pictures over m and N is not in the text; here 0.1 is asked for, and the legend has the guarantee. "
-    "Each trial deals the rows anew."
-)
 
-
-def figure1() -> Study:
+def feature_figure1() -> Study:
     """Without noise on MNIST, against the rows of a site."""
     equal = PaperClaim(
         "“the algorithms are nearly equivalent on MNIST” (section 4; read as: FN is as good as AN, to 0.01)",
@@ -50,20 +29,20 @@ def figure1() -> Study:
         _against_size(_MNIST, "N"),
         as_well=0.01,
     )
-    return _without_noise("feature-fig1", "Figure 1", _MNIST, equal, ())
+    return _without_noise("feature-fig1", "Figure 1", _MNIST, equal)
 
 
-def figure2() -> Study:
+def feature_figure2() -> Study:
     """Without noise on Covertype, against the rows of a site."""
     better = PaperClaim(
         "“the feature method outperforms the average method on Covertype” (section 4)",
         "error",
         _against_size(_COVERTYPE, "N"),
     )
-    return _without_noise("feature-fig2", "Figure 2", _COVERTYPE, better, (_PARTIAL,))
+    return _without_noise("feature-fig2", "Figure 2", _COVERTYPE, better)
 
 
-def figure3() -> Study:
+def feature_figure3() -> Study:
     """With noise on both, against epsilon, the rows of a site, and the number of sites."""
     both = (_MNIST, _COVERTYPE)
     settings = {s.name: s for data in both for s in (*_by_size(data), *_by_sites(data))}
@@ -77,11 +56,10 @@ def figure3() -> Study:
         tuple(panel for data in both for panel in _panels(data)),
         (),
         tuple(claim for data in both for claim in _claims(data)),
-        (_PARTIAL, _CLIFF, _FIXED_EPSILON, *_READ),
     )
 
 
-def _without_noise(name: str, figure: str, data: str, claim: PaperClaim, differs: tuple[str, ...]) -> Study:
+def _without_noise(name: str, figure: str, data: str, claim: PaperClaim) -> Study:
     settings = _by_size(data)
     entries = tuple(_entry(data, f"{letter}N", settings) for letter in _METHODS)
     panel = _over_size(data, f"{data}: N = 10, no noise", ())
@@ -94,7 +72,6 @@ def _without_noise(name: str, figure: str, data: str, claim: PaperClaim, differs
         (panel,),
         (),
         (claim,),
-        (*differs, *_READ),
     )
 
 
@@ -124,7 +101,7 @@ def _entry(
         _METHODS[label[0]],
         "paper" if calibration == "paper" else "proven" if calibration == "proven" else None,
         epsilons,
-        delta=DELTA,
+        delta=PAPER_DELTA,
         options=(("lam", _LAMBDA[data]), ("h", 0.5)),
         settings=tuple(s.name for s in settings),
     )
@@ -191,7 +168,7 @@ def _against_size(data: str, ending: str) -> tuple[tuple[Point, Point], ...]:
 
 def _setting(data: str, N: int, m: int) -> GridSetting:
     components = 50 if data == _MNIST else None
-    deal = Deal(parties=N, per_party=m, labelled=m, components=components, held_out=Fraction(30))
+    deal = Partition(parties=N, per_party=m, labelled=m, components=components, held_out=Fraction(30))
     return GridSetting(f"{data}, N = {N}, m = {m}", _NAMES[data], deal)
 
 

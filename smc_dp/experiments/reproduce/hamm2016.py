@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.privacy.target import Calibration
 
@@ -20,36 +20,17 @@ _SAME = {"soft": Fraction(1), "vote": Fraction(392, 5), "avg": Fraction(157)}
 _DRAWS = 10  # times 10 deals of the rows: the paper's 100 trials of private methods
 _REPEATS = 10
 
-_NOISE = (
-    "Where the table above says no to a private curve, less noise may have been drawn for the paper's figure than its "
-    "algorithms have. The norm of theirs follows a Gamma distribution of as many degrees as there are weights; a norm "
-    "drawn from a one-dimensional exponential distribution, a known slip, would have a mean that many times smaller. "
-    "Whether that was done cannot be known from the text."
-)
-_PRINTED = (
-    "Curves marked paper have the noise of the paper's algorithms, curves marked proven what can be proved to be "
-    "enough; both stand at the ε that is guaranteed, and what the paper says of an ε is judged at that ε as asked. "
-    "soft_ss (noise on the statistic through which soft labels enter) and avg_clip (averages of clipped weights) are "
-    "not in the paper. They give the ε asked for, and with a secure sum neither would need the paper's "
-    "trusted entity."
-)
-_AUXILIARY = (
-    "The paper does not say which rows its PCA and scaling are fitted on. Here they come from the auxiliary rows "
-    "alone, which are public; rows beyond the median of their norms are clipped, so that most rows are as long as the "
-    "theorems allow."
-)
-
 
 def _entries(more: Mapping[str, Fraction] = MappingProxyType({})) -> tuple[GridEntry, ...]:
     """`more`: an epsilon of a printed method that the others do not run at."""
 
     def private(name: str, calibration: Calibration) -> GridEntry:
         own = {more[name]} - {*_EPSILONS} if calibration == "paper" and name in more else set()
-        return GridEntry(name, name, calibration, (*_EPSILONS, *own), delta=DELTA, options=_LAMBDA, draws=_DRAWS)
+        return GridEntry(name, name, calibration, (*_EPSILONS, *own), delta=PAPER_DELTA, options=_LAMBDA, draws=_DRAWS)
 
     return (
-        GridEntry("batch", "batch", None, (None,), delta=DELTA, options=_LAMBDA),
-        GridEntry("indiv", "indiv", None, (None,), delta=DELTA, options=_LAMBDA),
+        GridEntry("batch", "batch", None, (None,), delta=PAPER_DELTA, options=_LAMBDA),
+        GridEntry("indiv", "indiv", None, (None,), delta=PAPER_DELTA, options=_LAMBDA),
         *(private(name, "paper") for name in ("soft", "avg", "vote")),
         *(private(name, "proven") for name in ("soft", "avg", "vote", "soft_ss", "avg_clip")),
     )
@@ -65,10 +46,10 @@ def _panels(settings: tuple[str, ...]) -> tuple[Panel, ...]:
     )  # fmt: skip
 
 
-def figure2() -> Study:
+def hamm_figure2() -> Study:
     """Activity recognition on UCI HAR, 1000 parties."""
     name, likely = "HAR, M = 1000", "HAR, M = 1000, largest norm and a constant"
-    deal = Deal(parties=1000, per_party=6, auxiliary=1352, components=50)
+    deal = Partition(parties=1000, per_party=6, auxiliary=1352, components=50)
     values = {"batch": 0.90, "indiv": 0.47, "vote": 0.79, "soft": 0.76, "avg": 0.67}
     quotations = {
         "batch": "“a batch-trained classifier at around 0.90” (section 6.1)",
@@ -128,27 +109,16 @@ def figure2() -> Study:
                 ),
             ),
         ),
-        (
-            "The data are partial: 265 of HAR's 561 features, those computed in the time domain. So the accuracies "
-            "without noise need not agree with the paper's.",
-            "At λ = 1e-4 the mean norm of the printed noise of soft is larger, even at 1/ε = 0.1, than the norm that "
-            "any classifier of this objective can have.",
-            _NOISE,
-            _PRINTED,
-            _AUXILIARY,
-            "The second setting scales the rows by the largest norm of a public row instead and gives them a constant "
-            "column of 1. The paper says nothing of either. Where its accuracies without noise come out there and not "
-            "in the first, this is probably what was done.",
-            "The paper's auxiliary set is “the remaining 1K samples”: here all 1352 rows that the 1000 parties leave.",
-        ),
     )
 
 
-def figure3() -> Study:
+def hamm_figure3() -> Study:
     """Network intrusion on KDD-99, 5,000, 10,000 and 20,000 parties."""
     sizes = (5000, 10_000, 20_000)
     names = {M: f"KDD-99, M = {M}" for M in sizes}
-    settings = tuple(GridSetting(names[M], "kdd99", Deal(parties=M, per_party=22, auxiliary=43_000)) for M in sizes)
+    settings = tuple(
+        GridSetting(names[M], "kdd99", Partition(parties=M, per_party=22, auxiliary=43_000)) for M in sizes
+    )
     large, small = names[20_000], names[5000]
     return Study(
         "hamm-fig3",
@@ -188,13 +158,5 @@ def figure3() -> Study:
                     for e in (1.0, 0.1)
                 ),
             ),
-        ),
-        (
-            _NOISE,
-            _PRINTED,
-            "The paper has d = 123 after one-hot coding; the two files at hand give 119 columns. Columns that are zero "
-            "in every row would change nothing but add noise.",
-            "The paper does not scale the rows in its text. Here each numeric column is divided by a public bound and "
-            "every row is put into the unit ball, which the theorems need.",
         ),
     )

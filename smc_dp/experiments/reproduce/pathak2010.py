@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare.plan import DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.privacy.target import Calibration
 
@@ -33,7 +33,7 @@ def _entry(
         method,
         calibration,
         epsilons,
-        delta=DELTA,
+        delta=PAPER_DELTA,
         options=(("lam", _LAMBDAS[lam]),),
         draws=20,
         settings=settings,
@@ -52,7 +52,7 @@ def _entries() -> tuple[GridEntry, ...]:
     )
 
 
-def figure2() -> Study:
+def pathak_figure2() -> Study:
     """Test error of the perturbed aggregate on three splits of Adult."""
     names = _names()
     even, apart = names["even"], names["10 %"]
@@ -76,7 +76,7 @@ def figure2() -> Study:
         "the guaranteed ε on three splits, and beside it the model of all rows in one place (central) with its own "
         "noise.",
         GridPlan(
-            tuple(GridSetting(names[s], "a9a", Deal(parties=5, split=split)) for s, split in _SPLITS.items()),
+            tuple(GridSetting(names[s], "a9a", Partition(parties=5, split=split)) for s, split in _SPLITS.items()),
             _entries(),
             repeats=10,
         ),
@@ -156,20 +156,5 @@ def figure2() -> Study:
                 (*equal, *((second, first) for first, second in equal)),
                 as_well=0.05,
             ),
-        ),
-        (
-            "Where the table above says yes to the error of always answering −1, the experiment at λ = 1 is "
-            "degenerate: noise can hardly make such a classifier worse, a little of it may even help, and the curves "
-            "say nothing of learning. The other pictures have λ = 0.001 instead.",
-            "The paper gives neither the values of ε nor any error as a number; the grid of ε is ours.",
-            "“Laplace distribution” in several dimensions is read as in the paper's Theorem 4.3 and its reference 8: a "
-            "density proportional to exp(−|η|/scale) with the Euclidean norm.",
-            "Rows are divided by √14, which puts them into the unit ball that the theorems need; the paper does not "
-            "say.",
-            "The printed noise gives more privacy than its nominal ε where it is used by five parties. Pictures have "
-            "the guaranteed ε; what the paper says of an ε is judged at that ε as asked. The noise protects from "
-            "everybody but the party with the fewest rows, which draws it.",
-            "200 executions are 10 deals of the rows with 20 draws of the noise each; 6512 × 5 leaves one row over, "
-            "which one party has in addition.",
         ),
     )

@@ -11,7 +11,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.data.partition import Deal
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import peers
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, PaperFigure, Point, Study
@@ -23,7 +23,7 @@ _DELTA = Fraction(1, 10**5)
 _COLLUDERS = 2
 _REPEATS, _DRAWS = 3, 4
 _MOST_DRAWS = 30  # of two curves that come close to each other
-_TEN = Deal(parties=10)
+_TEN = Partition(parties=10)
 _TWO = {
     "a9a": GridSetting("a9a", "a9a", _TEN),
     "Bank": GridSetting("Bank", "bank", _TEN),
@@ -32,8 +32,8 @@ _TWO = {
     "KDD-99": GridSetting("KDD-99", "kdd99", replace(_TEN, sample=Fraction(1, 12))),
 }
 _MORE = {"digits": GridSetting("digits", "digits", _TEN), "HAR": GridSetting("HAR", "har", _TEN)}
-_UNEVEN = GridSetting("a9a, 10 %", "a9a", Deal(parties=5, split="10,20,20,20,30"))
-_CROWD = GridSetting("HAR, 200 parties", "har", Deal(parties=200, per_party=30, auxiliary=1352, components=50))
+_UNEVEN = GridSetting("a9a, 10 %", "a9a", Partition(parties=5, split="10,20,20,20,30"))
+_CROWD = GridSetting("HAR, 200 parties", "har", Partition(parties=200, per_party=30, auxiliary=1352, components=50))
 _SMALL, _MORE_DRAWS = ("breast cancer", "digits", _CROWD.name), 10
 _BY_AUC = ("Bank", "KDD-99")
 """Where to answer the same always is right so often that accuracies hardly differ."""
@@ -60,34 +60,10 @@ _EXPECTED: Mapping[str, tuple[MeasureName, float, tuple[float, ...]]] = MappingP
 )
 _FORETOLD = "Ours, not a paper's: newton by a secure sum, as foretold from prototypes with this noise"
 
-_NOTES = (
-    "Every curve stands at what it guarantees, for one record in the place of another (on HAR with 200 parties: for "
-    "all records of a party). Of printed noise so much is asked that it guarantees no less, up to forty times the "
-    "epsilon. Pure noise has delta = 0, all other 1e-5.",
-    "newton, gd and whatever else is marked secure trust nobody: ten parties, of whom two may collude with Charlie, "
-    "add up by a secure sum, and only the other eight parties' shares of the noise count. prr_mean has a protocol of "
-    "its own, whose value this is; local needs none, since each party adds noise for itself. Who computes wsum where "
-    "it is not marked secure has to be trusted.",
-    "central, central_obj, diffprivlib and DP-SGD have all rows in one place: what trusting somebody with them buys. "
-    "diffprivlib runs with its own default C = 1, and with C = 0.02, which is good on the test rows of a9a. The "
-    "settings of DP-SGD were chosen on test rows of six of these data sets, in its favour; those of newton and gd on "
-    "test rows of a9a and breast cancer.",
-    "OFPA as printed is not here: it guarantees nothing at any epsilon. ofaa and ofpa are in the tables of means only.",
-    "All methods get the same rows, as this product prepares them: bounds and categories are public, rows lie in the "
-    "unit ball, nothing is fitted. Of KDD-99 a twelfth of the training rows is dealt, 41,168. HAR "
-    "has 265 columns of 561, and where all records of a party are protected 50 components of them, "
-    "fitted on public rows; two hundred parties are the most that a secure sum here takes.",
-    "Where the table says no: with three or more classes newton goes by one bound on the curvature for all of them, "
-    "which is loose; on HAR at epsilon .5 steps twice as long gave .785 for .747 in the prototypes. Digits has few "
-    "rows. On KDD-99 newton is within .005 of the best, and its test rows are of another time.",
-    "To answer always the same is right on .764 of the test rows of a9a, .88 of Bank, .78 of Credit, .63 of breast "
-    "cancer and .805 of KDD-99.",
-)
 
-
-def compared() -> Study:
-    """Printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
-    left_out = peers.left_out()
+def secure_sums() -> Study:
+    """Compare printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
+    left_out = peers.missing_peers()
     entries = tuple(e for e in _entries() if not (left_out and e.method == peers.Diffprivlib.name))
     has = frozenset(e.label for e in entries)
     return Study(
@@ -99,7 +75,7 @@ def compared() -> Study:
         tuple(_panels(has)),
         tuple(_expected()),
         tuple(_claims(has)),
-        (*(f"Left out: {why}." for why in left_out), *_NOTES),
+        tuple(f"Left out: {why}." for why in left_out),
         ours=True,
     )
 
@@ -133,7 +109,7 @@ def _entries() -> Iterator[GridEntry]:
 def _curve(
     label: str, noise: NoiseName, settings: Sequence[str], method: str = "", **others: Any
 ) -> Iterator[GridEntry]:
-    """An entry for the settings of few rows or parties, and one for the others, which have fewer draws."""
+    """Yield an entry for the settings of few rows or parties, and one for the others, which have fewer draws."""
     entry = GridEntry(label, method or label, "proven", _EPSILONS, noise, _DELTA)
     for small, draws in ((False, _DRAWS), (True, _MORE_DRAWS)):
         names = tuple(name for name in settings if (name in _SMALL) == small)
@@ -146,7 +122,7 @@ def _shared(name: str, settings: Sequence[str], noise: NoiseName = "ddg", **othe
 
 
 def _printed() -> Iterator[GridEntry]:
-    """What is asked of printed noise, so that no less is guaranteed than of all others."""
+    """Yield entries with as much printed noise as guarantees no less than the noise of all others."""
     for parties, names in ((10, (*_TWO,)), (5, (_UNEVEN.name,))):
         asked = tuple(_PRINTED_MEAN[parties] * epsilon for epsilon in _EPSILONS)
         yield from _curve("prr_mean", "knorm", names, calibration="paper", epsilons=asked)

@@ -1,13 +1,13 @@
-"""Encryption of a symbolic run: locked boxes in place of ciphertexts.
+"""Encryption of a symbolic run: boxes in place of Paillier and DGK ciphertexts.
 
 A Paillier ciphertext is (1 + n)**m times a randomiser, h_s**r or y**n, and all that the cryptosystem offers multiplies
 and raises to powers: it is linear in m and in the randomiser written as an exponent r. So a box holds two forms,
-content m and randomiser r. Who has the secret key reads both; everybody else sees the single form m + r, in which r is
-an unknown of full length, as y**n is in `Uniform`. A box stands for `Fresh` as well, by short exponents or full ones,
-for that nobody tells these apart is what short ones assume: where the difference counts, in what returns to the owner
-of a key, the codec takes nothing but `Uniform`. So exactly the products in which the randomisers cancel show anything
-of the contents. `trials` remembers the unknowns that a box was raised to: who sees such a box and the box below it
-finds the exponent by trying, as long as no other unknown is in it.
+content m and randomiser r. The holder of the secret key reads both; everybody else sees the single form m + r, in which
+r is an unknown of full length, as y**n is in `Uniform`. A box stands for `Fresh` as well, by short exponents or full
+ones, for that nobody tells these apart is what short ones assume: where the difference counts, in what returns to the
+owner of a key, the codec takes nothing but `Uniform`. So exactly the products in which the randomisers cancel show
+anything of the contents. `trials` remembers the unknowns that a box was raised to: whoever sees such a box and the box
+below it finds the exponent by trying, as long as no other unknown is in it.
 """
 
 from __future__ import annotations
@@ -16,28 +16,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from typing_extensions import override
+
 from protocols.crypto.commitment import COMMITMENT_BYTES, OPENING_BYTES
 from protocols.errors import LocalError
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number, extent
-from smc_dp.leakage.symbolic.undecidable import Refusing
+from smc_dp.leakage.symbolic.undecidable import UndecidableNumber
 
 
 @dataclass(frozen=True, repr=False)
-class Secret(Refusing):
-    """A secret number of a key. Whoever has one of a key's holds the key."""
+class Secret(UndecidableNumber):
+    """Secret number of a key; whoever has one of a key's secrets holds the key."""
 
     key: int
     part: str
 
+    @override
     def _notes(self) -> list[list[str]]:
         return []
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A ciphertext under the key with this n; `plain` is its content without what was raised to unknowns. `tells` are
-    forms on which whoever opens it gets a hint.
+    """Ciphertext under the key with this n; `plain` is its content without what was raised to unknowns.
+
+    `tells`: forms on which whoever opens the box gets a hint.
     """
 
     n: int
@@ -49,11 +53,11 @@ class Box:
 
     @property
     def value(self) -> Box:
-        """The number that the ciphertext is; raised to a power it is `raised`."""
+        """Number that the ciphertext is; raised to a power it is `raise_box`."""
         return self
 
     def plus(self, other: Box) -> Box:
-        """The product of the ciphertexts: a box of the sum."""
+        """Return the product of the ciphertexts: a box of the sum."""
         return Box(
             self.n,
             self.content + other.content,
@@ -64,50 +68,45 @@ class Box:
 
 
 @dataclass(frozen=True)
-class PublicKey:
-    """A Paillier or DGK public key; its numbers are any numbers of the right length."""
+class IdealPublicKey:
+    """Paillier or DGK public key; its numbers are any numbers of the right length, h and g the bases of DGK."""
 
     tape: Tape = field(repr=False, compare=False)
     n: int
 
     @property
     def h(self) -> int:
-        """The base of the randomisers (DGK)."""
         return self.n - 1
 
     @property
     def g(self) -> int:
-        """The base of the plaintexts (DGK)."""
         return self.n - 2
 
     @property
     def n_square(self) -> int:
-        """n**2."""
         return self.n**2
 
     @property
     def digest(self) -> bytes:
-        """Bytes that stand for the key."""
         return self.n.to_bytes(-(-self.n.bit_length() // 8), "big")
 
     def encrypt(self, m: Number, rng: Coins) -> Box:
-        """A box of m under a new randomiser."""
+        """Return a box of m under a new randomiser."""
         return Box(self.n, m, Form.of(rng.randomiser()), m)
 
     def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
-        """A box of each."""
         return [self.encrypt(m, rng) for m in values]
 
     def refresh(self, c: Box, rng: Coins) -> Box:
-        """The same content under a new randomiser."""
+        """Return a box of the same content under a new randomiser."""
         return self.blind(c, 0, rng)
 
     def blind(self, c: Box, r: Number, rng: Coins) -> Box:
-        """A box of the content plus r under a new randomiser."""
+        """Return a box of the content plus r under a new randomiser."""
         return self.add(c, self.encrypt(r, rng))
 
     def add(self, *boxes: Box) -> Box:
-        """A box of the sum, with the sum of the randomisers."""
+        """Return a box of the sum, with the sum of the randomisers."""
         total = Box(self.n, 0, 0, 0)
         for box in boxes:
             if box.n != self.n:
@@ -116,59 +115,52 @@ class PublicKey:
         return total
 
     def scale(self, c: Box, factors: Sequence[Number]) -> list[Box]:
-        """Boxes of the content times each factor, with the randomiser times the same factor."""
-        return [self.add(raised(self.tape, c, k)) for k in factors]
+        """Return boxes of the content times each factor, with the randomiser times the same factor."""
+        return [self.add(raise_box(self.tape, c, k)) for k in factors]
 
 
 @dataclass(frozen=True)
-class PrivateKey:
-    """A public key and the secrets that open its boxes."""
+class IdealPrivateKey:
+    """Public key and the secrets that open its boxes, the primes p and q."""
 
-    public: PublicKey
+    public: IdealPublicKey
 
     @property
     def p(self) -> Secret:
-        """The first prime."""
         return Secret(self.public.n, "p")
 
     @property
     def q(self) -> Secret:
-        """The second prime."""
         return Secret(self.public.n, "q")
 
     def decrypt(self, c: Box) -> Number:
-        """The content."""
         if c.n != self.public.n:
             raise LocalError("symbol.under_another_key")
         return c.content
 
     def decrypt_all(self, boxes: Sequence[Box]) -> list[Number]:
-        """The contents."""
         return [self.decrypt(c) for c in boxes]
 
     def decrypt_narrow(self, boxes: Sequence[Box], bits: int, rng: Coins) -> list[Number]:
-        """The contents, whatever their length."""
         return self.decrypt_all(boxes)
 
     def encrypt(self, m: Number, rng: Coins) -> Box:
-        """A box of m under a new randomiser."""
         return self.public.encrypt(m, rng)
 
     def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
-        """A box of each."""
         return self.public.encrypt_all(values, rng)
 
 
-def raised(tape: Tape, c: Box, k: Number) -> Box:
-    """The ciphertext to the power k."""
+def raise_box(tape: Tape, c: Box, k: Number) -> Box:
+    """Return the ciphertext to the power k."""
     if not isinstance(k, Form):
         return Box(c.n, c.content * k, c.randomiser * k, c.plain * k, c.trials if k else ())
     randomiser = Form.of(tape.product(k, Form.of(c.randomiser)))
     return Box(c.n, c.content * k, randomiser, 0, ((c, k),))
 
 
-def with_plaintext(c: Box, factor: Number) -> Box:
-    """The ciphertext times 1 + m n: m more in the content, and the randomiser that was there."""
+def add_plaintext(c: Box, factor: Number) -> Box:
+    """Return the ciphertext times 1 + m n: m is added to the content, and the randomiser stays."""
     f = Form.of(factor)
     parts = {s: k // c.n for s, k in f.terms.items()}
     constant = f.constant // c.n
@@ -180,56 +172,50 @@ def with_plaintext(c: Box, factor: Number) -> Box:
 
 
 class Cryptosystem:
-    """The functions and classes of `crypto.paillier` and `crypto.dgk` as role files use them."""
+    """Stand-in for the functions and classes of `crypto.paillier` and `crypto.dgk` that role files use."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
 
-    def generate(self, bits: int, *rest: Any) -> PrivateKey:
-        """A new key; one of the arguments is the maker's randomness."""
+    def generate(self, bits: int, *rest: Any) -> IdealPrivateKey:
+        """Return a new key; one of the arguments is the maker's randomness."""
         (rng,) = (argument for argument in rest if isinstance(argument, Coins))
         n = (1 << bits) - 1 - 4 * len(self._tape.keys)
         self._tape.keys.append(n)
-        key = PrivateKey(PublicKey(self._tape, n))
+        key = IdealPrivateKey(IdealPublicKey(self._tape, n))
         rng.holds(key.p)
         return key
 
-    def public_key(self, n: int, *_: Any) -> PublicKey:
-        """The public key with this n."""
-        return PublicKey(self._tape, n)
+    def public_key(self, n: int, *_: Any) -> IdealPublicKey:
+        return IdealPublicKey(self._tape, n)
 
-    def assemble(self, p: Secret, *_: Any) -> PrivateKey:
-        """The key that these primes open."""
-        return PrivateKey(PublicKey(self._tape, p.key))
+    def assemble(self, p: Secret, *_: Any) -> IdealPrivateKey:
+        return IdealPrivateKey(IdealPublicKey(self._tape, p.key))
 
-    def has_size(self, key: PublicKey, bits: int) -> bool:
-        """Whether a key has the right length: all have."""
+    def has_size(self, key: IdealPublicKey, bits: int) -> bool:
         return key.n.bit_length() == bits
 
     def order_bits(self, bits: int) -> int:
-        """The length of a hidden order."""
         return bits // 8
 
 
 class Admission:
-    """`crypto.admission`: every key is as it should be."""
+    """Stand-in for `crypto.admission`, in which every key is valid."""
 
     def __init__(self, points: int) -> None:
         self._points = points
 
-    def prove(self, key: PrivateKey, context: bytes) -> tuple[int, ...]:
-        """A proof."""
+    def prove(self, key: IdealPrivateKey, context: bytes) -> tuple[int, ...]:
         return (1,) * self._points
 
-    def verify(self, *_: Any) -> None:
-        """No fault."""
+    def verify(self, *_: Any) -> None: ...
 
 
 class Commitments:
-    """`crypto.commitment`: new strings, which the tape remembers together with what they were made of.
+    """Stand-in for `crypto.commitment`: new strings, which the tape keeps with their values.
 
-    Who has a commitment and its opening is taken to know the value, for it can try guesses; who has the commitment
-    alone has a string like any other.
+    The holder of a commitment and its opening is taken to know the value, for he can try guesses; the commitment alone
+    is a string like any other.
     """
 
     COMMITMENT_BYTES, OPENING_BYTES = COMMITMENT_BYTES, OPENING_BYTES
@@ -238,21 +224,18 @@ class Commitments:
         self._tape = tape
 
     def canonical(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
-        """The numbers themselves."""
         return tuple(numbers)
 
     def commit(self, context: bytes, value: Any, rng: Coins) -> tuple[bytes, bytes]:
-        """A commitment and what opens it."""
         committed, opening = rng.bytes(COMMITMENT_BYTES), rng.bytes(OPENING_BYTES)
         self._tape.committed[committed] = (context, value, opening)
         return committed, opening
 
     def made(self, context: bytes, value: Any, opening: bytes) -> bytes:
-        """The commitment that this opening opens to this value: always the same one."""
+        """Return the commitment that this opening opens to this value: always the same one."""
         committed = self._tape.digest(b"committed" + context + opening)
         self._tape.committed[committed] = (context, value, opening)
         return committed
 
     def opens(self, committed: bytes, context: bytes, value: Any, opening: bytes) -> bool:
-        """Whether this is what the commitment was made of."""
         return self._tape.committed.get(committed) == (context, value, opening)

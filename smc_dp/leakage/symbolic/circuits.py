@@ -1,8 +1,8 @@
-"""What is left of a garbled search in a symbolic run: the circuit, the rows that it locks, and who can open which.
+"""Garbled searches of a symbolic run: circuits, the rows that they lock, and who can open which.
 
 A circuit is one box. Whoever has the labels of the evaluator's choices opens the row of the smallest number, and that
-one only, without knowing whose it is. Whoever has Delta beside them, or what tells the labels apart, opens all of it:
-every number, and every row. Whoever knows by what equal numbers are ordered has a hint on the order of all.
+one only, without knowing whose it is. Whoever has Delta beside them, which tells the labels apart, opens all of it:
+every number, and every row. Whoever knows the order of equal numbers has a hint on the order of all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from smc_dp.leakage.symbolic.form import Form, Number, Symbol
 
 @dataclass(frozen=True, repr=False)
 class Packed:
-    """Bytes and the numbers that stand behind them as words, as role code packs and unpacks them."""
+    """Bytes and the numbers behind them as words, as role code packs and unpacks them."""
 
     text: bytes
     numbers: tuple[Number, ...]
@@ -29,7 +29,7 @@ class Packed:
         return len(self.text) + self.width * len(self.numbers)
 
     def __getitem__(self, place: slice) -> bytes | Packed:
-        """What stands before the numbers, or the numbers alone."""
+        """Return the bytes before the numbers, or the numbers alone."""
         start, stop = place.start or 0, place.stop
         if stop is None and start == len(self.text):
             return Packed(b"", self.numbers, self.width)
@@ -40,7 +40,7 @@ class Packed:
 
 @dataclass(frozen=True, repr=False)
 class RowKey:
-    """By what a row is found, and what opens it."""
+    """Tag by which a row is found, and the key that opens it."""
 
     tag: bytes
     key: bytes
@@ -48,10 +48,10 @@ class RowKey:
 
 @dataclass(frozen=True, repr=False)
 class Circuit:
-    """One garbled search. `values` are the numbers in it, `smallest` the place of the least of them in this world.
+    """Garbled search; `values` are its numbers, `smallest` the place of the least of them in this world.
 
-    `labels` are those of the evaluator's choices, `delta` what tells them apart. `order` is the name of the permutation
-    that orders equal numbers, None where nobody drew it; together with `ties`, what the evaluator adds to it.
+    `labels`: those of the evaluator's choices. `delta`: the difference of a wire's two labels. `order`: the name of the
+    permutation that orders equal numbers, None where nobody drew it; `ties`: what the evaluator adds to it.
     """
 
     tables: bytes
@@ -64,34 +64,36 @@ class Circuit:
     ties: Form
 
     def opened_by(self, theirs: Set[bytes], read: Set[bytes]) -> set[int]:
-        """The places whose rows open for whoever has these strings, and read some."""
+        """Return the places whose rows open for whoever has these strings, and read some."""
         if self.tables in read and self.labels in theirs:
             return set(range(len(self.keys))) if self.delta in theirs else {self.smallest}
         return set()
 
     def numbers(self, theirs: Set[bytes]) -> list[Form]:
-        """All numbers, for whoever tells the labels apart."""
+        """Return all numbers, for whoever tells the labels apart."""
         return list(self.values) if {self.delta, self.labels} <= theirs else []
 
     def is_ordered_by(self, drawn: Set[str]) -> bool:
-        """Whether who has drawn these permutations knows the garbler's order of equal numbers."""
+        """Return whether these permutations give the garbler's order of equal numbers."""
         return self.order is None or self.order in drawn
 
     def differences(self) -> list[Form]:
-        """Those of neighbouring numbers, on which whoever knows both orders of equal ones has a hint."""
+        """Return those of neighbouring numbers, a hint to whoever knows both orders of equal ones."""
         return [Form.of(x - y) for x, y in pairwise(self.values)]
 
 
 @dataclass(frozen=True, repr=False)
 class LockedUp:
-    """All rows under the keys of one circuit, as one string."""
+    """Rows under the keys of one circuit, as one string."""
 
     circuit: Circuit
     rows: tuple[Packed, ...]
 
 
-def opened(locked: Mapping[bytes, LockedUp], theirs: Set[bytes], read: Set[bytes]) -> Iterator[tuple[RowKey, Packed]]:
-    """What opens of all that was locked and read, with the key that opened it."""
+def open_rows(
+    locked: Mapping[bytes, LockedUp], theirs: Set[bytes], read: Set[bytes]
+) -> Iterator[tuple[RowKey, Packed]]:
+    """Yield each row that opens of all that was locked and read, with its key."""
     for of in (every for made, every in locked.items() if made in read):
         found = of.circuit.opened_by(theirs, read)
         yield from (
@@ -101,6 +103,6 @@ def opened(locked: Mapping[bytes, LockedUp], theirs: Set[bytes], read: Set[bytes
         )
 
 
-def renamed(strangers: Sequence[Sequence[Symbol]]) -> dict[str, str]:
-    """Names for coins of keys that came out of a row: whose they are, they do not say."""
+def stranger_names(strangers: Sequence[Sequence[Symbol]]) -> dict[str, str]:
+    """Return names for coins of keys out of opened rows, which do not say whose they are."""
     return {s.name: f"coin {i} of stranger {k}" for k, coins in enumerate(strangers) for i, s in enumerate(coins)}

@@ -1,4 +1,4 @@
-"""What a symbolic run writes down: every coin with its owner, every key, every permutation."""
+"""Tape of a symbolic run: every coin with its owner, every key, every permutation."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FULL = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is
 
 @dataclass(repr=False)
 class Tape:
-    """The notes of one run. `compared` are the unknowns whose order the world knows.
+    """Notes of one run; `compared` are the unknowns whose order the world knows.
 
-    `secrets` are those of keys, by the role that made the key. `labels` maps a source of randomness to the permutation
-    drawn from it, `drawers` its name to the roles that drew it, `agreed` to the coins drawn from it by whoever had the
-    source, `committed` a commitment to its context, its value and its opening, `circuits` the gates of a garbled search
-    to that search, `locked` what was locked in one to its rows. Two runs with another `salt` have other random bytes.
-    `answers` is all that the world was asked so far: as long as these are the same, so are the runs in two worlds.
+    `secrets`: those of keys, by the role that made the key. `labels`: from a source of randomness to the permutation
+    drawn from it; `drawers`: from its name to the roles that drew it; `agreed`: to the coins drawn from a source by
+    whoever had it. `committed`: from a commitment to its context, value and opening. `circuits`: from the gates of a
+    garbled search to that search; `locked`: to its rows. `salt`: runs with another one have other random bytes.
+    `answers`: all answers of the world so far, on which the run depends alone.
     """
 
     world: World
@@ -59,28 +59,28 @@ class Tape:
         return known
 
     def product(self, x: Form, y: Form) -> Symbol:
-        """The unknown that stands for x y: the same one for the same factors."""
+        """Return the unknown that stands for x y: the same one for the same factors."""
         name = f"({x.text})({y.text})"
         return self.products.setdefault(name, Symbol(name, 0, FULL - 1, "product", "", None, (x, y)))
 
     def digest(self, data: bytes) -> bytes:
-        """A hash whose preimage is remembered."""
+        """Return a hash whose preimage is remembered."""
         return self.strings.digest(data)
 
     def drawn(self, theirs: Set[bytes]) -> frozenset[str]:
-        """The permutations that whoever has these strings can draw."""
+        """Return the permutations that whoever has these strings can draw."""
         return frozenset(label for source, label in self.labels.items() if self.strings.makes(source, theirs))
 
     def sources(self, theirs: Set[bytes]) -> list[bytes]:
-        """The agreed sources that whoever has these strings can draw from."""
+        """Return the agreed sources that whoever has these strings can draw from."""
         return [source for source in self.agreed if self.strings.makes(source, theirs)]
 
     def shared(self, theirs: Set[bytes]) -> set[Symbol]:
-        """The coins from agreed sources that whoever has these strings can draw."""
+        """Return the coins from agreed sources that whoever has these strings can draw."""
         return {s for source in self.sources(theirs) for s in self.agreed[source]}
 
     def permutation(self, size: int, source: bytes) -> Permutation:
-        """The world's permutation for this source of randomness; the same for all roles that share the source."""
+        """Return the world's permutation for this source; the same for all roles that share the source."""
         if source not in self.labels:
             if len(self.labels) == len(self.names):
                 raise LocalError("model.permutation_without_name", role=self.role)
@@ -93,11 +93,11 @@ class Tape:
         return Permutation(images)
 
     def images(self, label: str) -> tuple[int, ...]:
-        """The permutation of this name."""
+        """Return the permutation of this name."""
         return self.world.permutations[self.names.index(label)]
 
     def is_negative(self, x: Number) -> int:
-        """Whether the difference x of two compared numbers is negative, as the world has it."""
+        """Return whether the difference x of two compared numbers is negative in this world."""
         terms = Form.of(x).terms
         sides = {s.name: c for s, c in terms.items() if s.name in self.compared}
         rest = {s: c for s, c in terms.items() if s.name not in self.compared}
@@ -112,13 +112,13 @@ class Tape:
         return negative
 
     def breaks_ties(self, x: Form) -> bool:
-        """Whether both numbers of a difference end in coins, so many that two are hardly ever equal."""
+        """Return whether both numbers of a difference end in coins, so many that two are hardly ever equal."""
         coins = [c for s, c in x.terms.items() if s.kind == "coin" and s.high >> (TIE_BITS - 1)]
         return any(c > 0 for c in coins) and any(c < 0 for c in coins)
 
 
 class Coins:
-    """A role's randomness: every draw is a new unknown, every string of bytes a new string."""
+    """Randomness of a role: every draw is a new unknown, every string of bytes a new string."""
 
     def __init__(self, tape: Tape, owner: str, path: str) -> None:
         self._tape, self._owner, self._path = tape, owner, path
@@ -129,15 +129,15 @@ class Coins:
         return f"{what} {self._count} of {self._owner} in {self._path}"
 
     def bits(self, k: int) -> Number:
-        """A coin in [0, 2**k)."""
+        """Draw a coin in [0, 2**k)."""
         return self.below(1 << k)
 
     def numbers(self, count: int, k: int) -> tuple[Number, ...]:
-        """So many coins in [0, 2**k)."""
+        """Draw `count` coins in [0, 2**k)."""
         return tuple(self.bits(k) for _ in range(count))
 
     def below(self, n: Number) -> Number:
-        """A coin in [0, n); where n is an unknown, the coin tells of it."""
+        """Draw a coin in [0, n); where n is an unknown, the coin tells of it."""
         if not isinstance(n, Form):
             return Form.of(self._coin(n - 1)) if n > 1 else 0
         return Form.of(self._coin(n.high - 1, n))
@@ -146,16 +146,16 @@ class Coins:
         return self._tape.draw(Symbol(self._name("coin"), 0, high, "coin", self._owner, about))
 
     def randomiser(self) -> Symbol:
-        """A new encryption of zero, written as an exponent."""
+        """Draw an encryption of zero, written as an exponent."""
         return self._tape.draw(Symbol(self._name("randomiser"), 0, FULL - 1, "randomiser", self._owner))
 
     def bytes(self, n: int) -> bytes:
-        """A string that nobody else draws."""
+        """Draw a string that nobody else draws."""
         made = hashlib.shake_256(f"{self._name('bytes')}{self._tape.salt}".encode()).digest(n)
         return self._tape.strings.draw(self._owner, made)
 
     def fork(self, label: str) -> Coins:
-        """Randomness of its own."""
+        """Return independent randomness under this label."""
         return Coins(self._tape, self._owner, f"{self._path} {label}")
 
     def holds(self, secret: Any) -> None:
@@ -163,31 +163,31 @@ class Coins:
         self._tape.secrets.setdefault(self._owner, set()).add(secret)
 
     def permutation(self, size: int) -> Permutation:
-        """A permutation of the world."""
+        """Draw a permutation of the world."""
         return self._tape.permutation(size, self.bytes(32))
 
 
 class AgreedCoins:
-    """A stream keyed by bytes: whoever has the bytes draws the same."""
+    """Stream keyed by bytes: all holders of the bytes draw the same."""
 
     def __init__(self, tape: Tape, key: bytes) -> None:
         self._tape, self._key = tape, key
         self._count = 0
 
     def permutation(self, size: int) -> Permutation:
-        """The permutation that all holders of the bytes draw."""
+        """Draw the permutation of all holders of the bytes."""
         return self._tape.permutation(size, self._key)
 
     def bits(self, k: int) -> Number:
-        """A coin in [0, 2**k) of all holders of the bytes."""
+        """Draw a coin in [0, 2**k)."""
         return self.below(1 << k)
 
     def numbers(self, count: int, k: int) -> tuple[Number, ...]:
-        """So many coins in [0, 2**k) of all holders of the bytes."""
+        """Draw `count` coins in [0, 2**k)."""
         return tuple(self.bits(k) for _ in range(count))
 
     def below(self, n: int) -> Number:
-        """A coin in [0, n) of all holders of the bytes."""
+        """Draw a coin in [0, n)."""
         self._count += 1
         name = f"coin {self._count} of {self._key.hex()}"
         drawn = self._tape.agreed.setdefault(self._key, [])

@@ -1,7 +1,38 @@
-"""All roles of a protocol run over symbols: the driver that carries their messages and keeps what everybody saw.
+"""Symbolic engine: all roles of a protocol run over unknowns, and the trace shows what everybody saw."""
 
-It marks the absent as `protocols.runtime.simulate` does.
-"""
+# Theory
+# ------
+# The question is which secrets of the others a coalition can compute from what it sees. The engine answers it from the
+# role files as they run, not from a model of them.
+#
+# Unknowns. Every private input and every coin is an unknown (`Symbol`). A number is an integer linear form over
+# unknowns with a range (`Form`); a reduction mod M is remembered by the form. So one run stands for all values of the
+# unknowns. A question whose answer depends on them (is x < y, how long is x, what is x y) stops the run: nothing is
+# guessed, and a role that catches the error does not undo it (`undecidable.py`).
+#
+# Ideal building blocks. Encryption, sharing, masks, commitments, garbling and comparison are replaced by stand-ins
+# (`ideal_primitives.py`, `rebind.py`). A ciphertext is a box, a mask is a vector of unknowns, a random string is a
+# string of its own; each says who can open it. The trace therefore says nothing about the strength of the real blocks.
+#
+# Worlds. Two kinds of secrets are no linear forms: the permutations, and the order of compared numbers. A `World` fixes
+# both and answers what depends on them. A run in a world is deterministic, so all worlds, or enough of them, are run.
+#
+# Views. A member reads facts (headers, bytes, permutations that it drew) and rows: forms whose value it has. The
+# others' unknowns have no prior. Rows that are linearly independent take all values as the unknowns do, and dependent
+# rows follow from the others by the relation. So two runs look the same to a coalition exactly when the facts and the
+# linear relations among the rows are the same (`views.py`, `span.py`).
+#
+# Secrets. A secret that is a form is determined if it lies in the span of the rows, and if all worlds that look the
+# same give it by one computation; by several, it is one of a few numbers. For a secret that a world fixes, its values
+# are counted in the worlds that look the same. Linear algebra takes every coin for one that hides; `hiding.py` adds
+# what short coins fail to hide, and what a coalition can compute from that is called a hint.
+#
+# Drop-outs. Under a `Pattern` one participant drops out before one of its messages, or that message is late. Roles wait
+# by the rule of all engines (`RoleStepper`). Only when nobody can move does the engine mark as absent those of whom
+# nothing more will come. Apart from that the order of delivery makes no difference: a role waits for named messages.
+#
+# Limits. Participants follow the protocol. Knowledge from priors (plausible sizes, the distribution of noise) is not
+# there, nor what shows in the remainder of a multiple, nor timing.
 
 from __future__ import annotations
 
@@ -22,20 +53,21 @@ from smc_dp.leakage.symbolic.form import Form, Symbol
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.role import SymbolicRole
-from smc_dp.leakage.symbolic.trace import GREETING, Sent, Trace
+from smc_dp.leakage.symbolic.trace import GREETED, Sent, Trace
 from smc_dp.leakage.symbolic.worlds import World
 
 Gate = Callable[[Sent], bool]
 
 
-def everything(sent: Sent) -> bool:
-    """The gate that is always open."""
+def _open_gate(sent: Sent) -> bool:
+    """Return True: this gate is always open."""
     return True
 
 
 class _Office:
-    """Every letter that was handed in, in this order. Those that the gate does not let out are kept, and so is the late
-    one until its reader has given it up.
+    """Delivery of messages, in the order in which they were handed in.
+
+    It keeps those that the gate holds back, and a late one until its reader has given it up.
     """
 
     def __init__(self, pattern: Pattern, gate: Gate) -> None:
@@ -50,11 +82,11 @@ class _Office:
 
     @property
     def sent(self) -> tuple[Sent, ...]:
-        """All that is out, in the order in which it was handed in."""
+        """Delivered messages, in the order in which they were handed in."""
         return tuple(self._out[place] for place in sorted(self._out))
 
     def post(self, sent: Sent) -> None:
-        """Take a letter."""
+        """Take a message."""
         self._letters[sent.sender] += sent.greets or sent.to != PUBLIC_NAME
         place = len(self._out) + len(self.kept)
         if self._is_late(sent):
@@ -63,13 +95,13 @@ class _Office:
         self.let_out()
 
     def let_out(self) -> None:
-        """What the gate lets out by now goes on its way."""
+        """Let out the messages for which the gate is open by now."""
         for place in [place for place, sent in self.kept.items() if self.gate(sent)]:
             sent = self._out[place] = self.kept.pop(place)
             self._new.append((sent, place == self._late))
 
     def carry(self, roles: Mapping[str, SymbolicRole]) -> bool:
-        """Deliver what is out, and not held back; whether there was anything."""
+        """Deliver what is out and not late; return whether there was anything."""
         new, self._new = self._new, []
         for sent, late in new:
             if late or (self.held and self._link(sent) == self._link(self.held[0])):
@@ -79,15 +111,13 @@ class _Office:
         return bool(new)
 
     def let_go(self, roles: Mapping[str, SymbolicRole]) -> None:
-        """Deliver what was held back."""
+        """Deliver what was late."""
         while self.held:
             sent = self.held.popleft()
             _deliver(roles, sent)
 
     def stages(self, role: SymbolicRole) -> tuple[str, ...]:
-        """The stages of a role that anybody knows of: of each it has sent a letter, or signed the end, and what it
-        handed in before is out.
-        """
+        """Return the stages of a role that are public: it has sent a message in each, or signed its end."""
         shown = max((s.entered for s in self._out.values() if s.sender == role.name), default=0)
         waiting = min((s.entered for s in self.kept.values() if s.sender == role.name), default=None)
         over = len(role.stages) if role.end else len(role.progress.results)
@@ -102,8 +132,8 @@ class _Office:
         return sent.sender, sent.to
 
 
-class Running:
-    """All roles in this world, which go on as far as the pattern lets them, and the letters that the gate lets out."""
+class SymbolicRun:
+    """Run of all roles in one world, under a drop-out pattern, with a gate that may hold messages back."""
 
     def __init__(
         self,
@@ -113,7 +143,7 @@ class Running:
         world: World,
         salt: str = "",
         pattern: Pattern = EVERYBODY_STAYS,
-        gate: Gate = everything,
+        gate: Gate = _open_gate,
     ) -> None:
         self._tape = tape = Tape(world, model.permutations, model.compared(p), salt=salt)
         self._unknowns: dict[str, Symbol] = {}
@@ -121,13 +151,13 @@ class Running:
         self._model, self._p, self._published = model, p, False
         self._office = _Office(pattern, gate)
         code: Mapping[Kind, Any] = program.roles
-        rebinding = Rebinding(ideal_primitives.instead(tape), {role.__module__ for role in code.values()})
+        rebinding = Rebinding(ideal_primitives.ideal_replacements(tape), {role.__module__ for role in code.values()})
         program = replace(program, roles={kind: rebinding.function(role) for kind, role in code.items()})
         session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
         board = _greetings(session, tape, self._office, rebinding)
         self._roles = {name: SymbolicRole(session, name, tape, self._office, board) for name in session.names}
         for name, role in self._roles.items():
-            role.inputs, role.answers = model.asked(p, self._given[name])
+            role.inputs, role.answers = model.split_answers(p, self._given[name])
             if name == pattern.name and not pattern.late:
                 role.drop_out(pattern.letter - 2, counts_sealed=True)  # beside its greeting, which is posted
 
@@ -137,21 +167,21 @@ class Running:
 
     @property
     def sent(self) -> tuple[Sent, ...]:
-        """The letters that are out, in the order in which they were handed in."""
+        """Messages that are out, in the order in which they were handed in."""
         return self._office.sent
 
     @property
     def answers(self) -> Mapping[str, Hashable]:
-        """All that the world was asked so far, in the order of asking."""
+        """Answers of the world so far, in the order of asking."""
         return self._tape.answers
 
     @property
     def kept(self) -> tuple[Sent, ...]:
-        """The letters that were handed in, and that the gate has not let out."""
+        """Messages that the gate holds back."""
         return tuple(self._office.kept.values())
 
     def go_on(self) -> None:
-        """Until all have ended, or nobody can do anything without a letter that is kept.
+        """Run until all have ended, or nobody can do anything without a message that is held back.
 
         Raises `LocalError` where the code asks what linear forms cannot answer.
         """
@@ -178,7 +208,7 @@ class Running:
 
     @property
     def trace(self) -> Trace:
-        """The run so far. Raises `LocalError` where a role was refused an answer, whatever it made of that."""
+        """Trace of the run so far; raises `LocalError` where a role was refused an answer, whatever it made of that."""
         tape, sent = self._tape, self._office.sent
         _nothing_refused([*self._unknowns.values(), *tape.named.values(), *tape.products.values()])
         given, unknowns = self._given.items(), self._unknowns.items()
@@ -189,19 +219,19 @@ class Running:
         return Trace(tape, sent, dict(self._unknowns), owners, stages, ideal)
 
     def close(self) -> None:
-        """Give all roles up where they stand."""
+        """Close all roles where they stand."""
         for role in self._roles.values():
             role.close()
 
 
-def run(
+def run_symbolically(
     program: Program, model: Model, p: Any, world: World, salt: str = "", pattern: Pattern = EVERYBODY_STAYS
 ) -> Trace:
-    """Run all roles in this world, as far as the pattern lets them.
+    """Run all roles in this world, under this drop-out pattern.
 
     Raises `LocalError` where the code asks what linear forms cannot answer, whatever the role makes of the refusal.
     """
-    running = Running(program, model, p, world, salt, pattern)
+    running = SymbolicRun(program, model, p, world, salt, pattern)
     try:
         running.go_on()
     finally:
@@ -216,7 +246,7 @@ def _nothing_refused(symbols: Iterable[Symbol]) -> None:
 
 
 def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebinding) -> dict[str, Greeted[Any] | None]:
-    """What everybody says in its greeting, if anything, which all can read before anything else is sent."""
+    """Post all greetings, which everybody can read before anything else is sent."""
     found: dict[str, Greeted[Any] | None] = dict.fromkeys(session.names)
     for name in session.greeters:
         greeting = session.says(name)
@@ -224,13 +254,13 @@ def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebindi
             tape.role = name
             make: Any = greeting.make
             made = rebinding.function(make)(session.parameters, name, Coins(tape, name, "").fork("greeting"))
-            found[name] = Greeted(made, tape.digest(f"{GREETING} {name}".encode()))
-            office.post(Sent(name, PUBLIC_NAME, made, GREETING, greets=True))
+            found[name] = Greeted(made, tape.digest(f"{GREETED} {name}".encode()))
+            office.post(Sent(name, PUBLIC_NAME, made, GREETED, greets=True))
     return found
 
 
 def _give_up(roles: Mapping[str, SymbolicRole], office: _Office) -> None:
-    """Nobody can move: mark those absent of whom nothing more will come, or what is held back, and let that go."""
+    """Mark as absent those of whom nothing more will come, or whose message is late, once nobody can move."""
     over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
     held = {(s.to, s.sender) for s in office.held}
     absent = {role: [s for s in role.awaited if s in over or (role.name, s) in held] for role in roles.values()}

@@ -1,8 +1,8 @@
-"""Numbers of a symbolic run: integer linear forms over unknowns, with the range that their value lies in.
+"""Numbers of a symbolic run: integer linear forms over unknowns, with the range of their value.
 
-A role computes with them as with integers. What a form cannot decide, because the answer depends on the value of an
-unknown, stops the run with `UndecidedError`; nothing is guessed. A reduction mod M keeps the form and narrows the
-range; the value is then that of the form mod M only, which the form remembers.
+A role computes with them as with integers. A question whose answer depends on the value of an unknown stops the run
+with `UndecidedError`; nothing is guessed. A reduction mod M keeps the form and narrows the range; from then on the
+value is known mod M only, which the form remembers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, Literal, NoReturn, TypeAlias, Union
 
-from smc_dp.leakage.symbolic.undecidable import Refusing, UndecidedError
+from typing_extensions import override
+
+from smc_dp.leakage.symbolic.undecidable import UndecidableNumber, UndecidedError
 
 FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
 Number: TypeAlias = Union[int, "Form"]
@@ -20,13 +22,12 @@ Number: TypeAlias = Union[int, "Form"]
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """An unknown in [low, high]. `owner` is the role that drew it.
+    """Unknown in [low, high]; `owner` is the role that drew it.
 
-    `about` is the form that its range depends on, or that it is a part of, as a top bit is: whoever knows the unknown
-    has a hint on that form. `factors` are the
-    two forms that a product of unknowns has, which is treated as an unknown of its own. `joined` collects the numbers
-    that hold this unknown as their lowest digits: who knows such a number knows its digits. `refused` collects what a
-    role asked of it in vain.
+    `about`: the form that its range depends on, or of which it is a part, such as a top bit: the unknown is a hint on
+    that form. `factors`: the two forms of a product of unknowns, which is an unknown of its own. `joined`: numbers with
+    this unknown as their lowest digits, from which their digits are known. `refused`: questions that a role asked in
+    vain.
     """
 
     name: str
@@ -41,10 +42,11 @@ class Symbol:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Form(Refusing):
-    """constant + sum of coefficient times unknown. `modulus` is M when the value was just reduced mod M, else None.
+class Form(UndecidableNumber):
+    """Linear form: constant plus sum of coefficient times unknown.
 
-    `wrap`: the value is congruent to the form's mod this number; 0 when they are equal.
+    `modulus` is M when the value was just reduced mod M, else None. `wrap`: the value is congruent to the form's mod
+    this number; 0 when they are equal.
     """
 
     constant: int
@@ -56,7 +58,7 @@ class Form(Refusing):
 
     @classmethod
     def of(cls, x: Number | Symbol) -> Form:
-        """A number or an unknown as a form."""
+        """Return a number or an unknown as a form."""
         if isinstance(x, Symbol):
             return cls(0, {x: 1}, x.low, x.high)
         return x if isinstance(x, Form) else cls(x, {}, x, x)
@@ -111,7 +113,7 @@ class Form(Refusing):
         return self.digits(mask.bit_length())[1]
 
     def __or__(self, other: Number) -> Number:
-        """The sum, where no bit can be set on both sides."""
+        """Return the sum, where no bit can be set on both sides."""
         o = Form.of(other)
         free = o.high.bit_length()
         if o.low < 0 or any(c % (1 << free) for c in (self.constant, *self.terms.values())):
@@ -122,7 +124,7 @@ class Form(Refusing):
         return whole
 
     def digits(self, bits: int) -> tuple[Number, Number]:
-        """(x >> bits, x & (2**bits - 1)), read off the coefficients."""
+        """Return (x >> bits, x & (2**bits - 1)), read off the coefficients."""
         unit = 1 << bits
         if self.low >= 0 and self.high < unit:
             return 0, self
@@ -134,7 +136,7 @@ class Form(Refusing):
         return parts
 
     def bit_length(self) -> Bound:
-        """What is known of the number of bits that the value has."""
+        """Return bounds on the number of bits of the value."""
         ends = abs(self.low), abs(self.high)
         return Bound(self, 0 if self.low <= 0 <= self.high else min(ends).bit_length(), max(ends).bit_length())
 
@@ -155,14 +157,16 @@ class Form(Refusing):
     def __le__(self, other: Number) -> bool:
         return not Form.of(other) < self
 
+    @override
     def __eq__(self, other: object) -> bool:
         return self is other or self._unknown()
 
     def __bool__(self) -> bool:
         return self._unknown()
 
-    __hash__ = Refusing.__hash__
+    __hash__ = UndecidableNumber.__hash__
 
+    @override
     def _notes(self) -> list[list[str]]:
         return [s.refused for s in self.terms]
 
@@ -171,18 +175,18 @@ class Form(Refusing):
 
     @property
     def text(self) -> str:
-        """The form in words: its name among products."""
+        """Text of the form, which names it among products."""
         terms = sorted(self.terms.items(), key=lambda term: term[0].name)
         parts = [f"{'' if c == 1 else f'{c} '}{s.name}" for s, c in terms]
         return " + ".join([*parts, *([str(self.constant)] if self.constant or not parts else [])])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bound(Refusing):
-    """The length of an unknown number, which is between `least` and `most`.
+class Bound(UndecidableNumber):
+    """Length of an unknown number, between `least` and `most`.
 
-    It can be compared where the answer is the same for every value in the range of the number, and nothing else can be
-    made of it: whoever sends a length, or goes by it, tells of the number.
+    It can be compared where the answer is the same for every value in the range of the number. Nothing else can be made
+    of it: a role that sends a length, or branches on it, tells of the number.
     """
 
     of: Form
@@ -201,20 +205,22 @@ class Bound(Refusing):
     def __ge__(self, other: int) -> bool:
         return not self._side(other, 0)
 
+    @override
     def __eq__(self, other: object) -> bool:
         self.refuse("symbol.asked_for_length")
 
-    __hash__ = Refusing.__hash__
+    __hash__ = UndecidableNumber.__hash__
 
     def __bool__(self) -> bool:
         return self > 0
 
     def _side(self, other: int, least: int) -> bool:
-        """Whether the length is below `other` (least = 0), or at most that (least = 1)."""
+        """Return whether the length is below `other` (least = 0), or at most that (least = 1)."""
         if isinstance(other, int) and (self.most < other + least or self.least >= other + least):
             return self.most < other + least
         self.refuse("symbol.asked_for_length")
 
+    @override
     def _notes(self) -> list[list[str]]:
         return [s.refused for s in self.of.terms]
 
@@ -231,13 +237,13 @@ def _number(constant: int, terms: Mapping[Symbol, int], low: int, high: int, wra
 
 
 def extent(terms: Mapping[Symbol, int]) -> tuple[int, int]:
-    """The least and the greatest value of a sum of unknowns."""
+    """Return the least and the greatest value of a sum of unknowns."""
     ends = [(c * s.low, c * s.high) for s, c in terms.items()]
     return sum(min(e) for e in ends), sum(max(e) for e in ends)
 
 
 def slots(x: Form) -> list[Form]:
-    """The numbers that are packed into one: cut wherever the terms below a power of two stay below it."""
+    """Return the numbers that are packed into one: cut wherever the terms below a power of two stay below it."""
     if x.wrap:
         return [x]
     found: list[Form] = []
@@ -253,13 +259,13 @@ def slots(x: Form) -> list[Form]:
 
 
 def _places(x: Form) -> list[int]:
-    """The powers of two in the coefficients, lowest first, and those of unknowns that stand in several places."""
+    """Return the powers of two in the coefficients, lowest first, and those of unknowns in several places."""
     ends = {(k & -k).bit_length() - 1 for c in x.terms.values() for k in (c, c - (c & -c))}
     return sorted(ends - {0, -1})
 
 
 def _cut(x: Form, bits: int) -> tuple[Number, Number] | None:
-    """The digits above and below a place, if those below cannot carry into those above for any value of the unknowns.
+    """Return the digits above and below a place, if those below cannot carry for any value of the unknowns.
 
     An unknown may be in both: then its coefficient is cut as well.
     """
@@ -276,5 +282,5 @@ def _cut(x: Form, bits: int) -> tuple[Number, Number] | None:
 
 
 def symbols_of(forms: Iterable[Any]) -> set[Symbol]:
-    """All unknowns in these forms."""
+    """Return all unknowns in these forms."""
     return {s for x in forms if isinstance(x, Form) for s in x.terms}

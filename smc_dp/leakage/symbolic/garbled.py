@@ -1,8 +1,8 @@
-"""Garbling, its transfers, and what rows are locked with, as a symbolic run has them: strings, and one box in all.
+"""Garbling, its transfers and its row locks in a symbolic run: strings, and one box for the circuit.
 
-What the real modules are worth is claimed in each of them, and what goes on in them is no part of a symbolic run. The
-labels of the evaluator's choices follow from his scalar and the garbler's points, and a choice that was sent shows
-nothing. Halves by exclusive or are halves mod 2**bits, for each is as uniform, and together they are the number.
+Each real module claims what it is worth, and its inside is no part of a symbolic run. The labels of the evaluator's
+choices follow from his scalar and the garbler's points, and a choice that was sent shows nothing. Halves by exclusive
+or are halves mod 2**bits, for each is as uniform, and together they are the number.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from protocols.errors import DecodeError, LocalError
 from smc_dp.leakage.symbolic.circuits import Circuit, LockedUp, Packed, RowKey
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
-from smc_dp.leakage.symbolic.strings import NOBODY
+from smc_dp.leakage.symbolic.strings import UNOWNED
 
 
-def split_in_halves() -> Any:
-    """`arithmetic.halves`."""
+def ideal_halves() -> Any:
+    """Return the stand-in for `arithmetic.halves`."""
 
     def split(n: Number, bits: int, rng: Coins) -> tuple[Number, Number]:
         a = rng.bits(bits)
@@ -32,8 +32,8 @@ def split_in_halves() -> Any:
     return SimpleNamespace(split=split)
 
 
-def taken_as_words() -> Any:
-    """`arithmetic.words`: the numbers themselves."""
+def ideal_words() -> Any:
+    """Return the stand-in for `arithmetic.words`: the numbers themselves."""
 
     def from_bytes(data: Packed, width: int) -> tuple[Number, ...]:
         return data.numbers
@@ -44,7 +44,9 @@ def taken_as_words() -> Any:
 
 
 class Encapsulation:
-    """`crypto.encapsulation`: kappa follows from what was drawn for it, or from the box key's secret and epk."""
+    """Stand-in for `crypto.encapsulation`: kappa follows from the ephemeral secret, or from the box key's secret and
+    epk.
+    """
 
     KEY_BYTES = encapsulation.KEY_BYTES
 
@@ -53,21 +55,18 @@ class Encapsulation:
         self._secrets: dict[bytes, bytes] = {}  # by box key
 
     def secret(self, rng: Coins) -> bytes:
-        """A new secret."""
         return rng.bytes(self.KEY_BYTES)
 
     def public_key(self, secret: bytes) -> bytes:
-        """A string that follows from the secret, and not the other way."""
         box = self._strings.follows(b"box key", secret)
         self._secrets[box] = secret
         return box
 
     def is_usable(self, key: bytes) -> bool:
-        """Every key is."""
         return True
 
     def encapsulate(self, box: bytes, session: bytes, rng: Coins) -> tuple[bytes, bytes]:
-        """epk, which follows from a new secret and gives none of what else does; and kappa."""
+        """Return epk, which follows from a new secret and gives nothing else; and kappa."""
         ephemeral = rng.bytes(self.KEY_BYTES)
         epk = self._strings.follows(b"epk", ephemeral)
         kappa = self._kappa(box, epk)
@@ -76,23 +75,22 @@ class Encapsulation:
         return epk, kappa
 
     def opened(self, secret: bytes, epk: bytes, session: bytes) -> bytes:
-        """kappa."""
         return self._kappa(self.public_key(secret), epk)
 
     def _kappa(self, box: bytes, epk: bytes) -> bytes:
-        return self._strings.draw(NOBODY, hashlib.sha256(b"kappa\0" + box + epk).digest())
+        return self._strings.draw(UNOWNED, hashlib.sha256(b"kappa\0" + box + epk).digest())
 
 
 @dataclass(frozen=True, repr=False)
 class _Chosen:
-    """The evaluator's numbers in place of their bits, and what he orders equal ones by."""
+    """Evaluator's numbers in place of their bits, and his order of equal ones."""
 
     b: tuple[Number, ...]
     ties: Number
 
 
 class GarbledSearch:
-    """`crypto.oblivious` and `crypto.garbling`: the transfers bring labels, and the labels open a row."""
+    """Stand-in for `crypto.oblivious` and `crypto.garbling`: transfers bring labels, and labels open a row."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape, self._strings = tape, tape.strings
@@ -100,12 +98,12 @@ class GarbledSearch:
 
     @property
     def transfers(self) -> Any:
-        """`crypto.oblivious`."""
+        """Stand-in for `crypto.oblivious`."""
         return SimpleNamespace(offer=self._offer, choose=self._choose, extend=self._extend)
 
     @property
     def circuits(self) -> Any:
-        """`crypto.garbling`."""
+        """Stand-in for `crypto.garbling`."""
         return SimpleNamespace(
             chosen=lambda b, c, value_bits: _Chosen(tuple(b), c),
             garble=self._garble,
@@ -118,7 +116,7 @@ class GarbledSearch:
         return oblivious.Offer(x, self._strings.follows(b"point", x))
 
     def _choose(self, session: bytes, A: bytes, rng: Coins) -> oblivious.Choice:
-        """One point stands for all: it hides Delta perfectly."""
+        """Return one point in place of all: it hides Delta perfectly."""
         delta, key, point = (rng.bytes(n) for n in (LABEL_BYTES, oblivious.POINT_BYTES, oblivious.POINT_BYTES))
         return oblivious.Choice(delta, (key,), (point,))
 
@@ -160,19 +158,19 @@ class GarbledSearch:
         return rows.rows[circuit.smallest]
 
     def _smallest(self, values: Sequence[Form]) -> int:
-        """The place whose number is smaller than all others, as the world has it."""
+        """Return the place whose number is smaller than all others in this world."""
         for j, x in enumerate(values):
             if all(self._tape.is_negative(x - y) for k, y in enumerate(values) if k != j):
                 return j
         raise LocalError("symbol.none_is_the_smallest", role=self._tape.role)
 
     def _drawn_order(self, ranks: Sequence[int]) -> str | None:
-        """The permutation that this role drew and ranks by; None where it drew no such one."""
+        """Return the permutation that this role drew and ranks by; None where it drew no such one."""
         mine = (label for label, roles in self._tape.drawers.items() if self._tape.role in roles)
         return next((label for label in mine if self._tape.images(label) == tuple(ranks)), None)
 
     def _key(self, tables: bytes, j: int) -> RowKey:
-        """The garbler has all of them."""
+        """Return the key of a row; the garbler has all of them."""
         tag, key = (
             self._strings.draw(self._tape.role, hashlib.sha256(what + b"%d\0" % j + tables).digest())
             for what in (b"tag", b"key")
@@ -180,7 +178,7 @@ class GarbledSearch:
         return RowKey(tag, key)
 
     def _new(self, *what: bytes) -> bytes:
-        return self._strings.draw(NOBODY, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
+        return self._strings.draw(UNOWNED, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
 
     def _long(self, length: int, *what: bytes) -> bytes:
-        return self._strings.draw(NOBODY, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))
+        return self._strings.draw(UNOWNED, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))

@@ -1,7 +1,7 @@
-"""What the coins of the others do not hide: the view of a coalition with all that shows through.
+"""Parts of a coalition's view that the others' coins do not hide.
 
 A coin that is uniform in the ring of a number, or much longer than the rest of it, hides the rest. Everything else is
-given to the coalition: so whatever then lies in the span is called a hint, and no measure of it is taken.
+given to the coalition: what then lies in the span is called a hint, and no measure of it is taken.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from smc_dp.leakage.symbolic.views import SymbolicView
 HIDING_BITS = 40  # a coin that is longer than what it hides by this much is taken for uniform
 
 
-def weakened(view: SymbolicView) -> SymbolicView | None:
-    """The view with all that its coins do not hide: those too short for what they are added to, what a coin's range or
-    a part of a number tells, and exponents that can be narrowed down by trying. None where there is nothing of the
-    kind.
+def weaken_view(view: SymbolicView) -> SymbolicView | None:
+    """Return the view with all that its coins do not hide; None where there is nothing of the kind.
+
+    These are coins too short for what they are added to, what a coin's range or a part of a number tells, and exponents
+    that can be narrowed down by trying.
     """
     added = [*view.hints, *(Form.of(s) for s in sorted(_too_short(view), key=lambda s: s.name))]
     given = [*view.given, *added]
@@ -35,12 +36,12 @@ def weakened(view: SymbolicView) -> SymbolicView | None:
 
 
 def _too_short(view: SymbolicView) -> set[Symbol]:
-    """The unknown coins that do not hide what they are added to.
+    """Return the unknown coins that do not hide what they are added to.
 
-    Number after number, a coin that hides the rest of the number is taken out of those that follow by subtracting.
-    If there is one for each number, then all numbers together are uniform (nearly, where a coin is just much longer
-    than the rest): from the last to the first, each has a coin of its own that those after it do not have. In the rest
-    of a number is also what others know of it, for who knows all that was sent may still ask which of it this is.
+    Number after number, a coin that hides the rest of the number is taken out of those that follow by subtracting. If
+    there is one for each number, then all numbers together are uniform (nearly, where a coin is just much longer than
+    the rest): from the last to the first, each has a coin of its own that those after it do not have. The rest of a
+    number includes what others know of it, for an observer of all messages may still ask which one it is.
     """
     pivots: dict[Symbol, Form] = {}
     weak: set[Symbol] = set()
@@ -56,7 +57,7 @@ def _too_short(view: SymbolicView) -> set[Symbol]:
 
 
 def _without(pivots: Mapping[Symbol, Form], number: Form) -> Form:
-    """The number less multiples of those with pivots, so that it has none; in its ring still if they can be reduced."""
+    """Subtract multiples of the numbers with pivots until no pivot is left; keep the ring if all can be reduced."""
     while (pivot := next((s for s in pivots if s in number.terms), None)) is not None:
         other = pivots[pivot]
         terms = dict(number.terms)
@@ -70,7 +71,7 @@ def _without(pivots: Mapping[Symbol, Form], number: Form) -> Form:
 
 
 def _hides(coin: Symbol, number: Form) -> bool:
-    """Whether the coin makes the number uniform: exactly in its ring, or by being longer by `HIDING_BITS`."""
+    """Return whether the coin makes the number uniform: exactly in its ring, or by being longer by `HIDING_BITS`."""
     if abs(number.terms[coin]) != 1:
         return False  # of a number with k times a coin the remainder mod k shows
     if coin.about is not None:

@@ -1,4 +1,4 @@
-"""The building blocks of protocols as a symbolic run has them: what each real name stands for."""
+"""Ideal building blocks of a symbolic run, by the real names for which they stand."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment, dgk, encapsulation, garbling, masking, oblivious, paillier
 from protocols.errors import LocalError
-from smc_dp.leakage.symbolic.box import Admission, Box, Commitments, Cryptosystem, PublicKey, raised, with_plaintext
+from smc_dp.leakage.symbolic.box import (
+    Admission,
+    Box,
+    Commitments,
+    Cryptosystem,
+    IdealPublicKey,
+    add_plaintext,
+    raise_box,
+)
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol
-from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, split_in_halves, taken_as_words
-from smc_dp.leakage.symbolic.masks import Masking, sharing
+from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, ideal_halves, ideal_words
+from smc_dp.leakage.symbolic.masks import Masking, ideal_sharing
 
 
-def instead(tape: Tape) -> dict[Any, Any]:
-    """What the names of real building blocks mean in a symbolic run."""
+def ideal_replacements(tape: Tape) -> dict[Any, Any]:
+    """Return the replacement of each real building block."""
     crypto = Cryptosystem(tape)
     search = GarbledSearch(tape)
 
@@ -40,17 +48,17 @@ def instead(tape: Tape) -> dict[Any, Any]:
         admission: Admission(admission.POINTS),
         commitment: Commitments(tape),
         steps: _Comparison(tape),
-        shamir: sharing(tape),
+        shamir: ideal_sharing(tape),
         masking: Masking(tape),
-        halves: split_in_halves(),
-        words: taken_as_words(),
+        halves: ideal_halves(),
+        words: ideal_words(),
         encapsulation: Encapsulation(tape),
         oblivious: search.transfers,
         garbling: search.circuits,
         hashlib: SimpleNamespace(sha256=lambda data: SimpleNamespace(digest=lambda: tape.digest(data))),
         modular: SimpleNamespace(
-            power=lambda base, exponent, _: raised(tape, base, exponent),
-            multiply=lambda base, factor, _: with_plaintext(base, factor),
+            power=lambda base, exponent, _: raise_box(tape, base, exponent),
+            multiply=lambda base, factor, _: add_plaintext(base, factor),
         ),
         paillier.Ciphertext: ciphertext,
         Permutation: _Permutations(),
@@ -60,22 +68,22 @@ def instead(tape: Tape) -> dict[Any, Any]:
 
 
 class _Permutations:
-    """The class `Permutation`, with the world's in place of random ones."""
+    """Stand-in for the class `Permutation`, with the world's permutations in place of random ones."""
 
     def __call__(self, images: tuple[int, ...]) -> Permutation:
         return Permutation(images)
 
     def random(self, size: int, rng: Coins | AgreedCoins) -> Permutation:
-        """The world's permutation for this source of randomness."""
+        """Return the world's permutation for this source of randomness."""
         return rng.permutation(size)
 
 
 class _Comparison:
-    """`comparison.steps` as its ideal functionality: the holder learns the sign of the difference, and nothing else.
+    """Stand-in for `comparison.steps`, the ideal functionality: the holder learns the sign of the difference alone.
 
-    What the real steps are worth is claimed beside them and checked as a protocol of its own, `comparison`. Bits are
-    unknowns, sums of them are taken mod 2; none of what goes on between the two roles is a constant, so whoever sends
-    it somewhere else shows it.
+    The real steps are claimed beside them and checked as a protocol of its own, `comparison`. Bits are unknowns, sums
+    of them are taken mod 2; none of what goes on between the two roles is a constant, so a role that sends it elsewhere
+    shows it.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -83,26 +91,28 @@ class _Comparison:
         self._tops: dict[str, dict[str, Symbol]] = {}  # by role, then by share
 
     def chooser_half(self, ring: Any, d: Number) -> tuple[Number, Number]:
-        """The chooser's share of the difference as it is, and its top bit as the flip."""
+        """Return the chooser's share of the difference as it is, and its top bit as the flip."""
         return d, self._top(d)
 
     def holder_half(self, ring: Any, d: Number) -> tuple[Number, Number]:
-        """The holder's share of the difference as it is, and its top bit."""
+        """Return the holder's share of the difference as it is, and its top bit."""
         return d, self._top(d)
 
     def bits(self, value: Number, length: int) -> list[Number]:
-        """One number in place of its bits."""
+        """Return one number in place of its bits."""
         return [value]
 
     def xor(self, x: Number, y: Number) -> Number:
-        """The sum mod 2."""
+        """Return the sum mod 2."""
         return _parity(x, y)
 
-    def differences(self, key: PublicKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins) -> tuple[Box, ...]:
-        """A box of the one bit that tells whether a term is zero, which depends on the holder's box as the terms do.
+    def blinded_differences(
+        self, key: IdealPublicKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins
+    ) -> tuple[Box, ...]:
+        """Return a box of the one bit that tells whether a term is zero, which depends on the holder's box.
 
-        With the mask, the flip and the holder's top bit it is the sign of x + y. Where equal numbers are not ordered by
-        coins, the sign tells of them whether they are equal.
+        With the mask, the flip and the holder's top bit it is the sign of x + y. Where coins do not order equal
+        numbers, the sign also tells whether they are equal.
         """
         held = Form.of(y[0].content)
         offered = next((tops[held.text] for tops in self._tops.values() if held.text in tops), None)
@@ -113,16 +123,16 @@ class _Comparison:
         tells = () if self._tape.breaks_ties(difference) else (difference,)
         return (Box(key.n, zero, y[0].randomiser + Form.of(rng.randomiser()), zero, tells=tells),)
 
-    def at_most(self, key: Any, c: tuple[Box], delta: Number) -> Number:
-        """The answer: whether a term is zero, and delta."""
+    def is_at_most(self, key: Any, c: tuple[Box], delta: Number) -> Number:
+        """Return the answer: whether a term is zero, and delta."""
         return _parity(key.decrypt(c[0]) if hasattr(key, "decrypt") else c[0].content, delta)
 
     def is_negative(self, answer: Number, top: Number) -> Number:
-        """The sign, in which all unknowns are gone."""
+        """Return the sign, in which all unknowns are gone."""
         return _parity(1, answer, top)
 
     def _top(self, d: Number) -> Form:
-        """The top bit of a role's share: an unknown of its own, which is a hint on the share to others."""
+        """Return the top bit of a role's share: an unknown of its own, which is a hint on the share to others."""
         role, share = self._tape.role, Form.of(d)
         tops = self._tops.setdefault(role, {})
         if share.text not in tops:
@@ -131,7 +141,7 @@ class _Comparison:
 
 
 def _parity(*bits: Number) -> Number:
-    """The sum of bits mod 2: a number, where no unknown is left."""
+    """Return the sum of bits mod 2: a number, where no unknown is left."""
     total = Form.of(sum(bits))
     odd = {s: 1 for s, c in total.terms.items() if c % 2}
     return Form(total.constant % 2, odd, 0, 1, 2, 2) if odd else total.constant % 2

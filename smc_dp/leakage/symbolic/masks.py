@@ -1,7 +1,7 @@
-"""Sharing and masking of a symbolic run: strings that open with enough shares, and masks that are vectors of unknowns.
+"""Sharing and masking of a symbolic run: strings that open with enough shares, and masks of unknowns.
 
-A mask is determined by its label and by the string that it is stretched from: the same of both give the same unknowns,
-and whoever has the string, by drawing, reading, opening or agreeing on it, knows them.
+A mask is determined by its label and by the string that it is stretched from: equal ones give the same unknowns, and
+whoever has the string, by drawing, reading, opening or agreeing on it, knows them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from protocols.crypto import masking
 from protocols.errors import DecodeError
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
-from smc_dp.leakage.symbolic.strings import NOBODY
+from smc_dp.leakage.symbolic.strings import UNOWNED
 
 _Mask = tuple[Number, ...]
 
 
-def sharing(tape: Tape) -> Any:
-    """`arithmetic.shamir`: shares are new strings, and so many of them give the secret."""
+def ideal_sharing(tape: Tape) -> Any:
+    """Return the stand-in for `arithmetic.shamir`: shares are new strings, and enough of them give the secret."""
     strings = tape.strings
 
     def deal(secret: bytes, threshold: int, count: int, rng: Coins) -> tuple[bytes, ...]:
@@ -46,7 +46,7 @@ def _covering(context: bytes, dealer: int, holder: int, agreed: bytes) -> bytes:
 
 
 class Masking:
-    """`crypto.masking`: keys and what is agreed under them are strings, masks are unknowns."""
+    """Stand-in for `crypto.masking`: keys and agreed secrets are strings, masks are unknowns without their source."""
 
     ClosedSecret = masking.ClosedSecret
     SECRET_BYTES, KEY_BYTES, DIGEST_BYTES = masking.SECRET_BYTES, masking.KEY_BYTES, masking.DIGEST_BYTES
@@ -58,82 +58,75 @@ class Masking:
         self._under: dict[tuple[bytes, bytes], tuple[bytes, ...]] = {}  # what is covered, by label and cover
 
     def public_key(self, secret: bytes) -> bytes:
-        """A string that follows from the secret, and not the other way."""
+        """Return a string that follows from the secret, and not the other way."""
         key = self._tape.strings.follows(b"mask key", secret)
         self._secrets[key] = secret
         return key
 
     def agree(self, secret: bytes, peer: bytes) -> bytes:
-        """A string that follows from either secret."""
+        """Return a string that follows from either secret."""
         return self._tape.strings.follows(b"agreed", *sorted((secret, self._secrets[peer])))
 
     def agree_with_all(self, secret: bytes, peers: Sequence[bytes]) -> tuple[bytes, ...]:
-        """The same with each of these."""
         return tuple(self.agree(secret, peer) for peer in peers)
 
     def agreeing(self, key: bytes) -> bytes | None:
-        """The key itself: with no other does everybody agree on the same. None for one that has no secret."""
+        """Return the key itself where it has a secret: with no other does everybody agree on the same. Else None."""
         return key if key in self._secrets else None
 
     def closed_key(self, secret: masking.ClosedSecret) -> bytes:
-        """That of a closed secret."""
         return self.public_key(secret.secret)
 
     def closed_pairs(self, secret: masking.ClosedSecret, index: int, keys: Sequence[bytes]) -> masking.ClosedPairs:
-        """A string for each key that has a secret, which follows from either secret."""
+        """Return a string for each key that has a secret, which follows from either secret."""
         agreed = (self.agree(secret.secret, key) if key in self._secrets else None for key in keys)
         return masking.ClosedPairs(index, tuple(agreed))
 
     def closed_after(self, pairs: masking.ClosedPairs) -> masking.ClosedPairs:
-        """Strings that follow from these, and not the other way."""
+        """Return strings that follow from these, and not the other way."""
         after = (agreed and self._tape.strings.follows(b"after", agreed) for agreed in pairs.agreed)
         return masking.ClosedPairs(pairs.index, tuple(after))
 
     def closed_mask(self, context: bytes, pairs: masking.ClosedPairs, other: int, length: int, width: int) -> _Mask:
-        """Unknowns to whoever does not have what was agreed on."""
         low, high = sorted((pairs.index, other))
         return self._stretched(
             b"closed" + context + b"%d\0%d\0" % (low, high) + (pairs.agreed[other] or b""), length, width
         )
 
     def self_mask(self, context: bytes, index: int, seed: bytes, length: int, width: int) -> _Mask:
-        """Unknowns to whoever does not have the seed."""
         return self._stretched(b"self" + context + b"%d\0" % index + seed, length, width)
 
     def pair_mask(self, context: bytes, one: int, other: int, agreed: bytes, length: int, width: int) -> _Mask:
-        """Unknowns to whoever does not have what was agreed on."""
         low, high = sorted((one, other))
         return self._stretched(b"pair" + context + b"%d\0%d\0" % (low, high) + agreed, length, width)
 
     def expand(self, key: bytes, length: int, width: int) -> _Mask:
-        """Unknowns to whoever does not have the key."""
         return self._stretched(key, length, width)
 
     def combined(self, plus: Iterable[_Mask], minus: Iterable[_Mask], length: int, width: int) -> _Mask:
-        """The sum of the first less that of the others."""
+        """Return the sum of the first masks less that of the others."""
         # a vector that role code packed as words stands for its numbers, as a mask does
         plus, minus = ([getattr(m, "numbers", m) for m in some] for some in (plus, minus))
         modulus = 1 << (8 * width)
         return tuple((sum(m[i] for m in plus) - sum(m[i] for m in minus)) % modulus for i in range(length))
 
     def covered(self, context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]) -> bytes:
-        """A string that gives others to whoever has what was agreed on."""
+        """Return a string that opens to `strings` with the agreed string."""
         label, known = _covering(context, dealer, holder, agreed), self._tape.strings
-        made = known.draw(NOBODY, hashlib.sha256(label + b"".join(strings)).digest())
+        made = known.draw(UNOWNED, hashlib.sha256(label + b"".join(strings)).digest())
         for under in strings:
             known.opens(under, (made, agreed), 2)
         self._under[label, made] = tuple(strings)
         return made
 
     def uncovered(self, context: bytes, dealer: int, holder: int, agreed: bytes, body: bytes) -> tuple[bytes, ...]:
-        """Those others; raises `DecodeError` for any string but the one that was made of them."""
+        """Return the strings under a cover; raise `DecodeError` for any other string."""
         under = self._under.get((_covering(context, dealer, holder, agreed), body))
         if under is None:
             raise DecodeError("seal.broken")
         return under
 
     def digest(self, vector: Sequence[Number], width: int) -> bytes:
-        """A digest of numbers."""
         return self._tape.strings.digest_of(vector)
 
     def _stretched(self, source: bytes, length: int, width: int) -> _Mask:

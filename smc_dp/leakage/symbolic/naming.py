@@ -1,4 +1,4 @@
-"""Views that differ in nothing but what the coins of the others are called: they look the same and give the same."""
+"""Equality of views up to the names of unknown coins: such views look the same and give the same."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from smc_dp.leakage.symbolic.form import Form, Symbol
 from smc_dp.leakage.symbolic.views import SymbolicView
 
 
-def shape(*views: SymbolicView) -> Hashable:
-    """Equal for views of the same members that are the same but for the names of unknown coins, one by one."""
+def view_up_to_names(*views: SymbolicView) -> Hashable:
+    """Return a key, equal for views of the same members that differ only in the names of unknown coins."""
     naming = _Naming()
     return tuple(naming.view(view) for view in views)
 
@@ -22,7 +22,7 @@ class _Naming:
         self._known: frozenset[Symbol] = frozenset()  # to the members of the view that is looked at
 
     def view(self, view: SymbolicView) -> Hashable:
-        """All that a view is made of."""
+        """Return all that a view is made of, with coins renamed."""
         self._known = view.known
         forms = tuple(self._form(x) for part in (view.given, view.numbers, view.hints) for x in part)
         joins = tuple((self._form(x), *map(self._form, digits)) for x, digits in view.trace.joins)

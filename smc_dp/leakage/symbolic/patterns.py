@@ -1,7 +1,7 @@
-"""Who vanishes, and whose mail comes too late: what else there is to a conversation beside everybody's secrets.
+"""Drop-out patterns: one participant drops out, or one of its messages is late.
 
-A pattern is about one participant, and about the first of its letters that its reader does not have in time. Letters
-count as in `Letters`: the greeting is the first, every sealed letter counts one, what is published does not count.
+A pattern is about the first message of the participant that its reader does not have in time. Messages count as in
+`SealedCount`: the greeting is the first, every sealed message counts one, what is published does not count.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.leakage.symbolic.trace import Sent
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Nothing leaves `name` from its letter of this number on; or, if `late`, that letter comes when its reader has
-    gone on without it, and its sender goes on as well. `place` says which letter that is.
+    """Drop-out of `name` before its message of this number; or, if `late`, that message comes too late.
+
+    The reader of a late message goes on without it, and so does its sender. `place` says which message it is.
     """
 
     name: str = ""
@@ -26,11 +29,12 @@ class Pattern:
 
     @property
     def how(self) -> str:
-        """What becomes of whose letters, without the name."""
+        """Description of the pattern without the name."""
         if not self.name:
             return "nobody missing"
         return f"late with {self.place}" if self.late else f"vanished before {self.place}"
 
+    @override
     def __str__(self) -> str:
         return f"{self.name} {self.how}" if self.name else self.how
 
@@ -38,9 +42,10 @@ class Pattern:
 EVERYBODY_STAYS = Pattern()
 
 
-def patterns(sent: Iterable[Sent], names: Iterable[str]) -> Iterator[Pattern]:
-    """For each of these participants every letter after the greeting that it sends when nobody vanishes: that it
-    vanishes before it, and that it is late with it. Without somebody's greeting nobody starts.
+def dropout_patterns(sent: Iterable[Sent], names: Iterable[str]) -> Iterator[Pattern]:
+    """Yield two patterns for each message after the greeting: drop-out before it, and lateness.
+
+    A participant without a greeting is no case, for nobody starts without it.
     """
     letters = [s for s in sent if s.to != PUBLIC_NAME]
     for name in names:

@@ -1,10 +1,10 @@
-"""The same role code on other building blocks: copies of its modules in which some names mean something else.
+"""Role code on other building blocks: copies of its modules in which some names mean something else.
 
-The functions keep their byte code; only what they look names up in is new. Nothing real is touched. What functions are
-held in is copied as well: closures, defaults, tuples, lists, dicts, and records of role modules.
+The functions keep their byte code; only the names that they look up are new. Nothing real is touched. What functions
+are held in is copied as well: closures, defaults, tuples, lists, dicts, and records of role modules.
 
-A role that catches every error, or errors in what Python does with a symbol, would take a refusal for an answer: the
-broadest errors mean one here that nothing raises, and there are no places of objects in memory.
+A role that catches every error, or errors in what Python does with a symbol, would take a refusal for an answer. So the
+broadest errors are bound to one that nothing raises, and objects have no `id`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from dataclasses import is_dataclass
 from types import CellType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
-CORE = ("protocols.arithmetic", "protocols.crypto", "protocols.runtime", "protocols.errors")
+_CORE = ("protocols.arithmetic", "protocols.crypto", "protocols.runtime", "protocols.errors")
 
 
-class NobodysError(Exception):
-    """What is never raised."""
+class NeverRaisedError(Exception):
+    """Error that is never raised."""
 
 
 class Rebinding:
     """Copies of role modules in which each key of `instead` is replaced by its value.
 
-    Reached are the modules of roles: those of `protocols` outside its core, and `homes`, where the roles are defined.
-    Classes stay as they are.
+    Modules of roles are those of `protocols` outside its core, and `homes`, where the roles are defined. Classes stay
+    as they are.
     """
 
     BUILTINS: ClassVar[Mapping[str, Any]] = {
         **vars(builtins),
-        **dict.fromkeys(("BaseException", "Exception", "TypeError", "AttributeError"), NobodysError),
+        **dict.fromkeys(("BaseException", "Exception", "TypeError", "AttributeError"), NeverRaisedError),
         "id": None,
     }
 
@@ -44,7 +44,7 @@ class Rebinding:
         self._modules: dict[str, ModuleType] = {}
 
     def function(self, real: FunctionType) -> FunctionType:
-        """The function with its names bound anew."""
+        """Return the function with its names bound anew."""
         if id(real) in self._functions:
             return self._functions[id(real)]
         cells = tuple(CellType() for _ in real.__closure__ or ())
@@ -92,7 +92,7 @@ class Rebinding:
 
     def _is_role(self, name: str) -> bool:
         if name not in self._known:
-            self._known[name] = _inside(name, self._homes) and not _inside(name, CORE)
+            self._known[name] = _inside(name, self._homes) and not _inside(name, _CORE)
         return self._known[name]
 
 

@@ -12,11 +12,11 @@ Combination: TypeAlias = dict[int, Any]
 
 
 class Span:
-    """The span of some rows. Row i is *new* if it is no combination of the rows before it.
+    """Span of rows. Row i is *new* if it is no combination of the rows before it.
 
     A row that is not new, and whatever lies in the span, is a combination of new rows in exactly one way. So which rows
-    are new, and these combinations, depend on nothing but the linear relations among the rows. `last` are columns that
-    are solved for where a row has no others left: so `other_rank` is the rank of all other columns by themselves.
+    are new, and these combinations, depend on nothing but the linear relations among the rows. `last`: columns that are
+    solved for where a row has no others left, so `other_rank` is the rank of all other columns by themselves.
     """
 
     def __init__(self, last: Set[str] = frozenset()) -> None:
@@ -26,16 +26,16 @@ class Span:
 
     @property
     def rank(self) -> int:
-        """How many rows are new."""
+        """Number of new rows."""
         return len(self._pivots)
 
     @property
     def other_rank(self) -> int:
-        """The rank of the rows without the columns that come last."""
+        """Rank of the rows without the columns that come last."""
         return sum(pivot not in self._last for pivot in self._pivots)
 
     def add(self, row: SpanRow) -> Combination | None:
-        """Append a row; None if it is new, else how the new rows before it make it."""
+        """Append a row; return None if it is new, else its combination of the new rows before it."""
         number, self._count = self._count, self._count + 1
         rest, used = self._reduced(row)
         if not rest:
@@ -48,13 +48,13 @@ class Span:
         return None
 
     def copy(self) -> Span:
-        """One with the same rows, which goes its own way."""
+        """Return an independent copy."""
         made = Span(self._last)
         made._pivots, made._count = dict(self._pivots), self._count
         return made
 
     def solve(self, row: SpanRow) -> Combination | None:
-        """How the new rows make this row; None if it is not in the span."""
+        """Return the combination of new rows that makes this row; None if it is not in the span."""
         rest, used = self._reduced(row)
         return None if rest else used
 

@@ -1,5 +1,4 @@
-"""The byte strings of a symbolic run: random ones with their owners, digests with what was hashed, and what follows
-from what.
+"""Byte strings of a symbolic run: random ones with their owners, digests, and derivations.
 
 All are real bytes, so that role code can join, hash, compare and send them. Whether a coalition has one is not a matter
 of bytes: it has what its members drew or read, the digests of what it has, and what can be made of enough others of
@@ -15,14 +14,17 @@ from typing import Any
 
 from smc_dp.leakage.symbolic.form import Form, Number
 
-NOBODY = ""  # the owner of strings that nobody draws, for they follow from others
+UNOWNED = ""  # the owner of strings that nobody draws, for they follow from others
 Way = tuple[tuple[bytes, ...], int]
 
 
 @dataclass(repr=False)
 class Strings:
-    """`drawn`: the random strings by the role that drew them. `hashed`: a digest to what was hashed. `numbers`: a
-    digest to the numbers that it is of. `ways`: a string to strings of which so many give it.
+    """Record of all strings: `drawn`, random strings by the role that drew them; `hashed`, from a digest to its
+    preimage.
+
+    `numbers`: from a digest to the numbers that it is of. `ways`: from a string to sets of strings of which enough give
+    it.
     """
 
     drawn: dict[str, dict[bytes, None]] = field(default_factory=dict)
@@ -38,39 +40,39 @@ class Strings:
         return made
 
     def opens(self, made: bytes, of: Iterable[bytes], enough: int) -> None:
-        """Note that so many of these give the string."""
+        """Note that `enough` of these give the string."""
         self.ways.setdefault(made, set()).add((tuple(of), enough))
 
     def follows(self, what: bytes, *of: bytes) -> bytes:
-        """A string that each of these gives, and that gives none of them."""
+        """Return a string that each of these gives, and that gives none of them."""
         made = hashlib.sha256(b"follows\0" + what + b"".join(of)).digest()
-        self.opens(self.draw(NOBODY, made), of, 1)
+        self.opens(self.draw(UNOWNED, made), of, 1)
         return made
 
     def signature(self, name: str, statement: Iterable[bytes]) -> bytes:
-        """What stands for somebody's signature: the same for the same statement, and nobody else can make it."""
+        """Return the stand-in for a signature: the same for the same statement, and nobody else can make it."""
         data = b"\0".join((b"signature", name.encode(), *statement))
         return self.draw(name, self._hashed(hashlib.sha512(data).digest(), data))
 
     def digest(self, data: bytes) -> bytes:
-        """A hash whose preimage is remembered."""
+        """Return a hash whose preimage is remembered."""
         return self._hashed(hashlib.sha256(data).digest(), data)
 
     def digest_of(self, values: Iterable[Number]) -> bytes:
-        """A hash of numbers, of which some may be unknown: the same for the same numbers."""
+        """Return a hash of numbers, of which some may be unknown: the same for the same numbers."""
         forms = tuple(Form.of(x) for x in values)
         made = self.digest(b"numbers\0" + "\0".join(f"{x.text} mod {x.wrap}" for x in forms).encode())
         self.numbers[made] = forms
         return made
 
     def is_string(self, value: Any) -> bool:
-        """Whether these are random bytes as they were drawn, hashed, or made for a commitment."""
+        """Return whether these are random bytes as they were drawn, hashed, or made for a commitment."""
         if not isinstance(value, bytes):
             return False
         return value in self.hashed or any(value in owned for owned in self.drawn.values())
 
     def reached(self, members: Set[str], read: Set[bytes]) -> set[bytes]:
-        """All strings that these roles have, having read these, but for digests of what they have."""
+        """Return all strings that these roles have, having read these, but for digests of what they have."""
         theirs = {*read, *(s for name in members for s in self.drawn.get(name, ()))}
         while more := {made for made, ways in self.ways.items() if made not in theirs and self._given(ways, theirs)}:
             theirs |= more
@@ -80,8 +82,9 @@ class Strings:
         return any(sum(self.makes(s, theirs) for s in parts) >= enough for parts, enough in ways)
 
     def makes(self, source: bytes, theirs: Set[bytes]) -> bool:
-        """Whether who has these strings can make the source: it needs all random ones in it, and of public bytes
-        anybody has all.
+        """Return whether the holder of these strings can make the source.
+
+        He needs all random strings in it; public bytes are available to anybody.
         """
         if source in theirs:
             return True
@@ -89,8 +92,9 @@ class Strings:
         return all(s in theirs for s in drawn) and all(self.makes(digest, theirs) for digest in inside)
 
     def tells_of(self, theirs: Set[bytes]) -> list[Form]:
-        """The numbers that whoever has these strings can try: their digests are among them, or hashed in them together
-        with nothing that is not.
+        """Return the numbers that the holder of these strings can try.
+
+        Their digests are among the strings, or hashed in them together with nothing that is not.
         """
         seen: dict[bytes, None] = {}
         todo = sorted(theirs)
@@ -108,7 +112,7 @@ class Strings:
         return made
 
     def _parts(self, source: bytes) -> tuple[list[bytes], list[bytes]]:
-        """The random strings and the digests in a string, or in what was hashed to make it."""
+        """Return the random strings and the digests in a string, or in the preimage of a digest."""
         if source not in self._known_parts:
             whole = self.hashed.get(source, source)
             inside = [digest for digest in self.hashed if digest != source and digest in whole]

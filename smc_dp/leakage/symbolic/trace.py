@@ -1,4 +1,4 @@
-"""What is left of a symbolic run: every message in the order of sending, and whose the unknowns in it are."""
+"""Trace of a symbolic run: every message in the order of sending, and the owners of the unknowns in it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from protocols.runtime.message import Message
 from smc_dp.leakage.symbolic.coins import Tape
 from smc_dp.leakage.symbolic.form import Form, Symbol, slots
 
-GREETING = "greeting"
+GREETED = "greeting"
 
 
-def values(message: Message) -> Iterator[Any]:
-    """Everything that a message holds, field by field."""
+def message_values(message: Message) -> Iterator[Any]:
+    """Yield everything that a message holds, field by field."""
     for slot in message.slots:
         value = getattr(message, slot.name)
         yield from value if isinstance(value, tuple | list) else (value,)
@@ -25,8 +25,10 @@ def values(message: Message) -> Iterator[Any]:
 
 @dataclass(frozen=True, repr=False)
 class Sent:
-    """A message on its way, with the name of its sender's stage, which anybody reads; `to` is `PUBLIC_NAME` for what is
-    published, or said in a greeting. `entered` says how many stages its sender had begun by then.
+    """Message on its way, with the public name of its sender's stage.
+
+    `to` is `PUBLIC_NAME` for what is published, or said in a greeting. `entered`: how many stages its sender had begun
+    by then.
     """
 
     sender: str
@@ -39,9 +41,9 @@ class Sent:
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """One run: its notes, all its messages in the order of sending, private unknowns and their owners by name, and the
-    stages of each role, whose ends it signs. `ideal` is what the functionality gives to a coalition by name, if that is
-    not what the published shares add up to.
+    """Trace of one run: its tape, its messages, private unknowns and their owners by name, and the stages of each role.
+
+    `ideal`: what the functionality gives a coalition by name, if that is not what the published shares add up to.
     """
 
     tape: Tape
@@ -52,17 +54,17 @@ class Trace:
     ideal: Callable[[frozenset[str]], Mapping[str, Any]] | None = None
 
     def given(self, members: frozenset[str]) -> dict[str, Form]:
-        """What the functionality gives to this coalition by name."""
+        """Return what the functionality gives to this coalition by name."""
         return {name: Form.of(x) for name, x in self.ideal(members).items()} if self.ideal else {}
 
     def check_bytes(self, other: Trace) -> None:
-        """Raises `LocalError` where this run differs from one with other random bytes in more than whole strings.
+        """Raise `LocalError` where a run with other random bytes differs in more than whole strings.
 
-        Bytes are drawn, hashed and sent as they are. What else is made of them no form stands for, and if it were taken
-        for a constant, it would pass for something public.
+        Bytes are drawn, hashed and sent as they are. A value made of them otherwise is no form, and taken for a
+        constant it would pass for something public.
         """
         for one, two in zip(self.sent, other.sent, strict=True):
-            for x, y in zip(values(one.message), values(two.message), strict=True):
+            for x, y in zip(message_values(one.message), message_values(two.message), strict=True):
                 whole = self.tape.strings.is_string(x) and other.tape.strings.is_string(y)
                 if isinstance(x, int | bytes) and not whole and (type(x) is not type(y) or x != y):
                     what = type(one.message).__name__
@@ -70,20 +72,20 @@ class Trace:
 
     @cached_property
     def joins(self) -> list[tuple[Form, tuple[Form, ...]]]:
-        """Every number that was made by joining digits, with its digits, highest first."""
+        """Numbers that were made by joining digits, each with its digits, highest first."""
         coins = (s for owned in self.tape.coins.values() for s in owned)
         return [(x, tuple(reversed(slots(x)))) for s in coins for x in s.joined]
 
     @cached_property
     def contests(self) -> list[tuple[int, int, Form]]:
-        """Every difference of two compared numbers, or of numbers that begin with them, with the places of the two."""
+        """Differences of two compared numbers, or of numbers that begin with them, with the places of the two."""
         carriers = [self._carriers(self.inputs[name]) for name in self.tape.compared]
         pairs = combinations(range(len(carriers)), 2)
         return [(i, j, Form.of(x - y)) for i, j in pairs for x in carriers[i] for y in carriers[j]]
 
     @cached_property
     def carried(self) -> tuple[tuple[Form, Form], ...]:
-        """Every difference of two numbers that begin with compared ones, and that of the compared ones."""
+        """Differences of two numbers that begin with compared ones, each with that of the compared ones."""
         pairs = permutations((self.inputs[name] for name in self.tape.compared), 2)
         return tuple(
             (Form.of(x - y), Form.of(Form.of(one) - Form.of(other)))

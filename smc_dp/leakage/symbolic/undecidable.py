@@ -1,34 +1,35 @@
-"""What a role may not ask of an unknown number: everything that a number answers and a form cannot follow.
+"""Questions that a role may not ask of an unknown number: no form can follow the answer.
 
-Python answers some questions for any object: what it looks like in words, how much memory it takes, where it is. The
-answer would be one constant for all values, and what a role makes of it would pass for something public. So each is
-refused, and each refusal is written down with the unknowns that it was about: a role that catches the error does not
-undo it.
+Python answers some questions for any object: its text, its size in memory, its address. The answer would be one
+constant for all values, and what a role makes of it would pass for something public. So each is refused, and each
+refusal is noted with the unknowns that it was about: a role that catches the error does not undo it.
 """
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from typing_extensions import override
+
 from protocols.errors import FieldValue, LocalError
 
 
 class UndecidedError(LocalError):
-    """The role asks something that has not the same answer for all values of the unknowns."""
+    """Question that does not have the same answer for all values of the unknowns."""
 
 
-class Refusing:
-    """A number of which only what its class defines can be asked."""
+class UndecidableNumber:
+    """Number of which only what its class defines can be asked."""
 
     def refuse(self, code: str, /, **fields: FieldValue) -> NoReturn:
-        """Stop the run, and leave a note for the case that the role goes on."""
+        """Stop the run, and note the refusal in case the role goes on."""
         error = UndecidedError(code, **fields)
         for notes in self._notes():
             notes.append(str(error))
         raise error
 
     def _notes(self) -> list[list[str]]:
-        """Where a refusal is written down."""
+        """Return the lists in which a refusal is noted."""
         raise NotImplementedError
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -49,6 +50,7 @@ class Refusing:
     def _as_object(self, *_: Any) -> NoReturn:
         self.refuse("symbol.asked_as_object")
 
+    @override
     def __hash__(self) -> int:
         self._as_object()
 

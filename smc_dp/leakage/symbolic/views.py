@@ -1,10 +1,9 @@
-"""What a coalition sees of a symbolic run, as facts and as numbers; when two runs look the same to it.
+"""View of a coalition of a symbolic run, as facts and as numbers, and when two runs look the same.
 
 *Facts* are what a member reads off without computing: who sends what to whom in which stage, integers and bytes in its
-mail, permutations that it drew. *Rows* are linear forms whose value it has. Coins of the others, and their private
+messages, permutations that it drew. *Rows* are linear forms whose value it has. Coins of the others, and their private
 inputs, are unknowns without any prior. Then two runs look the same exactly when the facts and the linear relations
-among the rows are the same, for these determine the distribution of everything seen; sizes give one thing more, their
-order.
+among the rows are the same, for these determine the distribution of the view; sizes give one thing more, their order.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from smc_dp.leakage.symbolic import circuits
 from smc_dp.leakage.symbolic.box import Box, Secret
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol, slots, symbols_of
 from smc_dp.leakage.symbolic.span import Combination, Span
-from smc_dp.leakage.symbolic.trace import Trace, values
+from smc_dp.leakage.symbolic.trace import Trace, message_values
 from smc_dp.leakage.symbolic.worlds import World
 
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
@@ -33,10 +32,10 @@ Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
 class SymbolicView:
     """Facts, forms whose values are given, and the unknowns that the members know because they are theirs.
 
-    `drawn` names the permutations that the members can draw. `numbers` are those forms that a member reads as they are,
-    for the question which coins are long enough; `hints` are forms that it can narrow down. `names` are other names for
-    unknowns that the members know without knowing whose they are. `of` is a view of the same members of which this one
-    has all that is given, and more after it.
+    `drawn`: names of the permutations that the members can draw. `numbers`: given forms that a member reads as they
+    are, for the question which coins are long enough. `hints`: forms that it can narrow down. `names`: other names for
+    unknowns that the members know without knowing whose they are. `of`: a view of the same members that this one
+    extends.
     """
 
     trace: Trace
@@ -51,16 +50,16 @@ class SymbolicView:
     _solved: dict[int, tuple[Form, Recipe | None]] = field(default_factory=dict)
 
     def with_more(self, more: Sequence[Form]) -> SymbolicView:
-        """The same view, in which these are given as well."""
+        """Return the view in which these are given as well."""
         return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names, of=self)
 
     @property
     def key(self) -> Hashable:
-        """Equal for two views exactly when they look the same."""
+        """Key that is equal for two views exactly when they look the same."""
         return self.key_in(self.trace.tape.world)
 
     def key_in(self, world: World) -> Hashable:
-        """The same in a world in which this was the run as well, with other orders that nobody asked for so far."""
+        """Return the key in a world with the same run, but other orders that nobody asked for so far."""
         orders = frozenset((recipe, world.ranks[i] < world.ranks[j]) for i, j, recipe in self._differences)
         return self._looks, orders
 
@@ -69,44 +68,44 @@ class SymbolicView:
         return tuple(self.facts), len(self._learnt.rows), tuple(self._learnt.relations)
 
     def solve(self, form: Form) -> Recipe | None:
-        """How to compute the form from the rows and what is the members' own; None if that cannot be done."""
+        """Return how to compute the form from the rows and the members' own unknowns; None if impossible."""
         if id(form) not in self._solved:
             self._solved[id(form)] = form, self._learnt.solve(form)
         return self._solved[id(form)][1]
 
     def tells_of(self, form: Form) -> bool:
-        """Whether the members can compute a difference of compared numbers that this unknown is one of."""
+        """Return whether the members can compute a difference of compared numbers with this unknown."""
         differences = (x for _, _, x in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
         return any(self.solve(x) is not None for x in differences)
 
     def exactly(self, recipe: Recipe, form: Form) -> bool:
-        """Whether the rows of a recipe are enough for all of the form's value, and not just for its remainder."""
+        """Return whether the rows of a recipe give all of the form's value, and not just its remainder."""
         return self._learnt.exactly(recipe, form)
 
     def sums(self, forms: Iterable[Form]) -> int:
-        """How many independent sums of private inputs the members know beyond those that these forms make."""
+        """Return the number of independent known sums of private inputs beyond those that these forms make."""
         made = [self.unknown(form) for form in forms]
         return self._learnt.inputs_alone + self._learnt.beside(made) - _rank(made)
 
     def gives(self, recipe: Recipe, form: Form) -> bool:
-        """Whether a recipe of a view that looks the same computes this form here."""
+        """Return whether a recipe of a view that looks the same computes this form here."""
         total: dict[str, Any] = dict(recipe[1])
         for i, c in recipe[0]:
             _add(total, self.named(self._learnt.rows[i]), c)
         return {name: c for name, c in total.items() if c} == self.named(form)
 
     def named(self, form: Form) -> dict[str, Any]:
-        """The coefficients of a form by the names of its unknowns, and that of the constant."""
+        """Return the coefficients of a form by the names of its unknowns, and that of the constant."""
         named: dict[str, Any] = {self.names.get(s.name, s.name): c for s, c in form.terms.items()}
         return named | ({CONSTANT: form.constant} if form.constant else {})
 
     def unknown(self, form: Form) -> dict[str, int]:
-        """The part of a form that is not the members' own."""
+        """Return the part of a form that is not the members' own."""
         return {s.name: c for s, c in form.terms.items() if s not in self.known}
 
     @cached_property
     def _differences(self) -> list[tuple[int, int, Recipe]]:
-        """Every difference of compared numbers that the members can compute, and how; its sign they see."""
+        """Differences of compared numbers that the members can compute, and how; they see its sign."""
         found = ((i, j, self.solve(difference)) for i, j, difference in self.trace.contests)
         return [(i, j, recipe) for i, j, recipe in found if recipe is not None]
 
@@ -126,7 +125,7 @@ class SymbolicView:
 
 
 class _Learnt:
-    """The rows of a view, and every relation among them; those of another view of the same members come first."""
+    """Rows of a view, and every relation among them; those of another view of the same members come first."""
 
     def __init__(self, view: SymbolicView, first: _Learnt | None = None) -> None:
         self._view = view
@@ -152,58 +151,58 @@ class _Learnt:
 
     @property
     def inputs_alone(self) -> int:
-        """How many independent sums of private inputs, and of nothing else, the rows give."""
+        """Number of independent sums of private inputs, and of nothing else, that the rows give."""
         return self._span.rank - self._span.other_rank
 
     def beside(self, rows: Iterable[Mapping[str, int]]) -> int:
-        """How many of these are no combination of the rows and of those before them."""
+        """Return how many of these are no combination of the rows and of those before them."""
         span = self._span.copy()
         return sum(span.add(row) is None for row in rows)
 
     def has(self, form: Form) -> bool:
-        """Whether all of the form's value can be computed."""
+        """Return whether all of the form's value can be computed."""
         recipe = self.solve(form)
         return recipe is not None and self.exactly(recipe, form)
 
     def exactly(self, recipe: Recipe, form: Form) -> bool:
-        """Whether no unknown of the form is longer than the numbers mod which the recipe's rows are known.
+        """Return whether no unknown of the form is longer than the moduli of the recipe's rows.
 
-        A row times p/q is known mod that number over the powers of two in q; all moduli here are powers of two.
+        A row times p/q is known mod its modulus over the powers of two in q; all moduli here are powers of two.
         """
         used = [(self.rows[i].wrap, int(c.q)) for i, c in recipe[0]]
         moduli = [wrap // (q & -q) for wrap, q in used if wrap]
         return all(s.high - s.low < modulus for modulus in moduli for s in form.terms)
 
     def _recipe(self, used: Combination, form: Form) -> Recipe:
-        """The combination of rows, and the members' own numbers and the constant to be added to make the form."""
+        """Return the recipe of a form: a combination of rows, and the members' own numbers and the constant to add."""
         rest = self._view.named(form)
         for i, c in used.items():
             _add(rest, self._view.named(self.rows[i]), -c)
         return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
 
 
-def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
-    """Everything that the members see together, beside what everybody sees: headers, and what is published."""
+def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
+    """Return the joint view of the members, with what everybody sees: headers, and what is published."""
     tape = trace.tape
     known = {s for name in members for s in tape.coins.get(name, ())}
     known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
     mail = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
-    found = [v for s in mail for v in values(s.message)]
+    found = [v for s in mail for v in message_values(s.message)]
     own = {x for name in members for x in tape.secrets.get(name, ())}
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
-    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in values(s.message)}
+    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in message_values(s.message)}
     texts = {v for v in found if isinstance(v, bytes)}
     before = tape.strings.reached(members, texts)
-    rows = list(circuits.opened(tape.locked, before, texts))
+    rows = list(circuits.open_rows(tape.locked, before, texts))
     theirs = tape.strings.reached(members, texts | {x for key, row in rows for x in (key.tag, key.key, row.text)})
     drawn = tape.drawn(theirs)
     acquainted = tape.sources(before)
     strangers = [tape.agreed[source] for source in tape.sources(theirs) if source not in acquainted]
     known |= tape.shared(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
-    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.renamed(strangers))
+    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.stranger_names(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
-    view.facts += heads(trace)
+    view.facts += public_headers(trace)
     for value in found:
         if isinstance(value, Box):
             _read_box(view, value, value.n in held)
@@ -226,26 +225,27 @@ def seen(trace: Trace, members: frozenset[str]) -> SymbolicView:
     return view
 
 
-def heads(trace: Trace) -> tuple[Hashable, ...]:
-    """What anybody sees of a run: who sends what to whom in which stage, and the stages of each."""
+def public_headers(trace: Trace) -> tuple[Hashable, ...]:
+    """Return what anybody sees of a run: who sends what to whom in which stage, and the stages of each."""
     sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
     return *sent, *trace.stages.items()
 
 
-def released(trace: Trace, members: frozenset[str]) -> SymbolicView:
-    """What the members would have if a trusted third party had done it all: their inputs, and what it gives everybody,
-    which is the sum of the shares if nothing else is said.
+def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
+    """Return the members' view if a trusted third party had computed the result: their inputs and its output.
+
+    The output is the sum of the shares unless the model states another one.
     """
     known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
     if trace.ideal is not None:
         return SymbolicView(trace, known, given=list(trace.given(members).values()))
     published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
-    shares = [[v for v in values(s.message) if not isinstance(v, bytes)] for s in published]
+    shares = [[v for v in message_values(s.message) if not isinstance(v, bytes)] for s in published]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 
 def _read_plain(view: SymbolicView, value: Any) -> None:
-    """A fact, or a number with everything that is packed into it."""
+    """Add a fact, or a number with everything that is packed into it."""
     view.facts.append("a number" if isinstance(value, Form) else value)
     for number in slots(value) if isinstance(value, Form) else ():
         view.numbers.append(number)
@@ -253,7 +253,7 @@ def _read_plain(view: SymbolicView, value: Any) -> None:
 
 
 def _opened(trace: Trace, found: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
-    """The numbers in commitments that were read together with what opens them."""
+    """Yield the numbers in commitments that were read together with their openings."""
     committed = trace.tape.committed
     for _, value, opening in (committed[v] for v in found if isinstance(v, bytes) and v in committed):
         if opening in texts and isinstance(value, tuple):
@@ -261,7 +261,7 @@ def _opened(trace: Trace, found: Iterable[Any], texts: Set[bytes]) -> Iterator[F
 
 
 def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
-    """Content and randomiser for who holds the key, their sum for everybody else."""
+    """Add content and randomiser for the holder of the key, their sum for everybody else."""
     if opened:
         _read_plain(view, box.content)
         view.hints += box.tells
@@ -271,7 +271,7 @@ def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
 
 
 def _tried(view: SymbolicView, read: Sequence[Box], held: Set[int], boxes: set[int]) -> Iterator[list[Form]]:
-    """What exponents are found by trying: those of boxes, and of products of boxes, in which nothing else is unknown.
+    """Yield the exponents found by trying: of boxes, and of products of boxes, in which nothing else is unknown.
 
     A product that the members can make has a whole number of each box; which of them leave nothing else is linear
     algebra. Every box that was raised has to be seen.
@@ -290,7 +290,7 @@ def _tried(view: SymbolicView, read: Sequence[Box], held: Set[int], boxes: set[i
 
 
 def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], boxes: set[int]) -> list[Form]:
-    """The unknown exponents of a product of powers, one for each box that was raised; none if such a box is unseen."""
+    """Return the unknown exponents of a product of powers, one for each box that was raised; none if one is unseen."""
     whole = lcm(*(int(c.q) for _, c in product))
     found: dict[int, Number] = {}
     for box, c in product:

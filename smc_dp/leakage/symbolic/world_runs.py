@@ -1,4 +1,4 @@
-"""The runs of a protocol in many worlds, and the secrets that a coalition may ask for in each."""
+"""Runs of a protocol in many worlds, and the secrets that a coalition may ask for in each."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from itertools import pairwise
 from typing import Any
 
 from protocols.programs import Protocol
-from smc_dp.leakage.symbolic.engine import run
+from smc_dp.leakage.symbolic.engine import run_symbolically
 from smc_dp.leakage.symbolic.form import Form
-from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
 from smc_dp.leakage.symbolic.trace import Trace
-from smc_dp.leakage.symbolic.worlds import World, base, every, nearby, turned
+from smc_dp.leakage.symbolic.worlds import World, all_worlds, base_world, nearby_worlds, rotate_permutations
 
 ENUMERATED = 3  # up to so many parties every world is looked at
-FEW = 2  # and up to so many also those of variants, and those with other random bytes
+FEW_PARTIES = 2  # and up to so many also those of variants, and those with other random bytes
 SMALLEST = "who is smallest"
 
 
-class WorldBook:
-    """The runs of a protocol with these parameters, and this pattern, in all worlds asked for, each made once."""
+class WorldRuns:
+    """Runs of a protocol with these parameters and this pattern, in all worlds asked for, each made once."""
 
     def __init__(self, protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> None:
         self.protocol, self.model, self.p, self.pattern = protocol, protocol.model, p, pattern
@@ -30,48 +30,50 @@ class WorldBook:
         self._linear: dict[tuple[int, int], Mapping[str, Form]] = {}  # by run and smallest party
 
     def trace(self, world: World) -> Trace:
-        """The run in this world."""
+        """Return the run in this world."""
         if world not in self.traces:
             made = self._run(world)
-            if self.parties <= FEW or not self.traces:
+            if self.parties <= FEW_PARTIES or not self.traces:
                 made.check_bytes(self._run(world, "other bytes"))
             self.traces[world] = made
         return self.traces[world]
 
     def _run(self, world: World, salt: str = "") -> Trace:
-        return run(self.protocol.program, self.model, self.p, world, salt, self.pattern)
+        return run_symbolically(self.protocol.program, self.model, self.p, world, salt, self.pattern)
 
     @property
     def has_one_world(self) -> bool:
-        """Whether nothing is permuted or compared: then forms answer everything."""
+        """True if nothing is permuted or compared: then forms answer everything."""
         return not self.model.permutations and not self.model.compared(self.p)
 
     def smallest(self, j: int) -> str:
-        """The party in whose worlds the j-th number is smallest; nobody, where none are compared."""
+        """Return the party whose number is smallest in worlds of index j; "" where none are compared."""
         return "" if self.has_one_world else str(self.p.parties[j])
 
-    def under_patterns(self) -> Iterator[WorldBook]:
-        """This book, in which nobody vanishes, and one for everything that may become of the letters sent in it."""
+    def under_patterns(self) -> Iterator[WorldRuns]:
+        """Yield these runs, and then those under each drop-out pattern of the messages sent in them."""
         yield self
-        leaving = self.model.vanishing(self.p)
+        leaving = self.model.drop_outs(self.p)
         if leaving:
-            here = base(self.parties, len(self.model.permutations), 0)
-            for pattern in patterns(self.trace(here).sent, leaving):
-                yield WorldBook(self.protocol, self.p, pattern)
+            here = base_world(self.parties, len(self.model.permutations), 0)
+            for pattern in dropout_patterns(self.trace(here).sent, leaving):
+                yield WorldRuns(self.protocol, self.p, pattern)
 
     @cached_property
-    def variants(self) -> tuple[WorldBook, ...]:
-        """The same with other parameters, in which the code must not tell more."""
-        return tuple(WorldBook(self.protocol, q, self.pattern) for q in self.model.variants(self.p))
+    def variants(self) -> tuple[WorldRuns, ...]:
+        """Runs with other parameters, in which the code must not tell more."""
+        return tuple(WorldRuns(self.protocol, q, self.pattern) for q in self.model.variants(self.p))
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
-        """In which parameters this book and its variants differ."""
-        return differences([self.p, *(book.p for book in self.variants)])
+        """Parameters in which these runs and their variants differ."""
+        return setting_labels([self.p, *(book.p for book in self.variants)])
 
     def linear(self, world: World, seen: Trace | None = None) -> Mapping[str, Form]:
-        """The secrets that are sums of unknowns: every unknown, the outcomes in this world, what everybody is given,
-        and of all of them the differences of neighbouring coordinates.
+        """Return the secrets that are sums of unknowns.
+
+        These are every unknown, the outcomes in this world, what everybody is given, and of all of them the differences
+        of neighbouring coordinates.
         """
         trace = seen or self.trace(world)
         run = id(trace), world.ranks.index(0)
@@ -85,7 +87,7 @@ class WorldBook:
         return self._linear[run]
 
     def shown(self, world: World) -> list[str]:
-        """The same by name, but for unknowns that are an outcome by themselves."""
+        """Return the names of the linear secrets, but for unknowns that are an outcome by themselves."""
         alone = {parts[0] for parts in self._outcomes(world).values() if len(parts) == 1}
         twice = alone | {_apart(x, y) for x, y in _neighbours(self.linear(world)) if x in alone}
         return [name for name in self.linear(world) if name not in twice]
@@ -94,34 +96,33 @@ class WorldBook:
         return self.model.outcomes(self.p, world.ranks.index(0))
 
     def discrete(self) -> list[tuple[str, Callable[[World], Hashable]]]:
-        """The secrets that a world fixes."""
+        """Return the secrets that a world fixes."""
         labels = self.model.permutations
         found = [(name, _image(i)) for i, name in enumerate(labels)]
         return [(SMALLEST, lambda w: w.ranks.index(0)), *found] if self.model.compared(self.p) else found
 
     def scenes(self, members: frozenset[str], briefly: bool = False) -> Iterator[tuple[list[World], int]]:
-        """Worlds to hold against each other, and how many of the first to make cells for; `briefly`: hardly any, unless
-        there are few.
+        """Yield worlds to compare, and for how many of the first to make cells; `briefly`: hardly any, unless few.
 
-        A world alone is there because one in which nothing moves is special: there some party relays to itself.
+        A world alone is included because one in which nothing moves is special: there some party relays to itself.
         """
         count = len(self.model.permutations)
         if self.has_one_world:
-            yield [base(self.parties, count, 0)], 1
+            yield [base_world(self.parties, count, 0)], 1
             return
-        if self.parties <= (FEW if briefly else ENUMERATED):
-            worlds = every(self.parties, count)
+        if self.parties <= (FEW_PARTIES if briefly else ENUMERATED):
+            worlds = all_worlds(self.parties, count)
             yield worlds, len(worlds)
             return
         first = {(party in members, j == 0): j for j, party in reversed(list(enumerate(self.p.parties)))}
         for j in sorted(first.values()):
-            world = base(self.parties, count, j)
-            yield [world] if briefly else [world, *nearby(world)], 1
-            yield [turned(world)], 1
+            world = base_world(self.parties, count, j)
+            yield [world] if briefly else [world, *nearby_worlds(world)], 1
+            yield [rotate_permutations(world)], 1
 
 
-def differences(every: Sequence[Any]) -> tuple[str, ...]:
-    """Each of some parameters by the values in which they differ, lists apart."""
+def setting_labels(every: Sequence[Any]) -> tuple[str, ...]:
+    """Return for each parameters the values in which they differ, lists apart."""
     stated = [{name: value for name, value in q.as_dict().items() if not isinstance(value, list)} for q in every]
     names = [name for name in stated[0] if any(q[name] != stated[0][name] for q in stated)]
     return tuple(", ".join(f"{name} {q[name]}" for name in names) for q in stated)
@@ -132,7 +133,7 @@ def _apart(x: str, y: str) -> str:
 
 
 def _neighbours(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Those of one name but for the number of the coordinate, each with the next."""
+    """Yield names that differ in the number of the coordinate only, each with the next."""
     vectors: dict[str, list[str]] = {}
     for name in names:
         vector, bracket, _ = name.partition("(")

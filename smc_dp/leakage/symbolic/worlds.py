@@ -1,4 +1,4 @@
-"""What answers where linear forms cannot: the secret permutations, and the order of the compared numbers.
+"""Worlds: the secret permutations and the order of the compared numbers, on which linear forms depend.
 
 Everything else in a symbolic run stays unknown.
 """
@@ -11,38 +11,38 @@ from itertools import combinations, permutations, product
 
 @dataclass(frozen=True)
 class World:
-    """`permutations` in the order in which the model names them; `ranks` says how many compared numbers are smaller."""
+    """World: `permutations` in the order of their names in the model, and the `ranks` of the compared numbers."""
 
     permutations: tuple[tuple[int, ...], ...]
     ranks: tuple[int, ...]
 
 
-def every(K: int, count: int) -> list[World]:
-    """All worlds with so many permutations of K places."""
+def all_worlds(K: int, count: int) -> list[World]:
+    """Return all worlds with `count` permutations of K places."""
     orders = list(permutations(range(K)))
     return [World(tuple(w[:-1]), w[-1]) for w in product(orders, repeat=count + 1)]
 
 
-def base(K: int, count: int, smallest: int) -> World:
-    """A world in which this party has the smallest number and every permutation leaves all in place."""
+def base_world(K: int, count: int, smallest: int) -> World:
+    """Return the world with identity permutations in which this party has the smallest number."""
     return World((tuple(range(K)),) * count, tuple((i - smallest) % K for i in range(K)))
 
 
-def turned(world: World) -> World:
-    """The world with its first permutation turned by one place, the second by two, and so on."""
+def rotate_permutations(world: World) -> World:
+    """Return the world with its first permutation rotated by one place, the second by two, and so on."""
     K = len(world.ranks)
     turns = [tuple((i + step) % K for i in range(K)) for step in range(1, len(world.permutations) + 1)]
-    return World(tuple(after(x, turn) for x, turn in zip(world.permutations, turns, strict=True)), world.ranks)
+    return World(tuple(compose(x, turn) for x, turn in zip(world.permutations, turns, strict=True)), world.ranks)
 
 
-def nearby(world: World) -> list[World]:
-    """The worlds in which one place is moved, in one permutation or the order, or in two of them together."""
+def nearby_worlds(world: World) -> list[World]:
+    """Return the worlds in which one place is moved, in one permutation or the order, or in two of them together."""
     parts = [*world.permutations, world.ranks]
     found: dict[World, None] = {}
-    for s in moves(len(world.ranks)):
-        changes = [{i: after(x, s)} for i, x in enumerate(parts)] + [{len(parts) - 1: after(s, world.ranks)}]
+    for s in single_moves(len(world.ranks)):
+        changes = [{i: compose(x, s)} for i, x in enumerate(parts)] + [{len(parts) - 1: compose(s, world.ranks)}]
         for (i, x), (k, y) in combinations(list(enumerate(parts)), 2):
-            changes += [{i: after(x, s), k: after(y, t)} for t in (s, inverse(s))]
+            changes += [{i: compose(x, s), k: compose(y, t)} for t in (s, invert_permutation(s))]
         for change in changes:
             new = [change.get(i, x) for i, x in enumerate(parts)]
             found[World(tuple(new[:-1]), new[-1])] = None
@@ -50,8 +50,8 @@ def nearby(world: World) -> list[World]:
     return list(found)
 
 
-def moves(K: int) -> list[tuple[int, ...]]:
-    """The permutations that take one place out and put it in elsewhere."""
+def single_moves(K: int) -> list[tuple[int, ...]]:
+    """Return the permutations that take one place out and put it in elsewhere."""
     found: dict[tuple[int, ...], None] = {}
     for i, k in permutations(range(K), 2):
         rest = [x for x in range(K) if x != i]
@@ -59,11 +59,11 @@ def moves(K: int) -> list[tuple[int, ...]]:
     return list(found)
 
 
-def after(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
-    """x after y."""
+def compose(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the composition x after y."""
     return tuple(x[k] for k in y)
 
 
-def inverse(x: tuple[int, ...]) -> tuple[int, ...]:
-    """The permutation that undoes x."""
+def invert_permutation(x: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the permutation that undoes x."""
     return tuple(x.index(k) for k in range(len(x)))

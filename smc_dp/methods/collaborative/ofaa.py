@@ -21,43 +21,57 @@ from math import sqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
+from smc_dp.methods.collaborative.quadratics import (
+    descend_quadratic,
+    minimise_projected,
+    minimise_quadratic,
+    minimise_trimmed,
+)
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
     Answer,
     BiasedModel,
     RoundsRelease,
     Upload,
-    check_rounds,
+    append_one,
+    check_round_settings,
     download,
     for_plain_rows,
-    made_of,
-    pure,
-    scaled,
-    with_one,
+    pure_statement,
+    release_of_rounds,
+    scale_into_ball,
 )
-from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
-from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_sizes, two_classes
-from smc_dp.methods.neighbours import NeighbourPair, only_record
-from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
+from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, add_vectors
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_party_sizes, require_two_classes
+from smc_dp.methods.neighbours import NeighbourPair, single_record_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
+    coefficient_count,
     coefficients,
-    count,
     l1_sensitivities,
-    printed_scales,
     quadratic,
+    scales_as_published,
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import NO_NOISE, Calibrated, Law, gaussian, nothing, stated, with_noise
+from smc_dp.privacy.output import (
+    NO_NOISE,
+    Calibrated,
+    NoiseDistribution,
+    calibrate_gaussian,
+    no_guarantee,
+    noise_statement,
+    with_noise,
+)
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -84,113 +98,118 @@ class Ofaa(Summed):
     own_bias: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     colour: ClassVar[str] = "#d62728"
 
+    @override
     def __post_init__(self) -> None:
-        check_rounds(self.rounds, self.epochs, self.reading)
+        check_round_settings(self.rounds, self.epochs, self.reading)
         if self.trust not in ("central", "local"):
             raise InputError("trust.not_central_or_local", got=shown(self.trust))
         if self.repair not in ("project", "trim"):
             raise InputError("repair.unknown", got=shown(self.repair))
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only record of the only party."""
-        return only_record(cls())
+        return single_record_pair(cls())
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPolynomial:
-        """One noise on the sum, by a protocol; InputError for `trust` local, or to release numbers of rows."""
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedPolynomial:
+        """Return the form with one noise on the sum; InputError for `trust` local, or to release numbers of rows."""
         if self.trust != "central":
             raise InputError("trust.not_central", method=self.name, got=self.trust)
-        hidden_only(self, announced, "has no use for the number of rows")
-        return SharedPolynomial(self, public, target, among, announced)
+        require_hidden_sizes(self, announced, "has no use for the number of rows")
+        return SharedPolynomial(self, public, target, threat_model, announced)
 
-    def at_home(self, rows: Rows, public: Public) -> Vector:
-        """The coefficients of the party's rows, in multiples of 2^-41; no target has a say in them."""
-        two_classes(public, self)
+    @override
+    def prepare(self, rows: Rows, public: Public) -> Vector:
+        require_two_classes(public.classes, self)
         check_own_size(rows)
-        return inside(rows)
+        return ball_coefficients(rows)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """As printed at most the sum of all rounds; with a proof what was asked for, whatever the rounds are."""
         if target.calibration == "paper":
-            return printed_statement(target, public.dimension, self.rounds)
+            return statement_as_published(target, public.dimension, self.rounds)
         adversary = SERVER if self.trust == "local" else TRUSTED
-        return stated(self._noise(public, target), target, "record", "replace", adversary, (SIZES,))
+        return noise_statement(self._noise(public, target), target, "record", "replace", adversary, (SIZES_CAVEAT,))
 
+    @override
     def functionality(self, public: Public, target: Target) -> Functionality:
-        """As printed rounds of uploads; with a proof noisy coefficients of each party, or one noise on their sum."""
         if target.calibration == "paper":
             return Rounds((EachPublishes(),) * self.rounds)
         if self.trust == "local":
             return EachPublishes()
         noise = self._noise(public, target)
-        return Sum(None if noise is None else noise.law)
+        return Sum(None if noise is None else noise.distribution)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer | Vector:
-        """As printed the party's uploads, with new noise in each round; with a proof its coefficients."""
-        two_classes(public, self)
+        require_two_classes(public.classes, self)
         check_own_size(rows)
         if target.calibration == "paper":
-            return self.answer(plain(rows), public, target, rng)
-        return self.sent(inside(rows), public, target, rng)
+            return self.answer(plain_coefficients(rows), public, target, rng)
+        return self.sent(ball_coefficients(rows), public, target, rng)
 
+    @override
     def finish(self, value: Any, public: Public, target: Target) -> RoundsRelease:
-        """As printed the server's average of the last round; with a proof the minimiser of the sum, repaired."""
         if target.calibration == "paper":
-            return made_of(value, public, self, target)
+            return release_of_rounds(value, public, self, target)
         local, noise = self.trust == "local", self._noise(public, target)
-        total: Vector = added(value) if local else value
-        noisy = 0.0 if noise is None else deviation(noise.law) * sqrt(public.parties if local else 1)
-        model = self.minimiser_of(_reals(total), public.dimension + 1, noisy)
+        total: Vector = add_vectors(value) if local else value
+        noisy = 0.0 if noise is None else noise_deviation(noise.distribution) * sqrt(public.parties if local else 1)
+        model = self.model_of_polynomial(_reals(total), public.dimension + 1, noisy)
         # Every round minimises the same polynomial, so every round is the same.
         uploads = np.tile(model.theta, (self.rounds, 1, 1))
         return RoundsRelease(model, self.statement(public, target), uploads, 0)
 
-    def minimiser_of(self, values: Array, D: int, deviation: float) -> BiasedModel:
-        """Of p coefficients in reals for rows of width D, repaired for noise of this standard deviation in each."""
-        ridge = _RIDGE * deviation
-        repaired = projected if ridge and self.repair == "project" else trimmed
+    def model_of_polynomial(self, values: Array, D: int, noise_deviation: float) -> BiasedModel:
+        """Return the model of p real coefficients for rows of width D, repaired for noise of this deviation."""
+        ridge = _RIDGE * noise_deviation
+        repaired = minimise_projected if ridge and self.repair == "project" else minimise_trimmed
         return BiasedModel(for_plain_rows(repaired(*quadratic(values, D), ridge)))
 
     def answer(self, c: Vector, public: Public, target: Target, rng: Stream) -> Answer:
-        """What a party with these coefficients uploads after it has seen all uploads of the rounds before."""
+        """Return a party's answers to rounds: an upload for each, after all uploads of the rounds before."""
 
         def upload(history: Sequence[Sequence[Upload]]) -> Upload:
-            noisy = _reals(with_printed_noise(c, public.dimension, target, rng))
+            noisy = _reals(with_noise_as_published(c, public.dimension, target, rng))
             return self._minimise(noisy, download(history, public, self))
 
         return upload
 
     def sent(self, c: Vector, public: Public, target: Target, rng: Stream) -> Vector:
-        """The coefficients of a party as they leave it: with its own noise where nobody is trusted."""
+        """Return a party's coefficients as they leave it: with its own noise where nobody is trusted."""
         return with_noise(c, self._noise(public, target) if self.trust == "local" else None, rng)
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
-        """Every party's coefficients, for rows (x, 1) as printed and for rows (x, 1)/sqrt 2 of the unit ball."""
-        two_classes(federation, self)
-        check_sizes(federation)
+        require_two_classes(federation.classes, self)
+        check_party_sizes(federation)
         public = federation.public
-        as_printed, in_ball = ([of(rows) for rows in federation.parties] for of in (plain, inside))
-        total = added(in_ball)
+        as_published, in_ball = (
+            [of(rows) for rows in federation.parties] for of in (plain_coefficients, ball_coefficients)
+        )
+        total = add_vectors(in_ball)
 
         def parts(target: Target, rng: Stream) -> Sequence[Answer | Vector]:
             if target.calibration == "paper":
-                return [self.answer(c, public, target, rng) for c in as_printed]
+                return [self.answer(c, public, target, rng) for c in as_published]
             return [total] if self.trust == "central" else [self.sent(c, public, target, rng) for c in in_ball]
 
-        return TrainedParts(self, public, (as_printed, in_ball), parts)
+        return TrainedParts(self, public, (as_published, in_ball), parts)
 
     def _noise(self, public: Public, target: Target) -> Calibrated | None:
         return None if target.epsilon is None else polynomial_noise(target, public.dimension + 1)
 
     def _minimise(self, values: Array, start: Array) -> Upload:
-        """What a party uploads, and whether its polynomial has a minimum."""
+        """Return a party's upload, and whether its polynomial has a minimum."""
         b, M = quadratic(values, len(start))
-        lowest = minimiser(b, M)
+        lowest = minimise_quadratic(b, M)
         if self.reading == "truncated":
-            return descend(b, M, start, self.epochs), lowest is not None
+            return descend_quadratic(b, M, start, self.epochs), lowest is not None
         return (start, False) if lowest is None else (lowest, True)
 
 
@@ -205,50 +224,53 @@ class SharedPolynomial(NoisySum[Ofaa]):
     """
 
     @property
+    @override
     def reach(self) -> SumReach:
-        """1, whatever the rows."""
         moved = Fraction(L2_SENSITIVITY, 1 << UNIT_BITS)
-        return SumReach(count(self.public.dimension + 1), moved, self.announced.most_rows * _LONGEST_RECORD, UNIT_BITS)
+        return SumReach(
+            coefficient_count(self.public.dimension + 1), moved, self.announced.most_rows * _LONGEST_RECORD, UNIT_BITS
+        )
 
+    @override
     def numbers_of(self, trained: Vector) -> Vector:
-        """The coefficients of the party's rows, on this grid."""
         finer = self.grid.fraction_bits - UNIT_BITS
         return (*(value << finer for value in trained), 1)
 
+    @override
     def model(self, value: Vector) -> BiasedModel:
-        """The minimiser, repaired for the noise of all parties that took part, which is more than that of H."""
-        square = self.noise.law.mean_square(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
-        deviation = sqrt(square) if self.noisy else 0.0
-        return self.method.minimiser_of(np.array(self.reals(value)), self.public.dimension + 1, deviation)
+        # The repair is for the noise of all parties that took part, which is more than that of H.
+        square = self.noise.distribution.mean_square(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
+        noise_deviation = sqrt(square) if self.noisy else 0.0
+        return self.method.model_of_polynomial(np.array(self.reals(value)), self.public.dimension + 1, noise_deviation)
 
+    @override
     def caveats(self) -> Iterator[str]:
-        """Of the sizes, which are not released either."""
-        yield SIZES
+        yield SIZES_CAVEAT
 
 
-def plain(rows: Rows) -> Vector:
-    """The coefficients of one party for rows (x, 1)."""
-    return tuple(coefficients(with_one(rows.X), rows.y))
+def plain_coefficients(rows: Rows) -> Vector:
+    """Return the coefficients of one party for rows (x, 1)."""
+    return tuple(coefficients(append_one(rows.X), rows.y))
 
 
-def inside(rows: Rows) -> Vector:
-    """The coefficients of one party for rows (x, 1)/sqrt 2 of the unit ball."""
-    return tuple(coefficients(scaled(rows.X), rows.y))
+def ball_coefficients(rows: Rows) -> Vector:
+    """Return the coefficients of one party for rows (x, 1)/sqrt 2 of the unit ball."""
+    return tuple(coefficients(scale_into_ball(rows.X), rows.y))
 
 
 def polynomial_noise(target: Target, D: int) -> Calibrated:
-    """What is wanted for the p coefficients of rows of the unit ball, in their units."""
-    p = count(D)
+    """Return the noise for the p coefficients of rows of the unit ball, in their units."""
+    p = coefficient_count(D)
     if target.noise == "laplace":
         total = sum(l1_sensitivities(D - 1, 1))
         return Calibrated(DiscreteLaplace(p, total / target.wanted), total)
     if target.noise == "gauss":
-        return gaussian(target, p, L2_SENSITIVITY)
+        return calibrate_gaussian(target, p, L2_SENSITIVITY)
     return Calibrated(KNorm(p, L2_SENSITIVITY / target.wanted), L2_SENSITIVITY)
 
 
-def deviation(law: Law) -> float:
-    """The standard deviation of a coefficient's noise, in reals."""
+def noise_deviation(law: NoiseDistribution) -> float:
+    """Return the standard deviation of a coefficient's noise, in reals."""
     if isinstance(law, DiscreteGaussian):
         units = sqrt(law.variance)
     elif isinstance(law, KNorm):
@@ -258,24 +280,24 @@ def deviation(law: Law) -> float:
     return units / 2.0**UNIT_BITS
 
 
-def printed_statement(target: Target, d: int, rounds: int) -> PrivacyStatement:
-    """What the printed noise gives at most: rounds (S_1/scale_1 + S_2/scale_2), the degrees and the rounds added up."""
+def statement_as_published(target: Target, d: int, rounds: int) -> PrivacyStatement:
+    """State the most that the published noise gives: rounds (S_1/scale_1 + S_2/scale_2), over degrees and rounds."""
     if target.epsilon is None:
-        return nothing("record", "replace", NO_NOISE)
-    degrees = zip(l1_sensitivities(d, 2), printed_scales(d, target.epsilon), strict=True)
+        return no_guarantee("record", "replace", NO_NOISE)
+    degrees = zip(l1_sensitivities(d, 2), scales_as_published(d, target.epsilon), strict=True)
     epsilon = rounds * sum((sensitivity / scale for sensitivity, scale in degrees), Fraction(0))
     redrawn = f"Noise is redrawn in each of {rounds} rounds, and averaging the uploads of a party removes it."
-    return pure(epsilon, target, SERVER, (SIZES, *((redrawn,) if rounds > 1 else ())))
+    return pure_statement(epsilon, target, SERVER, (SIZES_CAVEAT, *((redrawn,) if rounds > 1 else ())))
 
 
-def with_printed_noise(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
-    """The coefficients with the printed noise, if any."""
+def with_noise_as_published(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
+    """Add the published noise to the coefficients, if any is wanted."""
     if target.epsilon is None:
         return c
-    first, second = printed_scales(d, target.epsilon)
+    first, second = scales_as_published(d, target.epsilon)
     D = d + 1
-    noise = DiscreteLaplace(D, first).sample(rng) + DiscreteLaplace(count(D) - D, second).sample(rng)
-    return added([c, noise])
+    noise = DiscreteLaplace(D, first).sample(rng) + DiscreteLaplace(coefficient_count(D) - D, second).sample(rng)
+    return add_vectors([c, noise])
 
 
 def _reals(c: Vector) -> Array:

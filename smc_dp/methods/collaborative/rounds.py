@@ -1,4 +1,4 @@
-"""What the collaborative logistic regressions have in common: the bias alpha, rounds, the server's weighted average.
+"""Bias, rounds and weighted average of the collaborative logistic regressions.
 
 In every round each party sends its model to the server, which sends back the average weighted by numbers of rows.
 Rows come without a column for the bias: the methods append it, (x, 1) as printed, and (x, 1)/sqrt 2 where a theorem
@@ -13,13 +13,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from typing_extensions import override
 
 from smc_dp.core.arrays import Array, with_bias
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import Method, announced_sizes
 from smc_dp.methods.model import LinearModel, Release, ScoringModel
-from smc_dp.privacy.output import of_the_paper
+from smc_dp.privacy.output import published_noise_caveat
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Target
 
@@ -40,18 +41,18 @@ class BiasedModel(ScoringModel):
 
     @property
     def linear(self) -> LinearModel:
-        """The same scores for rows (x, 1)."""
+        """Linear model with these scores for rows (x, 1)."""
         return LinearModel.from_coordinates(self.theta[np.newaxis], 2)
 
     def with_constant(self, constant: float) -> LinearModel:
-        """The same scores for rows x whose last entry is this constant, not 0: alpha goes to its weight."""
+        """Return these scores for rows x whose last entry is this constant, not 0: alpha goes to its weight."""
         w, alpha = self.theta[:-1].copy(), self.theta[-1]
         w[-1] += alpha / constant
         return LinearModel.from_coordinates(w[np.newaxis], 2)
 
+    @override
     def scores(self, X: Array) -> Array:
-        """One score for each row and class: (n, 2)."""
-        return self.linear.scores(with_one(X))
+        return self.linear.scores(append_one(X))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,54 +68,56 @@ class RoundsRelease(Release):
     unsolved: int
 
 
-def with_one(X: Array) -> Array:
-    """(x, 1) for each row, as printed: (n, d+1)."""
+def append_one(X: Array) -> Array:
+    """Append 1 to each row, as published: (n, d+1)."""
     extended: Array = np.concatenate([X, np.ones((len(X), 1))], axis=1)
     return extended
 
 
-def scaled(X: Array) -> Array:
-    """(x, 1)/sqrt 2 for each row x of the unit ball, which stays inside it: (n, d+1)."""
+def scale_into_ball(X: Array) -> Array:
+    """Return (x, 1)/sqrt 2 for each row x of the unit ball, which stays inside it: (n, d+1)."""
     return with_bias(X, 1.0)
 
 
 def for_plain_rows(theta: Array) -> Array:
-    """The model for rows (x, 1) that scores as theta does for `scaled` rows."""
-    plain: Array = theta * scaled(np.zeros((1, 1)))[0, 1]
+    """Return the model for rows (x, 1) that scores as theta does for `scale_into_ball` rows."""
+    plain: Array = theta * scale_into_ball(np.zeros((1, 1)))[0, 1]
     return plain
 
 
-def average(uploads: Array, sizes: Sequence[int]) -> Array:
-    """The server's average of (K, ...) uploads, weighted by n_i/n."""
+def weighted_average(uploads: Array, sizes: Sequence[int]) -> Array:
+    """Return the server's average of (K, ...) uploads, weighted by n_i/n."""
     mean: Array = np.average(uploads, axis=0, weights=sizes)
     return mean
 
 
 def download(history: Sequence[Sequence[Upload]], public: Public, method: Method) -> Array:
-    """What every party downloads after these rounds: the average of the last, zero before the first."""
+    """Return each party's download after these rounds: the average of the last, zero before the first."""
     if not history:
         return np.zeros(public.dimension + 1)
-    return average(np.array([w for w, _ in history[-1]]), announced_sizes(public, method))
+    return weighted_average(np.array([w for w, _ in history[-1]]), announced_sizes(public, method))
 
 
-def made_of(history: Sequence[Sequence[Upload]], public: Public, method: Method, target: Target) -> RoundsRelease:
-    """The release of these rounds: the average of the last, and what everybody saw."""
+def release_of_rounds(
+    history: Sequence[Sequence[Upload]], public: Public, method: Method, target: Target
+) -> RoundsRelease:
+    """Return the release of these rounds: the average of the last, and all uploads."""
     uploads = np.array([[w for w, _ in each] for each in history])
     unsolved = sum(not solved for each in history for _, solved in each)
     model = BiasedModel(download(history, public, method))
     return RoundsRelease(model, method.statement(public, target), uploads, unsolved)
 
 
-def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...]) -> PrivacyStatement:
-    """The statement of pure epsilon for one record replaced."""
+def pure_statement(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...]) -> PrivacyStatement:
+    """State pure epsilon for one record replaced."""
     true = round_up(epsilon)
     if target.calibration == "paper":
-        caveats += (f"{of_the_paper(target.wanted, true)}.",)
+        caveats += (f"{published_noise_caveat(target.wanted, true)}.",)
     return PrivacyStatement("pure", true, 0.0, "record", "replace", adversary, caveats)
 
 
-def check_rounds(rounds: int, epochs: int, reading: str) -> None:
-    """Raises InputError for settings of a method with rounds that make no sense."""
+def check_round_settings(rounds: int, epochs: int, reading: str) -> None:
+    """Raise InputError for settings of a method with rounds that make no sense."""
     for name, value in (("rounds", rounds), ("epochs", epochs)):
         if type(value) is not int or not 1 <= value <= _MOST_ROUNDS:  # no integer of numpy, which could overflow
             raise InputError("rounds.out_of_range", name=name, most=_MOST_ROUNDS, got=shown(value))

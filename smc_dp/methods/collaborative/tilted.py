@@ -1,4 +1,4 @@
-"""Logistic regression without a regulariser and with a linear term: what the printed OFPA minimises.
+"""Logistic regression without a regulariser and with a linear term, the objective of OFPA as published.
 
 l(theta) = sum of -y_i z_i + log(1 + e^(z_i)), z_i = x~_i.theta, plus v.theta, for rows x~_i = (x_i, 1), |x_i| <= 1, and
 labels y in {0, 1}; rows: (n, D), y: (n,), v: (D,). It is convex, and may have no minimiser.
@@ -19,19 +19,19 @@ _DAMPING = 1e-12  # of the Hessian, for each row
 _NEGLIGIBLE = 1e-6  # a Newton step, in parts of 1 + |theta|
 
 
-def gradient(rows: Array, y: Array, v: Array, theta: Array) -> Array:
-    """The gradient at theta: (D,)."""
+def tilted_gradient(rows: Array, y: Array, v: Array, theta: Array) -> Array:
+    """Return the gradient at theta: (D,)."""
     total: Array = rows.T @ (scipy.special.expit(rows @ theta) - y) + v
     return total
 
 
-def minimiser(rows: Array, y: Array, v: Array, start: Array) -> tuple[Array, bool]:
-    """A minimiser, and whether it is one.
+def minimise_tilted(rows: Array, y: Array, v: Array, start: Array) -> tuple[Array, bool]:
+    """Return a point, and whether it is a minimiser.
 
     Newton's method until floats gain nothing, at most 100 steps of length at most 10, so that the answer is finite
     where there is no minimiser. It counts as one if the next step would be below a millionth of 1 + |theta|.
     """
-    theta, slope = start, gradient(rows, y, v, start)
+    theta, slope = start, tilted_gradient(rows, y, v, start)
     for _ in range(_STEPS):
         step = _newton_step(rows, theta, slope)
         candidate = _shorter(rows, y, v, theta, slope, step)
@@ -41,16 +41,16 @@ def minimiser(rows: Array, y: Array, v: Array, start: Array) -> tuple[Array, boo
     return theta, False
 
 
-def descend(rows: Array, y: Array, v: Array, start: Array, epochs: int) -> Array:
-    """Gradient descent over all rows with step 1/L, L = n/2: curvature 1/4, |x~|^2 <= 2."""
+def descend_tilted(rows: Array, y: Array, v: Array, start: Array, epochs: int) -> Array:
+    """Descend over all rows with step 1/L, L = n/2: curvature 1/4, |x~|^2 <= 2."""
     theta = start
     for _ in range(epochs):
-        theta = theta - 2 / len(rows) * gradient(rows, y, v, theta)
+        theta = theta - 2 / len(rows) * tilted_gradient(rows, y, v, theta)
     return theta
 
 
 def _newton_step(rows: Array, theta: Array, slope: Array) -> Array:
-    """Damped where the Hessian is as good as singular, and cut to the length that is allowed."""
+    """Return Newton's step, damped where the Hessian is nearly singular, and cut to the allowed length."""
     p = scipy.special.expit(rows @ theta)
     H = (rows * (p * (1 - p))[:, np.newaxis]).T @ rows + _DAMPING * len(rows) * np.eye(len(theta))
     step: Array = scipy.linalg.solve(H, slope, assume_a="pos")
@@ -58,9 +58,9 @@ def _newton_step(rows: Array, theta: Array, slope: Array) -> Array:
 
 
 def _shorter(rows: Array, y: Array, v: Array, theta: Array, slope: Array, step: Array) -> tuple[Array, Array] | None:
-    """The first point, halving the step, with a shorter gradient, and that gradient; None if there is none."""
+    """Halve the step until the gradient is shorter: the point and its gradient; None if none is."""
     for _ in range(_HALVINGS):
-        new = gradient(rows, y, v, theta - step)
+        new = tilted_gradient(rows, y, v, theta - step)
         if np.linalg.norm(new) < np.linalg.norm(slope):
             return theta - step, new
         step = step / 2

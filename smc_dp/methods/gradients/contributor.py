@@ -1,8 +1,10 @@
-"""What a party does at home while others add up: it answers each sum once, and no other question."""
+"""Contributor of a party to sums: it answers each sum once, and nothing else."""
 
 from __future__ import annotations
 
 from functools import reduce
+
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError
@@ -12,8 +14,8 @@ from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import SharedRounds
 
 
-def noise_of(r: int) -> str:
-    """The label under which the noise of sum r is drawn."""
+def noise_label(r: int) -> str:
+    """Return the label under which the noise of sum r is drawn."""
     return f"sum {r}"
 
 
@@ -38,13 +40,14 @@ class Contributor:
             raise InputError("sum.impossible_count", count=len(noise.steps), answered=answered)
         self._rows, self._noise, self._steps, self._rng = rows, noise, steps, rng
         self._answered = answered
-        self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begun())
+        self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begin())
 
+    @override
     def __repr__(self) -> str:
         return f"Contributor({self._answered} sums answered)"  # never the rows
 
     def __call__(self, values: tuple[Vector, ...]) -> Addend:
-        """What the party adds to the sum that follows these."""
+        """Return the party's addend of the sum that follows these."""
         r, wanted = len(values), self._answered
         if r != wanted or r >= len(self._noise.steps):
             raise InputError("sum.out_of_turn", number=r, count=len(self._noise.steps), answered=wanted)
@@ -52,13 +55,13 @@ class Contributor:
         numbers = tuple(self._numbers(r, self._after(values)))
         if self._rng is None:
             return Addend(numbers, (0,) * len(numbers))
-        return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(noise_of(r)))))
+        return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(noise_label(r)))))
 
     def _after(self, values: tuple[Vector, ...]) -> Descent:
-        """Where these sums lead; what was made of the first of them is not made again."""
+        """Return the descent after these sums; steps that were made before are not made again."""
         seen, descent = self._seen
         if values[: len(seen)] != seen:
-            seen, descent = (), self._steps.begun()
+            seen, descent = (), self._steps.begin()
         descent = reduce(self._steps.after, values[len(seen) :], descent)
         self._seen = values, descent
         return descent

@@ -18,7 +18,7 @@ import numpy as np
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.training import integer_readings as readings
-from smc_dp.methods.training.integer_rows import WEIGHT_BITS, query
+from smc_dp.methods.training.integer_rows import WEIGHT_BITS, round_query
 
 Scaling: TypeAlias = Callable[[Array], Array]
 """What becomes of a direction (p, d) before it is a step."""
@@ -26,7 +26,7 @@ Scaling: TypeAlias = Callable[[Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where the descent stands after `number` sums: the weights, and `at`, where the next sum is asked: (p, d)."""
+    """State of the descent after `number` sums: the weights, and `at`, the point of the next sum: (p, d)."""
 
     weights: Array
     at: Array
@@ -35,17 +35,17 @@ class Descent:
 
     @property
     def query(self) -> IntArray:
-        """Where the next sum is asked, on the grid of released weights."""
-        return query(self.at)
+        """Point of the next sum, on the grid of released weights."""
+        return round_query(self.at)
 
     @property
     def released(self) -> Array:
         """The weights on that grid: digits in which machines may differ are rounded away."""
-        weights: Array = np.ldexp(query(self.weights).astype(np.float64), -WEIGHT_BITS)
+        weights: Array = np.ldexp(round_query(self.weights).astype(np.float64), -WEIGHT_BITS)
         return weights
 
     def moved(self, direction: Array) -> Descent:
-        """One step."""
+        """Return the descent after one step."""
         with np.errstate(all="ignore"):  # what is no number is 0 in a query
             weights = self.at + self.scaling(direction)
             ahead = weights + self.number / (self.number + 3) * (weights - self.weights)
@@ -60,14 +60,14 @@ class PlainSteps:
     dimension: int
     size: float
 
-    def begun(self) -> Descent:
-        """At W = 0."""
+    def begin(self) -> Descent:
+        """Begin at W = 0."""
         origin = _origin(self.classes, self.dimension)
         return Descent(origin, origin, lambda direction: direction * self.size)
 
     def after(self, descent: Descent, value: Vector) -> Descent:
-        """Where it stands after one sum more."""
-        return descent.moved(readings.gradient(value, self.classes))
+        """Return the descent after one more sum."""
+        return descent.moved(readings.read_gradient(value, self.classes))
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,20 @@ class NewtonSteps:
     dimension: int
     floor: float
 
-    def begun(self) -> Descent:
-        """At W = 0; what the scaling is, the first sum says."""
+    def begin(self) -> Descent:
+        """Begin at W = 0; the first sum sets the scaling."""
         origin = _origin(self.classes, self.dimension)
         return Descent(origin, origin, self._plain)
 
     def after(self, descent: Descent, value: Vector) -> Descent:
-        """Where it stands after one sum more."""
+        """Return the descent after one more sum."""
         if descent.number:
-            return descent.moved(readings.gradient(value, self.classes))
+            return descent.moved(readings.read_gradient(value, self.classes))
         d = self.dimension
         numbers = len(descent.at) * d
         first, diagonal, beside = value[:numbers], value[numbers : numbers + d], value[numbers + d :]
-        scaling = self._scaling(readings.curvature(diagonal, beside, self.classes))
-        return replace(descent, scaling=scaling).moved(readings.start_gradient(first, self.classes))
+        scaling = self._scaling(readings.read_curvature(diagonal, beside, self.classes))
+        return replace(descent, scaling=scaling).moved(readings.read_start_gradient(first, self.classes))
 
     @property
     def _times(self) -> float:

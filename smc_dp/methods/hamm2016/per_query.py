@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
@@ -26,22 +27,31 @@ from smc_dp.methods.hamm2016.ensemble import (
     Ensemble,
     OfParties,
     Voting,
-    caveats,
-    classifier,
-    together,
+    join_classifiers,
+    learner_caveats,
+    train_classifier,
     votes,
 )
 from smc_dp.methods.hamm2016.weights import clipped
 from smc_dp.methods.method import TrainedParts, Trust
 from smc_dp.methods.model import Release, area_under_curve
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.black_box import Predictor
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated, with_noise
+from smc_dp.privacy.output import (
+    GRID,
+    Calibrated,
+    calibrate_gaussian,
+    calibrate_noise,
+    noise_statement,
+    on_grid,
+    perturb,
+    with_noise,
+)
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, Target
@@ -51,52 +61,55 @@ _MOST_QUERIES = 10**9
 
 @dataclass(frozen=True)
 class ReleaseAll(OfParties):
-    """All local models; they classify by majority."""
+    """Release of every local model; they classify by majority."""
 
     name: ClassVar[str] = "release_all"
     colour: ClassVar[str] = "#a89c18"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """One party of many, each of which publishes a model."""
-        return one_party(cls(STRONG), several=True)
+        return party_pair(cls(STRONG), several=True)
 
     def sensitivity(self, classes: int) -> Fraction:
-        """In L2, of each model: 2 W, because each is clipped to the largest norm W of a minimiser."""
+        """Return the L2 sensitivity of each model: 2 W, as each is clipped to the largest norm W of a minimiser."""
         return 2 * Fraction(largest_softmax_norm(classes, self.lam))
 
     def noise(self, public: Public, target: Target) -> Calibrated | None:
-        """Of one model."""
+        """Return the noise of one model."""
         if target.epsilon is None:
             return None
-        return proven(target, coordinates(public.classes) * public.dimension, self.sensitivity(public.classes))
+        return calibrate_noise(
+            target, coordinate_count(public.classes) * public.dimension, self.sensitivity(public.classes)
+        )
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """A party's rows reach its own model only, so the releases compose in parallel: epsilon is that of one."""
+        # Parallel composition: a party's rows reach its own model only.
         who = "anyone who sees all the noisy models, the other parties among them"
-        return stated(self.noise(public, target), target, "party", "party", who)
+        return noise_statement(self.noise(public, target), target, "party", "party", who)
 
+    @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:
-        """Every party publishes its own model."""
         return EachPublishes()
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model on the grid, with its own noise."""
         V = self.clipped(train_all([(rows.X, rows.y)], public.classes, self.lam), public.classes)
         return with_noise(on_grid(V), self.noise(public, target), rng)
 
+    @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
-        """All of them, as a committee."""
         V = np.array([GRID.decode(model) for model in value])
-        shape = len(value), coordinates(public.classes), public.dimension
+        shape = len(value), coordinate_count(public.classes), public.dimension
         return Release(Committee(V.reshape(shape), public.classes), self.statement(public, target))
 
     def clipped(self, V: Array, classes: int) -> Array:
-        """Models (M, p, d), none longer than W."""
+        """Clip models (M, p, d) to the length W."""
         return clipped(V, largest_softmax_norm(classes, self.lam))
 
+    @override
     def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
-        """Local models V: (M, p, d) that are there already; longer ones than W are clipped."""
         public = ensemble.federation.public
         V = self.clipped(ensemble.models(self), public.classes)
 
@@ -115,11 +128,11 @@ class Committee:
     classes: int
 
     def accuracy(self, test: Rows) -> float:
-        """The fraction of rows that the majority classifies correctly."""
+        """Return the fraction of rows that the majority classifies correctly."""
         return float(np.mean(count_votes(self.V, test.X, self.classes).argmax(axis=1) == test.y))
 
     def auc(self, test: Rows) -> float:
-        """The area under the ROC curve of the shares of the votes."""
+        """Return the area under the ROC curve of the shares of the votes."""
         return area_under_curve(count_votes(self.V, test.X, self.classes) / len(self.V), test.y)
 
 
@@ -135,18 +148,19 @@ class NoisyMax(Voting):
     name: ClassVar[str] = "noisy_max"
     colour: ClassVar[str] = "#6c3078"
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if type(self.queries) is not int or not 1 <= self.queries <= _MOST_QUERIES:  # no int64, which would overflow
             raise InputError("queries.out_of_range", most=_MOST_QUERIES, got=shown(self.queries))
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party, whose vote is the answer to one query."""
-        return one_party(cls(STRONG, queries=1))
+        return party_pair(cls(STRONG, queries=1))
 
     def noise(self, target: Target, classes: int) -> Calibrated:
-        """The noise of the counts of one query, with the distance that all queries together can move.
+        """Return the noise of one query's counts, with the distance that all queries together can move.
 
         Proof. Replacing one party takes one vote from a class and gives it to another, or changes nothing: the counts
         of a query move by 2 in L1 and sqrt 2 in L2. The class is a function of the noisy counts. q queries, chosen in
@@ -157,36 +171,36 @@ class NoisyMax(Voting):
             return Calibrated(DiscreteLaplace(classes, 2 * q * one / target.wanted), 2 * q * one)
         D = ceil_sqrt(2 * one * one * (q if target.noise == "gauss" else q * q))
         if target.noise == "gauss":
-            return gaussian(target, classes, D, q)
+            return calibrate_gaussian(target, classes, D, q)
         return Calibrated(KNorm(classes, D / target.wanted), D)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """For all answers together."""
         noise = None if target.epsilon is None else self.noise(target, public.classes)
-        covered = (f"It covers all of at most {self.queries} answers together.", *caveats(self.learner))
+        covered = (f"It covers all of at most {self.queries} answers together.", *learner_caveats(self.learner))
         who = "anyone who sees the answers, but not the one who computes them and holds the classifiers"
-        return stated(noise, target, "party", "party", who, covered)
+        return noise_statement(noise, target, "party", "party", who, covered)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody who is trusted holds the classifiers and answers."""
-        return Trusted(lambda parts, rng: self.service(together(parts), public, target, rng))
+        return Trusted(lambda parts, rng: self.service(join_classifiers(parts), public, target, rng))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
-        """The party's classifier."""
-        return classifier(rows, public, self.lam, self.learner)
+        return train_classifier(rows, public, self.lam, self.learner)
 
+    @override
     def finish(self, value: Service, public: Public, target: Target) -> Release:
-        """The service; nothing is published before a query comes."""
         return Release(value, self.statement(public, target))
 
     def service(self, classifiers: Classifiers, public: Public, target: Target, rng: Stream) -> Service:
-        """What answers by the votes of these classifiers, with a stream of its own."""
+        """Return the service that answers by the votes of these classifiers, with a stream of its own."""
         noise = None if target.epsilon is None else self.noise(target, public.classes)
         own = rng.spawn()
         return Service(lambda X: votes(classifiers, X, public), public.dimension, noise, own, self.queries)
 
+    @override
     def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
-        """Local classifiers that are there already, which will be asked."""
         method, public = replace(self, learner=ensemble.learner), ensemble.federation.public
 
         def answering(target: Target) -> Trusted:
@@ -209,7 +223,7 @@ class Service:
     left: int
 
     def predict(self, X: Array) -> npt.NDArray[np.int64]:
-        """Class numbers: (n,). Each row is one query.
+        """Return class numbers: (n,). Each row is one query.
 
         InputError, and no query is spent, for more rows than are left, of another width or not finite.
         """
@@ -228,7 +242,7 @@ class Service:
             raise InputError("queries.not_finite", row=int(np.argmin(finite)) + 1)
 
     def accuracy(self, test: Rows) -> float:
-        """The fraction of rows that are classified correctly; of the first `left` of them if there are more.
+        """Return the fraction of rows that are classified correctly; of the first `left` of them if there are more.
 
         nan when no answer is left.
         """
@@ -236,5 +250,5 @@ class Service:
         return float(np.mean(self.predict(test.X[:n]) == test.y[:n])) if n else float("nan")
 
     def auc(self, test: Rows) -> float:
-        """Nan: answers are classes, without scores, and none is spent."""
+        """Return nan: answers are classes, without scores, and none is spent."""
         return float("nan")

@@ -22,13 +22,14 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, auxiliary, caveats, counted, own_votes
-from smc_dp.methods.hamm2016.weights import MeanOfModels, TrainedWeights, WeightNoise, clipped, of_minimiser
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, add_votes, auxiliary_rows, learner_caveats, own_votes
+from smc_dp.methods.hamm2016.weights import MeanOfModels, TrainedWeights, WeightNoise, clipped, minimiser_sensitivity
 from smc_dp.methods.method import Trained, Trust
 from smc_dp.methods.model import Release
 from smc_dp.methods.training.classes import diameter
@@ -50,52 +51,51 @@ class _GlobalModel(Voting):
     """A global model trained on the votes of all parties, which somebody who is trusted counts."""
 
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
 
     @abstractmethod
     def noise(self, public: Public) -> WeightNoise:
-        """Of the global model."""
+        """Return the noise of the global model."""
 
     def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
-        """The global model (1, p, d) of so many votes (N, C), here of their shares."""
-        return certified(auxiliary(public, self), counts / public.parties, self.lam)[np.newaxis]
+        """Train the global model (1, p, d) on so many votes (N, C), here on their shares."""
+        return certified(auxiliary_rows(public, self), counts / public.parties, self.lam)[np.newaxis]
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the statement does not cover."""
-        return (PUBLIC_ROWS, *caveats(self.learner))
+        """Caveats of the statement."""
+        return (PUBLIC_ROWS, *learner_caveats(self.learner))
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What the noise on the global model guarantees."""
         return self.noise(public).statement(target, public.dimension, self.caveats)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody who is trusted counts the votes, trains the global model and adds noise."""
-
         def by(parts: Sequence[npt.NDArray[np.int64]], rng: Stream) -> Vector:
-            noise, V = self.noise(public), self.model(counted(parts, public.classes), public)
+            noise, V = self.noise(public), self.model(add_votes(parts, public.classes), public)
             return noise.second_half(target, public.dimension).compute([noise.integers(V, target)], rng)
 
         return Trusted(by)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> npt.NDArray[np.int64]:
-        """The party's votes on the auxiliary rows: (N,)."""
         return own_votes(rows, public, self)
 
+    @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """The noisy global model as it is."""
         model = self.noise(public).mean(value, 1, public.dimension, target)
         return Release(model, self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> Trained:
-        """Local classifiers, their votes, and the global model."""
-        auxiliary(federation, self)
+        auxiliary_rows(federation, self)
         return super().train(federation)
 
+    @override
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
-        """The global model from local classifiers, however they were trained."""
         public = ensemble.federation.public
-        auxiliary(public, self)
+        auxiliary_rows(public, self)
         method = replace(self, learner=ensemble.learner)
         return TrainedWeights(method, self.model(ensemble.counts, public), public, self.noise(public))
 
@@ -111,18 +111,18 @@ class Vote(_GlobalModel):
     colour: ClassVar[str] = "#fc0c90"
 
     def sensitivity(self, classes: int) -> Fraction:
-        """In L2, of the model: min(D/lam, 2 W) and the solver's tolerance; a single party may decide every label."""
-        return of_minimiser(Fraction(diameter(classes)), self.lam, classes)
+        """Return the model's L2 sensitivity: min(D/lam, 2 W) and the solver's tolerance."""
+        return minimiser_sensitivity(Fraction(diameter(classes)), self.lam, classes)
 
+    @override
     def noise(self, public: Public) -> WeightNoise:
-        """For a party that decides every label."""
         nominal = _twice_or_root_two(public.classes) / Fraction(self.lam)
         return WeightNoise(public.classes, self.lam, self.sensitivity(public.classes), nominal)
 
+    @override
     def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
-        """The global model of the majority labels."""
-        X = auxiliary(public, self)
-        return certified(X, one_hot(majority(counts), public.classes), self.lam)[np.newaxis]
+        X = auxiliary_rows(public, self)
+        return certified(X, one_hot(majority_labels(counts), public.classes), self.lam)[np.newaxis]
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,11 @@ class Soft(_GlobalModel):
     colour: ClassVar[str] = "#6c00cc"
 
     def sensitivity(self, classes: int, parties: int) -> Fraction:
-        """In L2, of the model: min(D/(M lam), 2 W) and the solver's tolerance."""
-        return of_minimiser(Fraction(diameter(classes)) / parties, self.lam, classes)
+        """Return the model's L2 sensitivity: min(D/(M lam), 2 W) and the solver's tolerance."""
+        return minimiser_sensitivity(Fraction(diameter(classes)) / parties, self.lam, classes)
 
+    @override
     def noise(self, public: Public) -> WeightNoise:
-        """For one of M votes."""
         classes, M = public.classes, public.parties
         nominal = _twice_or_root_two(classes) / (M * Fraction(self.lam))
         return WeightNoise(classes, self.lam, self.sensitivity(classes, M), nominal)
@@ -158,7 +158,7 @@ class SoftAuxiliary(_GlobalModel):
     colour: ClassVar[str] = "#18a8f0"
 
     def sensitivity(self, classes: int, parties: int, rows: int) -> Fraction:
-        """In L2, of the model: min(D (N + 2M - 1)/(N M lam), 2 W) and the solver's tolerance.
+        """Return the model's L2 sensitivity: min(D (N + 2M - 1)/(N M lam), 2 W) and the solver's tolerance.
 
         Proof. N - 1 rows change by their label only, each moves N times the gradient by at most D/M. The gradient of
         the last row is B'(q - alpha) x' with two probability vectors, at most D long; another row's may point the
@@ -166,17 +166,17 @@ class SoftAuxiliary(_GlobalModel):
         equal rows, which is why the printed factor (N + M - 1)/N, from 2 and 2/M, does not carry over.
         """
         gradient = Fraction(diameter(classes)) * (rows + 2 * parties - 1) / (rows * parties)
-        return of_minimiser(gradient, self.lam, classes)
+        return minimiser_sensitivity(gradient, self.lam, classes)
 
     @property
+    @override
     def caveats(self) -> tuple[str, ...]:
-        """What the statement does not cover."""
-        of_learner = caveats(self.learner)
+        of_learner = learner_caveats(self.learner)
         return (*ONE_ROW, *((ROW_BY_ROW, *of_learner) if of_learner else ()))
 
+    @override
     def noise(self, public: Public) -> WeightNoise:
-        """For one of M votes and one of N auxiliary rows."""
-        classes, M, N = public.classes, public.parties, len(auxiliary(public, self))
+        classes, M, N = public.classes, public.parties, len(auxiliary_rows(public, self))
         nominal = _twice_or_root_two(classes) / (M * Fraction(self.lam)) * Fraction(N + M - 1, N)
         return WeightNoise(classes, self.lam, self.sensitivity(classes, M, N), nominal)
 
@@ -191,30 +191,30 @@ class Average(MeanOfModels):
 
     name: ClassVar[str] = "avg"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     colour: ClassVar[str] = "#00b400"
 
     def sensitivity(self, classes: int) -> Fraction:
-        """In L2, of the sum of the M models: 2 W."""
+        """Return the L2 sensitivity of the sum of the M models: 2 W."""
         return 2 * Fraction(largest_softmax_norm(classes, self.lam))
 
+    @override
     def noise(self, public: Public) -> WeightNoise:
-        """Of the sum of the models."""
         nominal = Fraction(2 if public.classes == 2 else 2 * math.sqrt(2)) / Fraction(self.lam)
         return WeightNoise(public.classes, self.lam, self.sensitivity(public.classes), nominal)
 
+    @override
     def clipped(self, V: Array, public: Public) -> Array:
-        """To W."""
         return clipped(V, largest_softmax_norm(public.classes, self.lam))
 
 
-def majority(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The class with the most votes in each row of counts: (N, C); of equals class 1 of two, else the lowest."""
+def majority_labels(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the class with the most votes in each row of counts: (N, C); of equals class 1 of two, else the lowest."""
     if counts.shape[1] == 2:
         return (counts[:, 1] >= counts[:, 0]).astype(np.int64)
     return np.asarray(counts.argmax(axis=1), dtype=np.int64)
 
 
 def _twice_or_root_two(classes: int) -> Fraction:
-    """The constant of Theorems 1 and 3, 2, and of appendix B, sqrt 2 (the float nearest to it is what is used)."""
+    """Return the constant of Theorems 1 and 3, 2, or that of appendix B, sqrt 2 as the nearest float."""
     return Fraction(2 if classes == 2 else math.sqrt(2))

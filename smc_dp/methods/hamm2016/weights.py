@@ -1,4 +1,4 @@
-"""Weights with noise: what every method of Hamm, Cao and Belkin (2016) that releases a linear model ends with.
+"""Weights with noise: the last step of every method of Hamm, Cao and Belkin (2016) that releases a linear model.
 
 The mean of m models goes on the grid as the sum of their integers, noise is added to the sum, and the sum is divided by
 m. Under `proven` this happens in the coordinates of `smc_dp.methods.training.classes`. Under `paper` with more than two
@@ -11,20 +11,22 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import Ensemble, OfParties
-from smc_dp.methods.method import TRUSTED, Method, Trust, check_target, released
+from smc_dp.methods.method import TRUSTED, Method, Trust, check_target, release_parts
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
-from smc_dp.privacy.output import GRID, Calibrated, printed, proven, stated
+from smc_dp.privacy.output import GRID, Calibrated, calibrate_as_published, calibrate_noise, noise_statement
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
@@ -36,7 +38,7 @@ _TINY = 2.0**-900
 
 @dataclass(frozen=True)
 class WeightNoise:
-    """How the sum of m models is made noisy.
+    """Noise of the sum of m models.
 
     `sensitivity`: of the sum, in L2, when one party is replaced. `nominal`: the printed scale of its noise, times
     epsilon; None where nothing is printed. `lam`: what the models were trained with.
@@ -48,41 +50,41 @@ class WeightNoise:
     nominal: Fraction | None = None
 
     def is_stacked(self, target: Target) -> bool:
-        """Whether it happens to the C weight vectors of a model in place of its p coordinates."""
+        """Tell whether the C weight vectors of a model get the noise, in place of its p coordinates."""
         return target.calibration == "paper" and self.classes > 2
 
     def calibrated(self, target: Target, d: int) -> Calibrated | None:
-        """The noise for models of d features; None for no noise."""
+        """Return the noise for models of d features; None for no noise."""
         if target.epsilon is None:
             return None
-        dimension = (self.classes if self.is_stacked(target) else coordinates(self.classes)) * d
+        dimension = (self.classes if self.is_stacked(target) else coordinate_count(self.classes)) * d
         if target.calibration == "proven" or self.nominal is None:
-            return proven(target, dimension, self.sensitivity)
+            return calibrate_noise(target, dimension, self.sensitivity)
         true = self.sensitivity + stacking(self.classes, self.lam)
-        return printed(target, dimension, true, self.nominal / target.wanted)
+        return calibrate_as_published(target, dimension, true, self.nominal / target.wanted)
 
     def second_half(self, target: Target, d: int) -> Sum:
-        """What is left to compute where the sum of the models is known."""
+        """Return the functionality that is left where the sum of the models is known."""
         noise = self.calibrated(target, d)
-        return Sum(None if noise is None else noise.law)
+        return Sum(None if noise is None else noise.distribution)
 
     def integers(self, V: Array, target: Target) -> Vector:
-        """The sum of models V: (m, p, d), entries below 2^22, on the grid."""
+        """Return the sum of models V: (m, p, d), entries below 2^22, on the grid."""
         return tuple(sum_on_grid(np.einsum("cp,mpd->mcd", code(self.classes), V) if self.is_stacked(target) else V))
 
     def mean(self, value: Vector, m: int, d: int, target: Target) -> LinearModel:
-        """The model that the sum of m models gives."""
+        """Return the model that the sum of m models gives."""
         weights = np.array(GRID.decode(value, m)).reshape(-1, d)
         return LinearModel(weights) if self.is_stacked(target) else LinearModel.from_coordinates(weights, self.classes)
 
     def statement(self, target: Target, d: int, caveats: tuple[str, ...]) -> PrivacyStatement:
-        """What the noise guarantees."""
-        return stated(self.calibrated(target, d), target, "party", "party", TRUSTED, caveats)
+        """State the guarantee of the noise."""
+        return noise_statement(self.calibrated(target, d), target, "party", "party", TRUSTED, caveats)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedWeights:
-    """m models V: (m, p, d), secret, entries below 2^22, and the noise of their sum."""
+    """Models V: (m, p, d), secret, entries below 2^22, and the noise of their sum."""
 
     method: Method
     V: Array
@@ -90,11 +92,11 @@ class TrainedWeights:
     noise: WeightNoise
 
     def release(self, target: Target, rng: Stream) -> Release:
-        """The mean of the models with noise."""
+        """Return the mean of the models with noise."""
         check_target(target, self.method)
         total = self._stacked_total if self.noise.is_stacked(target) else self._total
         noisy = self.noise.second_half(target, self.V.shape[2])
-        return released(self.method, [total], self.public, target, rng, noisy)
+        return release_parts(self.method, [total], self.public, target, rng, noisy)
 
     @cached_property
     def _total(self) -> Vector:
@@ -107,47 +109,49 @@ class TrainedWeights:
 
 @dataclass(frozen=True)
 class MeanOfModels(OfParties):
-    """The mean of local logistic or softmax models, each clipped."""
+    """Mean of local logistic or softmax models, each clipped."""
+
+    caveats: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def noise(self, public: Public) -> WeightNoise:
-        """Of the sum of the models."""
+        """Return the noise of the sum of the models."""
 
     @abstractmethod
     def clipped(self, V: Array, public: Public) -> Array:
-        """Models V: (M, p, d), each as it enters the sum."""
+        """Clip models V: (M, p, d), each as it enters the sum."""
 
-    def at_home(self, rows: Rows, public: Public) -> Array:
-        """The party's local model, V: (p, d), in which no target has a say."""
+    def prepare(self, rows: Rows, public: Public) -> Array:
+        """Train the party's local model, V: (p, d)."""
         model: Array = train_all([(rows.X, rows.y)], public.classes, self.lam)[0]
         return model
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What the noise on the sum guarantees."""
-        return self.noise(public).statement(target, public.dimension, ())
+        return self.noise(public).statement(target, public.dimension, self.caveats)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Sum:
-        """The sum of the models, with noise."""
         return self.noise(public).second_half(target, public.dimension)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model on the grid."""
-        V = self.at_home(rows, public)
+        V = self.prepare(rows, public)
         return self.noise(public).integers(self.clipped(V[np.newaxis], public), target)
 
+    @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """The sum over the number of parties."""
         model = self.noise(public).mean(value, public.parties, public.dimension, target)
         return Release(model, self.statement(public, target))
 
+    @override
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
-        """The mean of local models, however they were trained."""
         public = ensemble.federation.public
         return TrainedWeights(self, self.clipped(ensemble.models(self), public), public, self.noise(public))
 
 
-def of_minimiser(gradient: Fraction, lam: float, classes: int) -> Fraction:
-    """How far a certified minimiser moves, in L2, when the gradient of its objective moves by at most `gradient`.
+def minimiser_sensitivity(gradient: Fraction, lam: float, classes: int) -> Fraction:
+    """Bound how far a certified minimiser moves, in L2, when its objective's gradient moves by at most `gradient`.
 
     min(gradient/lam, 2 W) + 2 tau/lam. Proof. The objective is lam-strongly convex, and at the minimiser of one data
     set its gradient on the other is at most `gradient` long, which gives the first bound; both minimisers have norm
@@ -160,7 +164,7 @@ def of_minimiser(gradient: Fraction, lam: float, classes: int) -> Fraction:
 
 
 def stacking(classes: int, lam: float) -> Fraction:
-    """What the product W = B V in floats adds to the distance of two models: 2 C^2 2^-51 (W + tau/lam); 0 for C = 2.
+    """Bound what W = B V in floats adds to the distance of two models: 2 C^2 2^-51 (W + tau/lam); 0 for C = 2.
 
     p products are added in each entry, so the error is below p^(3/2) 2^-52 |V|, that of B's own entries included.
     """
@@ -171,7 +175,7 @@ def stacking(classes: int, lam: float) -> Fraction:
 
 
 def clipped(V: Array, radius: float) -> Array:
-    """Models V: (M, p, d), each scaled so that its norm surely does not exceed the radius; 0 for NaN or infinity.
+    """Scale models V: (M, p, d), so that surely no norm exceeds the radius; NaN or infinity becomes 0.
 
     Floats err in a norm of k numbers and in the division by less than k + 8 units of 2^-52.
     """
@@ -186,7 +190,7 @@ def clipped(V: Array, radius: float) -> Array:
 
 
 def sum_on_grid(models: Array) -> list[int]:
-    """The sum over the first axis of the entries rounded to the grid: exact integers, in the order of the entries.
+    """Add over the first axis the entries rounded to the grid: exact integers, in the order of the entries.
 
     The entries are below 2^22; they are added in two halves, which cannot overflow below 2^31 models.
     """

@@ -12,20 +12,21 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted, Vector
-from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, two_classes
+from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, require_two_classes
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
-from smc_dp.methods.pathak2010.models import SIZES, binary, model_of, models_of, noise_of
-from smc_dp.privacy.output import GRID, on_grid, perturb, stated, with_noise
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary, model_noise, model_of, models_of
+from smc_dp.privacy.output import GRID, noise_statement, on_grid, perturb, with_noise
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-EVERYBODY = (
+_EVERYBODY = (
     "anyone who sees the published models and the release, except the party whose record it is: each party adds its "
     "noise itself and trusts nobody"
 )
@@ -43,34 +44,34 @@ class Central(Method):
     name: ClassVar[str] = "central"
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#004890"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the only party."""
-        return own_noise(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG), several=False)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """For the announced number of rows."""
-        noise = noise_of(target, sum(public.sizes or ()), public.dimension, self.lam)
-        return stated(noise, target, "record", "replace", OWNER, (SIZES,))
+        noise = model_noise(target, sum(public.sizes or ()), public.dimension, self.lam)
+        return noise_statement(noise, target, "record", "replace", OWNER, (SIZES_CAVEAT,))
 
+    @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        """Somebody has all rows, trains and adds the noise."""
         return Trusted(lambda parts, rng: self.noisy(self._model(parts, public.classes), public, target, rng))
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
-        """The rows themselves."""
         return rows
 
+    @override
     def finish(self, value: Array, public: Public, target: Target) -> Release:
-        """The weights as they are."""
         return Release(binary(value), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """The model w: (d,) of all rows."""
         public, w = federation.public, self._model(federation.parties, federation.classes)
         noisy = partial(self.noisy, w, public)
         return TrainedParts(self, public, w, lambda *_: [w], lambda target: Trusted(lambda _, rng: noisy(target, rng)))
@@ -81,8 +82,8 @@ class Central(Method):
         return model
 
     def noisy(self, w: Array, public: Public, target: Target, rng: Stream) -> Array:
-        """The model of all rows as it may be shown."""
-        noise = noise_of(target, sum(public.sizes or ()), public.dimension, self.lam)
+        """Return the model of all rows as it may be shown."""
+        noise = model_noise(target, sum(public.sizes or ()), public.dimension, self.lam)
         return perturb(on_grid(w), noise, rng)
 
 
@@ -100,36 +101,37 @@ class Local(Method):
     colour: ClassVar[str] = "#249c84"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the only party."""
-        return own_noise(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG), several=False)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """Any party's noise stands for all: each spends exactly what was asked for."""
-        noise = noise_of(target, 1, public.dimension, self.lam)
-        return stated(noise, target, "record", "replace", EVERYBODY, (SIZES,))
+        # Each party spends exactly what was asked for, so any party's noise stands for all.
+        noise = model_noise(target, 1, public.dimension, self.lam)
+        return noise_statement(noise, target, "record", "replace", _EVERYBODY, (SIZES_CAVEAT,))
 
+    @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:
-        """Every party publishes its own model."""
         return EachPublishes()
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model on the grid with its own noise."""
-        two_classes(public, self)
+        require_two_classes(public.classes, self)
         check_own_size(rows)
         return self.noisy(model_of(rows, self.lam), len(rows), target, rng)
 
     def noisy(self, weights: Sequence[int], n: int, target: Target, rng: Stream) -> Vector:
-        """A model of n rows as it may leave its owner."""
-        return with_noise(weights, noise_of(target, n, len(weights), self.lam), rng)
+        """Return a model of n rows as it may leave its owner."""
+        return with_noise(weights, model_noise(target, n, len(weights), self.lam), rng)
 
+    @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
-        """The mean of the published models."""
         published = np.array([GRID.decode(model) for model in value])
         return Release(binary(published.mean(axis=0)), self.statement(public, target))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Each party's model, w: (K, d); a party with one class only is of use too."""
         public, w = federation.public, models_of(federation, self, self.lam)
         each = list(zip(map(on_grid, w), public.sizes or (), strict=True))
         return TrainedParts(self, public, w, lambda target, rng: [self.noisy(v, n, target, rng) for v, n in each])

@@ -12,45 +12,45 @@ import numpy as np
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.method import Method, check_sizes, two_classes
+from smc_dp.methods.method import Method, check_party_sizes, require_two_classes
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
-from smc_dp.privacy.output import GRID, Calibrated, proven
+from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise
 from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
 
-SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
+SIZES_CAVEAT = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
 
 
 def model_of(rows: Rows, lam: float) -> list[int]:
-    """One party's model on the grid: d integers."""
+    """Train one party's model on the grid: d integers."""
     return GRID.encode(minimise(RegularisedLogistic(lam), rows.X, 2.0 * rows.y - 1).weights.tolist())
 
 
 def models_of(federation: Federation, method: Method, lam: float) -> Array:
-    """Every party's model: (K, d); InputError for other than two classes, or for more rows than tolerances allow."""
-    two_classes(federation, method)
-    check_sizes(federation)
+    """Train every party's model: (K, d); InputError unless there are two classes, or for too many rows."""
+    require_two_classes(federation.classes, method)
+    check_party_sizes(federation)
     return train_all([(rows.X, rows.y) for rows in federation.parties], 2, 2 * lam)[:, 0]
 
 
-def noise_of(target: Target, n: int, dimension: int, lam: float, parties: int = 1) -> Calibrated | None:
-    """The noise of a sum of so many models when one record of a model of n rows is replaced; None for no noise."""
+def model_noise(target: Target, n: int, dimension: int, lam: float, parties: int = 1) -> Calibrated | None:
+    """Return the noise of a sum of models when one of n records of a model is replaced; None for no noise."""
     if target.epsilon is None:
         return None
     delta = replace_one(n, 2 * Fraction(lam), PUBLIC_TAU)
-    calibrated = proven(target, dimension, delta)
+    calibrated = calibrate_noise(target, dimension, delta)
     if target.noise not in ("knorm", "laplace"):
         return calibrated
     of_smallest = SmallestNoise(
         parties, dimension, target.epsilon, Fraction(lam), target.calibration, target.noise, GRID, PUBLIC_TAU
     )
-    return Calibrated(of_smallest.law(n), calibrated.sensitivity)
+    return Calibrated(of_smallest.distribution(n), calibrated.sensitivity)
 
 
 def binary(w: Array) -> LinearModel:
-    """The model of weights w: (d,) of the second class against the first."""
+    """Return the model of weights w: (d,) of the second class against the first."""
     return LinearModel.from_coordinates(w[np.newaxis], 2)

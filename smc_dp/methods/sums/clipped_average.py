@@ -14,19 +14,19 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.hamm2016.weights import MeanOfModels, WeightNoise, clipped
-from smc_dp.methods.method import Trust
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.neighbours import NeighbourPair, one_party
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
-from smc_dp.methods.training.classes import coordinates
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement
+from smc_dp.methods.neighbours import NeighbourPair, party_pair
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.classes import coordinate_count
+from smc_dp.privacy.statement import Adjacency
 from smc_dp.privacy.target import Calibration, Target
 
 ONLY_ADDED = "The models are only added up: with a secure sum no trusted aggregator would be needed."
@@ -35,7 +35,7 @@ _SMALLEST, _LARGEST = 2.0**-20, 1e6
 
 @dataclass(frozen=True)
 class ClippedAverage(MeanOfModels, Summed):
-    """clip: R, the norm that models are clipped to, public, in [2^-20, 1e6].
+    """Mean of clipped models; clip: R, the norm that models are clipped to, public, in [2^-20, 1e6].
 
     lam in [2^-29, 1e6]: of the local models that `train` trains.
     Models of another numeric learner, in the coordinates of `smc_dp.methods.training.classes`, go to `train_from`.
@@ -45,37 +45,37 @@ class ClippedAverage(MeanOfModels, Summed):
     name: ClassVar[str] = "avg_clip"
     adjacency: ClassVar[Adjacency] = "party"
     colour: ClassVar[str] = "#ff7f0e"
+    caveats: ClassVar[tuple[str, ...]] = (ONLY_ADDED,)
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.clip, int | float) or not _SMALLEST <= self.clip <= _LARGEST:
             raise InputError("clip.out_of_range", got=shown(self.clip))
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """The only party, whose model is longer than R."""
-        return one_party(cls(lam=1e-2, clip=0.5))
+        return party_pair(cls(lam=1e-2, clip=0.5))
 
     @property
     def sensitivity(self) -> Fraction:
-        """In L2, of the sum of the M models: 2 R."""
+        """L2 sensitivity of the sum of the M models: 2 R."""
         return 2 * Fraction(self.clip)
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedClippedModels:
-        """The same by a protocol that adds up; InputError for a number of rows that is to be released."""
-        hidden_only(self, announced, "protects all rows of a party, and so their number")
-        return SharedClippedModels(self, public, target, among, announced)
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedClippedModels:
+        """Return the form for a secure sum; InputError for a number of rows that is to be released."""
+        require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
+        return SharedClippedModels(self, public, target, threat_model, announced)
 
+    @override
     def noise(self, public: Public) -> WeightNoise:
-        """Of the sum of the models."""
         return WeightNoise(public.classes, self.lam, self.sensitivity)
 
-    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What the noise on the sum guarantees."""
-        return self.noise(public).statement(target, public.dimension, (ONLY_ADDED,))
-
+    @override
     def clipped(self, V: Array, public: Public) -> Array:
-        """To R."""
         return clipped(V, self.clip)
 
 
@@ -89,24 +89,24 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
     """
 
     @property
+    @override
     def reach(self) -> SumReach:
-        """2 R, and R, for p d numbers."""
-        p = coordinates(self.public.classes)
+        p = coordinate_count(self.public.classes)
         return SumReach(p * self.public.dimension, self.method.sensitivity, Fraction(self.method.clip))
 
+    @override
     def numbers_of(self, trained: Array) -> Vector:
-        """A model (p, d) of any learner, in the coordinates of `smc_dp.methods.training.classes`, clipped."""
-        wanted = (coordinates(self.public.classes), self.public.dimension)
+        wanted = (coordinate_count(self.public.classes), self.public.dimension)
         if trained.shape != wanted:
             raise InputError("model.wrong_shape", wanted=str(wanted), got=str(trained.shape))
         short = clipped(trained[np.newaxis], self.method.clip)[0]
         return (*self.grid.encode(short.ravel().tolist()), 1)
 
+    @override
     def model(self, value: Vector) -> LinearModel:
-        """The mean over the parties that took part."""
         V = np.array(self.reals(value, self.counted(value))).reshape(-1, self.public.dimension)
         return LinearModel.from_coordinates(V, self.public.classes)
 
+    @override
     def caveats(self) -> Iterator[str]:
-        """None besides."""
         return iter(())

@@ -1,4 +1,4 @@
-"""What all sums have in common of which one block has noise in shares.
+"""Secure sums of which one block has noise in shares.
 
 A party enters a vector on the grid, bounded whatever its rows are, and its share of the noise beside it; after that
 come numbers without noise, if any, which neighbours share. Everything else is said of a method by the bounds of that
@@ -18,18 +18,18 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
-from smc_dp.methods.method import Method, SumBlocks, two_classes
+from smc_dp.methods.method import Method, SumBlocks, require_two_classes
 from smc_dp.methods.model import ReleasedModel
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.privacy.distributed import SharedNoise, calibrated, stated
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
+from smc_dp.privacy.distributed import SharedNoise, calibrate_shares, shared_statement
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import NO_NOISE, nothing
+from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement
 from smc_dp.privacy.target import HIGHEST, NoiseName, Target
 
 
 class Summed(Method, Protocol):
-    """A method whose value is a sum over the parties."""
+    """Method whose value is a sum over the parties."""
 
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
     secure_noises: ClassVar[tuple[NoiseName, ...]] = ("vg", "ddg", "self")
@@ -38,17 +38,16 @@ class Summed(Method, Protocol):
     adjacency: ClassVar[Adjacency] = "replace"
     sizes: ClassVar[RowCounts] = "hidden"
 
-    def at_home(self, rows: Rows, public: Public) -> Any:
-        """What a party makes of its rows before it knows the target, which has no say in it."""
-        ...
+    def prepare(self, rows: Rows, public: Public) -> Any:
+        """Compute from a party's rows what does not depend on the target."""
 
 
-M = TypeVar("M", bound=Summed)
+_M = TypeVar("_M", bound=Summed)
 
 
 @dataclass(frozen=True)
 class SumReach:
-    """How far what one party enters can go, whatever its rows are: `dimension` numbers.
+    """Bounds on a party's vector of `dimension` numbers, whatever its rows are.
 
     In reals and in L2: no vector is longer than `longest`, and neighbours move the sum by at most `moved`. `bits`: the
     numbers are multiples of 2^-bits as they are, and neither figure grows on a grid as fine as that; None for numbers
@@ -62,23 +61,23 @@ class SumReach:
 
 
 @dataclass(frozen=True)
-class NoisySum(ABC, Generic[M]):
+class NoisySum(ABC, Generic[_M]):
     """A method as one sum among these parties; see `SumForm`. InputError for noise that is not drawn in shares, and for
     more classes than the method has a form for.
 
     Where no noise is asked for, shares are zero, on the grid and in the ring of the least `ddg` that there is.
     """
 
-    method: M
+    method: _M
     public: Public
     target: Target
-    among: Among
+    threat_model: ThreatModel
     announced: AnnouncedRows
     smallest_sets_noise: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.method.binary:
-            two_classes(self.public, self.method)
+            require_two_classes(self.public.classes, self.method)
         if self.target.noise not in self.method.secure_noises:
             known = ", ".join(self.method.secure_noises)
             raise InputError("noise.not_in_sum", method=self.method.name, known=known, got=self.target.noise)
@@ -86,53 +85,53 @@ class NoisySum(ABC, Generic[M]):
     @property
     @abstractmethod
     def reach(self) -> SumReach:
-        """Of what a party enters."""
+        """Bounds on a party's vector."""
 
     @abstractmethod
     def numbers_of(self, trained: Any) -> Vector:
-        """What a party that has this at home enters: the numbers on the grid, then those without noise."""
+        """Return the vector of a party with this local result: the numbers on the grid, then those without noise."""
 
     @abstractmethod
     def model(self, value: Vector) -> ReleasedModel:
-        """What anybody makes of the sum."""
+        """Make the model of the sum."""
 
     @abstractmethod
     def caveats(self) -> Iterator[str]:
-        """What is not covered because of what is added up."""
+        """Yield the caveats of this sum alone."""
 
     @property
     def plain(self) -> int:
-        """How many numbers without noise there are: one, with which the parties that took part are counted."""
+        """Number of numbers without noise: one, which counts the parties that took part."""
         return 1
 
     @property
     def noisy(self) -> bool:
-        """Whether there is noise at all."""
+        """True where there is noise at all."""
         return self.target.epsilon is not None
 
     @cached_property
     def noise(self) -> SharedNoise:
-        """The law of a party's share, on a grid as fine and in a ring as long as it needs."""
+        """Noise in shares, on a grid as fine and in a ring as long as it needs."""
         reach, target = self.reach, self.target if self.noisy else replace(self.target, epsilon=HIGHEST, noise="ddg")
-        return calibrated(
-            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.among.parties,
-            honest=self.among.honest, multiples=reach.bits,
+        return calibrate_shares(
+            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.threat_model.parties,
+            honest=self.threat_model.honest, multiples=reach.bits,
         )  # fmt: skip
 
     @property
     def grid(self) -> Grid:
-        """As the noise needs it."""
+        """Grid of the noise."""
         return self.noise.grid
 
     @property
     def sums(self) -> tuple[SumBlocks]:
-        """One: the noisy numbers, and those without noise where there are any."""
-        noisy = (self.reach.dimension, self.noise.law.text if self.noisy else "none")
+        """Blocks of the one sum: the noisy numbers, and those without noise where there are any."""
+        noisy = (self.reach.dimension, self.noise.distribution.text if self.noisy else "none")
         return ((noisy, (self.plain, "none")) if self.plain else (noisy,),)
 
     @property
     def length(self) -> int:
-        """Of all blocks together."""
+        """Number of integers in all blocks."""
         return self.reach.dimension + self.plain
 
     @property
@@ -142,69 +141,69 @@ class NoisySum(ABC, Generic[M]):
 
     @cached_property
     def statement(self) -> PrivacyStatement:
-        """With the noise of the honest parties, whatever the others enter."""
+        """Statement with the noise of the honest parties, whatever the others enter."""
         unit, adjacency = self.method.protects, self.method.adjacency
         if not self.noisy:
-            return nothing(unit, adjacency, NO_NOISE)
-        caveats = (*self.among.caveats(), up_to(self.announced), *self.caveats())
-        promised = stated(self.noise, self.target, unit, adjacency, self.among.adversary, caveats)
-        return self.among.stated(promised, len(self.sums))
+            return no_guarantee(unit, adjacency, NO_NOISE)
+        caveats = (*self.threat_model.caveats(), row_cap_caveat(self.announced), *self.caveats())
+        promised = shared_statement(self.noise, self.target, unit, adjacency, self.threat_model.adversary, caveats)
+        return self.threat_model.with_graph_failure(promised, len(self.sums))
 
     def check(self, n: int) -> None:
-        """InputError for more rows than were announced."""
-        check_rows(n, self.announced)
+        """Raise InputError for more rows than were announced."""
+        check_announced_rows(n, self.announced)
 
     def numbers(self, rows: Rows) -> Vector:
-        """What a party with these rows enters."""
-        return self.numbers_of(self.method.at_home(rows, self.public))
+        """Return the vector of a party with these rows."""
+        return self.numbers_of(self.method.prepare(rows, self.public))
 
     def part(self, rows: Rows, rng: Stream) -> Addend:
-        """What the party enters, and its share of the noise."""
+        """Return the party's vector and its share of the noise."""
         self.check(len(rows))
-        return self.entered(self.numbers(rows), rng)
+        return self.part_of(self.method.prepare(rows, self.public), rng)
 
     def part_of(self, trained: Any, rng: Stream) -> Addend:
-        """The same of what the party has at home already, whose number of rows was looked at."""
-        return self.entered(self.numbers_of(trained), rng)
+        """Return the addend of a party with this local result, whose number of rows was checked."""
+        return self.addend(self.numbers_of(trained), rng)
 
-    def entered(self, numbers: Vector, rng: Stream) -> Addend:
-        """These numbers with a share of the noise, which must be used once."""
-        share = self.noise.law.share(rng) if self.noisy else (0,) * self.reach.dimension
+    def addend(self, numbers: Vector, rng: Stream) -> Addend:
+        """Return these numbers with a share of the noise, which must be used once."""
+        share = self.noise.distribution.share(rng) if self.noisy else (0,) * self.reach.dimension
         return Addend(numbers, (*share, *(0 for _ in range(self.plain))))
 
     def reals(self, value: Vector, divisor: int = 1) -> list[float]:
-        """The noisy numbers of a sum, over the divisor."""
+        """Decode the noisy numbers of a sum, over the divisor."""
         return self.grid.decode(value[: self.reach.dimension], divisor)
 
     def counted(self, value: Vector) -> int:
-        """How many parties the sum is of, where that is what its last number counts.
+        """Return the number of parties in the sum, where its last number counts them.
 
         A party that deviates may make it anything, and a model is made of whatever comes.
         """
-        return min(max(1, value[-1]), self.among.parties)
+        return min(max(1, value[-1]), self.threat_model.parties)
 
 
-def hidden_only(method: Method, announced: AnnouncedRows, why: str) -> None:
-    """Raises InputError where numbers of rows are to be released, with the reason why this method does not."""
+def require_hidden_sizes(method: Method, announced: AnnouncedRows, why: str) -> None:
+    """Raise InputError where numbers of rows are to be released, with the reason why this method does not."""
     if announced.sizes != "hidden":
         raise InputError("sizes.not_hidden", method=method.name, reason=why, got=announced.sizes)
 
 
-def check_rows(n: int, announced: AnnouncedRows) -> None:
-    """Raises InputError for more rows than were announced; how many may be protected."""
+def check_announced_rows(n: int, announced: AnnouncedRows) -> None:
+    """Raise InputError for more rows than were announced; the number may be protected, so it is not shown."""
     if n > announced.most_rows:
         raise InputError("party.more_rows_than_announced", most=announced.most_rows)
 
 
-def up_to(announced: AnnouncedRows) -> str:
-    """The caveat of every method with a cap on numbers of rows."""
+def row_cap_caveat(announced: AnnouncedRows) -> str:
+    """Return the caveat of every method with a cap on numbers of rows."""
     most = announced.most_rows
     return f"That each party has from 1 to {most} rows, which is looked at before a run, is not covered."
 
 
-def not_released(among: Among, announced: AnnouncedRows) -> str:
-    """The caveat of an average of which the number of rows is not released."""
-    divisor = among.parties * announced.most_rows
+def unreleased_rows_caveat(threat_model: ThreatModel, announced: AnnouncedRows) -> str:
+    """Return the caveat of an average of which the number of rows is not released."""
+    divisor = threat_model.parties * announced.most_rows
     return (
         f"Numbers of rows are not released: the weights are the sum over {divisor}, a public constant. Labels depend "
         "on their direction only, and their length says nothing about how sure the model is."

@@ -1,4 +1,4 @@
-"""Who can add up by a secure sum: how many parties there can be, how many of them may collude, and how many vanish."""
+"""Limits of a secure sum: number of parties, of colluders, and of drop-outs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from smc_dp.core.errors import InputError
 FEWEST_PARTIES = 2
 
 
-def check_crowd(K: int, t: int, D: int) -> None:
-    """Raises InputError, with the nearest that works, unless t of K parties may collude while D vanish."""
+def check_party_limits(K: int, t: int, D: int) -> None:
+    """Raise InputError, with the nearest that works, unless t of K parties may collude while D drop out."""
     most = MOST_PARTIES if D else MOST_CLOSED
     if most < K:
         raise InputError("parties.too_many_for_sum", most=most, dropouts=D, got=K)
@@ -21,27 +21,25 @@ def check_crowd(K: int, t: int, D: int) -> None:
         raise InputError("parties.too_few_for_sum", least=FEWEST_PARTIES, got=K)
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
-    if in_a_circle(K, D):
-        if graph.least(K, t, D, 1) is None:
+    if has_sparse_graph(K, D):
+        if graph.least_neighbourhood(K, t, D, 1) is None:
             most = graph.most_dropouts(K, t, 1)
             raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
     elif most_dropouts(K, t) < D:
         _refuse(K, t, D)
 
 
-def in_a_circle(K: int, D: int) -> bool:
-    """Whether so many parties stand in a circle, where each shares masks with its neighbours alone; what is claimed
-    then is claimed against those who keep to the protocol.
-    """
+def has_sparse_graph(K: int, D: int) -> bool:
+    """Tell whether so many parties share masks with neighbours in a sparse graph alone; claims are then semi-honest."""
     return D > 0 and K > MOST_COMPLETE
 
 
-def circle_failure(K: int, t: int, D: int, sums: int) -> Fraction:
+def sparse_graph_failure(K: int, t: int, D: int, sums: int) -> Fraction:
     """Return a bound on the probability that a circle does not do for so many sums; 0 without one.
 
     Where there is no circle that will do, the sum is refused.
     """
-    found = graph.least(K, t, D, sums) if in_a_circle(K, D) else None
+    found = graph.least_neighbourhood(K, t, D, sums) if has_sparse_graph(K, D) else None
     return Fraction(0) if found is None else found.failure
 
 

@@ -20,26 +20,27 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, auxiliary, caveats, counted, own_votes
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, add_votes, auxiliary_rows, learner_caveats, own_votes
 from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS
 from smc_dp.methods.method import TRUSTED, Trained, TrainedParts, Trust, check_modulus
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
-from smc_dp.methods.sums.statistic import longest, model_of, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
+from smc_dp.methods.sums.statistic import longest, minimise_statistic, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.whitening import Whitening
-from smc_dp.methods.training.classes import coordinates
-from smc_dp.privacy.output import GRID, proven, stated
+from smc_dp.methods.training.classes import coordinate_count
+from smc_dp.privacy.output import GRID, calibrate_noise, noise_statement
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
 
-CAVEATS = (
+STATISTIC_CAVEATS = (
     PUBLIC_ROWS,
     "The parties' integers are only added up: with a secure sum no trusted aggregator would be needed.",
 )
@@ -47,7 +48,7 @@ CAVEATS = (
 
 @dataclass(frozen=True)
 class SoftStatistic(Voting, Summed):
-    """lam and lam_global in [2^-29, 1e6]: of local logistic models, and of the global model on whitened rows.
+    """Noisy statistic of soft labels; lam and lam_global in [2^-29, 1e6]: of local models, and of the global one.
 
     lam_global is public and costs nothing: about 1 where noise is large (the whitened rows are about sqrt d long),
     less where it is small. gamma, public, in [1e-9, 1]: what whitening adds to the mean squares of all directions.
@@ -62,6 +63,7 @@ class SoftStatistic(Voting, Summed):
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "gauss")
     colour: ClassVar[str] = "#9078fc"
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         check_modulus(self.lam_global, "lam_global")
@@ -69,55 +71,60 @@ class SoftStatistic(Voting, Summed):
             raise InputError("gamma.out_of_range", got=shown(self.gamma))
 
     def whitened(self, public: Public) -> tuple[Whitening, Array]:
-        """How the public rows are whitened, and G: (N, d)."""
-        X = auxiliary(public, self)
+        """Return the whitening of the public rows, and G: (N, d)."""
+        X = auxiliary_rows(public, self)
         whitening = Whitening.of(X, self.gamma)
         return whitening, whitening.rows(X)
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedStatistic:
-        """The same by a protocol that adds up; InputError without public rows, or to release numbers of rows."""
-        hidden_only(self, announced, "protects all rows of a party, and so their number")
-        auxiliary(public, self)
-        return SharedStatistic(self, public, target, among, announced)
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedStatistic:
+        """Return the form for a secure sum; InputError without public rows, or to release numbers of rows."""
+        require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
+        auxiliary_rows(public, self)
+        return SharedStatistic(self, public, target, threat_model, announced)
 
-    def at_home(self, rows: Rows, public: Public) -> npt.NDArray[np.int64]:
-        """The votes of the party's classifier on the public rows: (N,); no target has a say in them."""
+    @override
+    def prepare(self, rows: Rows, public: Public) -> npt.NDArray[np.int64]:
         return own_votes(rows, public, self)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """Whatever the public rows are, their sensitivity sets the noise; so any stands for it here."""
-        noise = None if target.epsilon is None else proven(target, 1, Fraction(1))
-        return stated(noise, target, "party", "party", TRUSTED, (*CAVEATS, *caveats(self.learner)))
+        # The sensitivity that the public rows have sets the noise; so any sensitivity stands for it here.
+        noise = None if target.epsilon is None else calibrate_noise(target, 1, Fraction(1))
+        return noise_statement(
+            noise, target, "party", "party", TRUSTED, (*STATISTIC_CAVEATS, *learner_caveats(self.learner))
+        )
 
+    @override
     def functionality(self, public: Public, target: Target) -> Sum:
-        """The sum of the parties' integers, with noise."""
         whitening, G = self.whitened(public)
         delta = sensitivity(G, public.classes, whitening)
-        return _noisy_sum(target, coordinates(public.classes) * G.shape[1], delta)
+        return _noisy_sum(target, coordinate_count(public.classes) * G.shape[1], delta)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """What the party's own votes add to the sum."""
-        counts = counted([self.at_home(rows, public)], public.classes)
+        counts = add_votes([self.prepare(rows, public)], public.classes)
         return tuple(statistic_in_integers(self.whitened(public)[1], counts))
 
+    @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """The statistic, and the model that it gives."""
         whitening, G = self.whitened(public)
         T = np.array(GRID.decode(value, len(G) * public.parties))
         return Release(self.trained_on(T, whitening, G, public.classes), self.statement(public, target))
 
     def trained_on(self, T: Array, whitening: Whitening, G: Array, classes: int) -> LinearModel:
-        """The global model that the statistic T: (p d,) of public rows gives."""
-        W = whitening.weights(model_of(G, T, classes, self.lam_global))
+        """Train the global model on the statistic T: (p d,) of public rows."""
+        W = whitening.weights(minimise_statistic(G, T, classes, self.lam_global))
         return LinearModel.from_coordinates(W, classes)
 
+    @override
     def train(self, federation: Federation) -> Trained:
-        """Local classifiers, their votes, and the statistic."""
-        auxiliary(federation, self)
+        auxiliary_rows(federation, self)
         return super().train(federation)
 
+    @override
     def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
-        """The statistic from local classifiers, however they were trained: N M T on the grid, p d integers."""
         public = ensemble.federation.public
         whitening, G = self.whitened(public)
         total, delta = tuple(statistic_in_integers(G, ensemble.counts)), sensitivity(G, public.classes, whitening)
@@ -128,13 +135,13 @@ class SoftStatistic(Voting, Summed):
 
 
 def _in_short(W: Array) -> Array:
-    """The weights in 24 bits, those of the largest: digits in which machines may differ are rounded away."""
+    """Round the weights to 24 bits, those of the largest: machines may differ in the digits beyond."""
     bits = 24 - int(np.frexp(np.abs(W).max())[1])
     return np.asarray(np.ldexp(np.rint(np.ldexp(W, bits)), -bits))
 
 
 def _noisy_sum(target: Target, dimension: int, delta: Fraction) -> Sum:
-    return Sum() if target.epsilon is None else Sum(proven(target, dimension, delta).law)
+    return Sum() if target.epsilon is None else Sum(calibrate_noise(target, dimension, delta).distribution)
 
 
 @dataclass(frozen=True)
@@ -149,30 +156,30 @@ class SharedStatistic(NoisySum[SoftStatistic]):
 
     @cached_property
     def whitened(self) -> tuple[Whitening, Array]:
-        """How the public rows are whitened, and G: (N, d)."""
+        """Whitening of the public rows, and G: (N, d)."""
         return self.method.whitened(self.public)
 
     @cached_property
+    @override
     def reach(self) -> SumReach:
-        """As `sensitivity` and `longest` prove."""
         (whitening, G), C = self.whitened, self.public.classes
         moved, most = sensitivity(G, C, whitening), longest(G, C, whitening)
-        return SumReach(coordinates(C) * G.shape[1], moved, most, GRID.fraction_bits)
+        return SumReach(coordinate_count(C) * G.shape[1], moved, most, GRID.fraction_bits)
 
+    @override
     def numbers_of(self, trained: npt.NDArray[np.int64]) -> Vector:
-        """What the classes (N,) that any classifier chooses for the public rows add to the sum."""
-        counts = counted([trained], self.public.classes)
+        counts = add_votes([trained], self.public.classes)
         finer = self.grid.fraction_bits - GRID.fraction_bits
         return (*(value << finer for value in statistic_in_integers(self.whitened[1], counts)), 1)
 
+    @override
     def model(self, value: Vector) -> LinearModel:
-        """The model that the mean over the parties that took part gives."""
         whitening, G = self.whitened
         T = np.array(self.reals(value, len(G) * self.counted(value)))
         return LinearModel(_in_short(self.method.trained_on(T, whitening, G, self.public.classes).W))
 
+    @override
     def caveats(self) -> Iterator[str]:
-        """Of public rows, and of the kind of the classifiers."""
         yield PUBLIC_ROWS
         yield "It is assumed that all parties have the same auxiliary rows, which the noise is for."
-        yield from caveats(self.method.learner)
+        yield from learner_caveats(self.method.learner)

@@ -1,4 +1,4 @@
-"""What votes on public rows add up to: integers that each party computes alone; how far one party moves their sum."""
+"""Sum of votes on public rows, integers that each party computes alone, and its sensitivity to one party."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.whitening import Whitening, largest_square
-from smc_dp.methods.training.classes import code, coordinates, diameter
-from smc_dp.methods.training.softmax import SoftLabels, minimise
+from smc_dp.methods.training.classes import code, coordinate_count, diameter
+from smc_dp.methods.training.softmax import SoftLabels, minimise_soft
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.output import GRID
 
@@ -20,12 +20,12 @@ _ROWS = 4096
 
 
 def statistic_in_integers(G: Array, counts: npt.NDArray[np.int64]) -> list[int]:
-    """N M T on the grid: the sum over rows i and classes k of counts[i, k] E_(k,i), p d integers, exactly.
+    """Compute N M T on the grid: the sum over rows i and classes k of counts[i, k] E_(k,i), p d integers, exactly.
 
     E_(k,i) = round(2^f B_k' g_i) are public integers; counts: (N, C), of M parties or of any of them: what each
     party would add is the same sum with its own votes. G: (N, d), entries below 2^20; N M below 2^43.
     """
-    p = coordinates(counts.shape[1])
+    p = coordinate_count(counts.shape[1])
     total = np.zeros((p, G.shape[1]), dtype=object)
     for start in range(0, len(G), _ROWS):
         votes = counts[start : start + _ROWS]
@@ -37,7 +37,7 @@ def statistic_in_integers(G: Array, counts: npt.NDArray[np.int64]) -> list[int]:
 
 
 def _integers(G: Array, classes: int) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
-    """(a, k, E) for each coordinate a and class k, E: (rows, d), round(2^f B[k, a] g)."""
+    """Yield (a, k, E) for each coordinate a and class k, E: (rows, d), round(2^f B[k, a] g)."""
     B = code(classes)
     for k, a in np.ndindex(B.shape):
         if B[k, a]:
@@ -45,7 +45,7 @@ def _integers(G: Array, classes: int) -> Iterator[tuple[int, int, npt.NDArray[np
 
 
 def sensitivity(G: Array, classes: int, whitening: Whitening | None = None) -> Fraction:
-    """In L2, of N M T (in reals, as it stands on the grid), to replacing one party: D sqrt N sigma + N sqrt(p d) 2^-f.
+    """Bound the L2 sensitivity of N M T, as it stands on the grid, to one party: D sqrt N sigma + N sqrt(p d) 2^-f.
 
     sigma is `largest_square`'s bound on the largest singular value of G, whitened like this. Proof. The party's votes
     change from k_i to l_i, so the sum of the integers moves by the sum over i of E_(l_i,i) - E_(k_i,i). Unrounded that
@@ -53,14 +53,14 @@ def sensitivity(G: Array, classes: int, whitening: Whitening | None = None) -> F
     Frobenius norms. Rounding moves each of the p d entries of each of the N differences by at most 1, so that the sum
     moves by N sqrt(p d) more. The floats of B and of its products with g err by less than 2^-40 of the first term.
     """
-    N, p = len(G), coordinates(classes)
+    N, p = len(G), coordinate_count(classes)
     widened = Fraction(diameter(classes)) * (1 + Fraction(1, 2**40)) * (1 << GRID.fraction_bits)
     pushed = ceil_sqrt(-(-N * widened**2 * Fraction(largest_square(G, whitening)) // 1))
     return Fraction(pushed + ceil_sqrt(N * N * p * G.shape[1]), 1 << GRID.fraction_bits)
 
 
 def longest(G: Array, classes: int, whitening: Whitening | None = None) -> Fraction:
-    """What no party's own part of N M T exceeds in L2, in reals as it stands on the grid.
+    """Bound the L2 norm of a party's own part of N M T, in reals as it stands on the grid.
 
     As for `sensitivity`, with the class vectors B_k in place of their differences: those are D/2 long for two classes
     and shorter than 1, which is below .7072 D, for more; and each of N entries is rounded by 1/2 at most.
@@ -68,6 +68,6 @@ def longest(G: Array, classes: int, whitening: Whitening | None = None) -> Fract
     return sensitivity(G, classes, whitening) * (Fraction(1, 2) if classes == 2 else Fraction(7072, 10000))
 
 
-def model_of(G: Array, T: Array, classes: int, lam: float) -> Array:
-    """The minimiser V: (p, d) for rows G: (N, d) and the statistic T: (p d,), with regulariser (lam/2) |V|^2."""
-    return minimise(SoftLabels(G, T.reshape(coordinates(classes), -1), classes, lam))
+def minimise_statistic(G: Array, T: Array, classes: int, lam: float) -> Array:
+    """Minimise over V: (p, d) for rows G: (N, d) and the statistic T: (p d,), with regulariser (lam/2) |V|^2."""
+    return minimise_soft(SoftLabels(G, T.reshape(coordinate_count(classes), -1), classes, lam))

@@ -25,27 +25,28 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.functionality import Sum, Vector, added
-from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes
+from smc_dp.methods.functionality import Sum, Vector, add_vectors
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, announced_sizes, check_own_size, check_party_sizes
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
-from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only, not_released
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, added_record_pair, record_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes, unreleased_rows_caveat
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
-from smc_dp.privacy.output import GRID, Calibrated, proven, stated
+from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise, noise_statement
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, replace_one
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, Target
 
-CAVEATS = (SIZES,)
+WEIGHTED_SUM_CAVEATS = (SIZES_CAVEAT,)
 ANY_SIZE = (
     f"That a release takes place at all, because each party has from 1 to {LARGEST_N} rows, is not covered.",
     f"The weights are the sum over all rows divided by {LARGEST_N}, a public constant, because the number of rows is "
@@ -55,7 +56,7 @@ ANY_SIZE = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnModel:
-    """What a party has at home whatever noise is wanted: its model w: (p d,), of so many rows."""
+    """Local result of a party, whatever noise is wanted: its model w: (p d,), of so many rows."""
 
     w: Array
     rows: int
@@ -74,45 +75,49 @@ class _BySize(Summed):
 
     @abstractmethod
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
-        """Of the sum, in L2, where no party has more rows than this, the solver's tolerance included."""
+        """Bound the sum's L2 sensitivity where no party has more rows than this, the solver's tolerance included."""
 
     @property
     def sensitivity(self) -> Fraction:
-        """Of the sum of models of two classes, in L2, whatever the sizes are."""
+        """L2 sensitivity of the sum of models of two classes, whatever the sizes are."""
         return self.sensitivity_to(LARGEST_N)
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
-        """The same by a protocol that adds up."""
-        return SharedWeightedSum(self, public, target, among, announced)
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedWeightedSum:
+        """Return the form for a secure sum."""
+        return SharedWeightedSum(self, public, target, threat_model, announced)
 
-    def at_home(self, rows: Rows, public: Public) -> OwnModel:
-        """The party's model, which no target has a say in."""
+    @override
+    def prepare(self, rows: Rows, public: Public) -> OwnModel:
         check_own_size(rows)
         return OwnModel(train_all([(rows.X, rows.y)], public.classes, 2 * self.lam)[0].ravel(), len(rows))
 
     def noise(self, public: Public, target: Target) -> Calibrated | None:
-        """Of the sum; None for no noise."""
+        """Return the noise of the sum; None for no noise."""
         if target.epsilon is None:
             return None
         sensitivity = self.sensitivity_to(LARGEST_N, public.classes)
-        return proven(target, coordinates(public.classes) * public.dimension, sensitivity)
+        return calibrate_noise(target, coordinate_count(public.classes) * public.dimension, sensitivity)
 
+    @override
     def functionality(self, public: Public, target: Target) -> Sum:
-        """The sum over all rows, with noise."""
         noise = self.noise(public, target)
-        return Sum(None if noise is None else noise.law)
+        return Sum(None if noise is None else noise.distribution)
 
+    @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        """The party's model times its number of rows, on the grid, each product rounded once, exactly."""
-        trained = self.at_home(rows, public)
+        trained = self.prepare(rows, public)
         return tuple(GRID.encode(trained.w.tolist(), factor=trained.rows))
 
+    @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        """Each party's model, w: (K, p d); a party with one class only is of use too."""
-        check_sizes(federation)
+        check_party_sizes(federation)
         public, parties = federation.public, [(rows.X, rows.y) for rows in federation.parties]
         w = train_all(parties, federation.classes, 2 * self.lam).reshape(len(parties), -1)
-        total = added([tuple(GRID.encode(v.tolist(), factor=len(y))) for v, (_, y) in zip(w, parties, strict=True)])
+        total = add_vectors(
+            [tuple(GRID.encode(v.tolist(), factor=len(y))) for v, (_, y) in zip(w, parties, strict=True)]
+        )
         return TrainedParts(self, public, w, lambda *_: [total])
 
 
@@ -125,20 +130,20 @@ class WeightedSum(_BySize):
     colour: ClassVar[str] = "#b400d8"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record of the smaller party."""
-        return one_record(cls(STRONG))
+        return record_pair(cls(STRONG))
 
+    @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
-        """Of the sum, in L2, to replacing one record: G/mu, and what the solver's tolerance adds for so many rows."""
         return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU, classes)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What was asked for, whatever the sizes are."""
-        return stated(self.noise(public, target), target, "record", "replace", TRUSTED, CAVEATS)
+        return noise_statement(self.noise(public, target), target, "record", "replace", TRUSTED, WEIGHTED_SUM_CAVEATS)
 
+    @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """The sum over the number of all rows."""
         privacy = self.statement(public, target)
         return Release(_model(value, sum(announced_sizes(public, self)), public), privacy)
 
@@ -152,25 +157,27 @@ class WeightedSumAddRemove(_BySize):
     colour: ClassVar[str] = "#e478d8"
 
     @classmethod
+    @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """A record more of the only party."""
-        return one_more(cls(STRONG))
+        return added_record_pair(cls(STRONG))
 
+    @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
-        """Of the sum, in L2, to one record more or less, and what the solver's tolerance adds for so many rows."""
         return add_remove(2 * Fraction(self.lam), most_rows * PUBLIC_TAU, classes)
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
-        """The same by a protocol that adds up; InputError for a number of rows that is to be released."""
-        hidden_only(self, announced, "protects the number of rows")
-        return super().shared(public, target, among, announced)
+    @override
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedWeightedSum:
+        require_hidden_sizes(self, announced, "protects the number of rows")
+        return super().shared(public, target, threat_model, announced)
 
+    @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        """What was asked for; nothing here looks at the sizes."""
-        return stated(self.noise(public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
+        return noise_statement(self.noise(public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
 
+    @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
-        """The sum over a public constant."""
         return Release(_model(value, LARGEST_N, public), self.statement(public, target))
 
 
@@ -179,40 +186,40 @@ class SharedWeightedSum(NoisySum[_BySize]):
     """The sum of models times numbers of rows among these parties, p d numbers; see `NoisySum`."""
 
     @property
+    @override
     def reach(self) -> SumReach:
-        """As the method proves, for the announced number of rows."""
         mu, most = 2 * Fraction(self.method.lam), self.announced.most_rows
         classes = self.public.classes
         longest = Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu
-        numbers = coordinates(classes) * self.public.dimension
+        numbers = coordinate_count(classes) * self.public.dimension
         return SumReach(numbers, self.method.sensitivity_to(most, classes), longest * most)
 
     @property
+    @override
     def plain(self) -> int:
-        """The number of rows, where it is released."""
         return 1 if self.announced.sizes == "released" else 0
 
+    @override
     def numbers_of(self, trained: OwnModel) -> Vector:
-        """The model times the number of rows, and that number where it is released."""
         return (*self.grid.encode(trained.w.tolist(), factor=trained.rows), *[trained.rows][: self.plain])
 
+    @override
     def model(self, value: Vector) -> LinearModel:
-        """The sum over the number of rows of those who took part, or over a public constant."""
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
-        divisor = max(1, value[-1]) if self.plain else self.among.parties * self.announced.most_rows
+        divisor = max(1, value[-1]) if self.plain else self.threat_model.parties * self.announced.most_rows
         return _as_model(self.reals(value, divisor), self.public)
 
+    @override
     def caveats(self) -> Iterator[str]:
-        """Of numbers of rows, released or not."""
-        K = self.among.parties
+        K = self.threat_model.parties
         if not self.plain:
-            yield not_released(self.among, self.announced)
+            yield unreleased_rows_caveat(self.threat_model, self.announced)
             return
         yield (
             "The number of rows of all who took part together is released exactly: numbers of rows are constants of "
             "the neighbourhood, and not protected."
         )
-        if self.among.colluders == K - 1:
+        if self.threat_model.colluders == K - 1:
             yield f"With {K - 1} colluders the number of rows of the last party shows: the rest of the sum is theirs."
 
 

@@ -33,23 +33,23 @@ class Whitening:
 
     @classmethod
     def of(cls, X: Array, gamma: float) -> Whitening:
-        """From public rows X: (N, d) and gamma > 0, which keeps directions that they lack from growing too long."""
+        """Whiten public rows X: (N, d); gamma > 0 keeps directions that they lack from growing too long."""
         A = _product(X.T, X) / len(X)
         A[np.diag_indices_from(A)] += gamma
         return cls(_inverse_factor(A).T, gamma)
 
     def rows(self, X: Array) -> Array:
-        """G: (n, d)."""
+        """Return the whitened rows G: (n, d)."""
         return _product(X, self.matrix)
 
     def weights(self, V: Array) -> Array:
-        """The weights for x, (p, d), that give V.g: V M'."""
+        """Return the weights for x, (p, d), that give V.g: V M'."""
         W: Array = V @ self.matrix.T
         return W
 
 
 def largest_square(G: Array, whitening: Whitening | None = None) -> float:
-    """A certified upper bound on the square of the largest singular value of G: (N, d), exactly as stored.
+    """Return a certified upper bound on the square of the largest singular value of G: (N, d), exactly as stored.
 
     It is at most the largest row sum of |G'G|. With a whitening M it is N plus the largest row sum of
     |G'G + N gamma M'M - N I| instead, which holds whatever M is, as N gamma M'M has no negative eigenvalue; where M is
@@ -68,7 +68,7 @@ def largest_square(G: Array, whitening: Whitening | None = None) -> float:
 
 
 def _product(A: Array, B: Array) -> Array:
-    """A B: (n, m), the same on every machine, up to `_error` in each entry.
+    """Multiply A B: (n, m), the same on every machine, up to `_error` in each entry.
 
     Both are cut into integers of 20 bits: products of so many terms are exact, as what is added stays below 2^53.
     """
@@ -82,7 +82,7 @@ def _product(A: Array, B: Array) -> Array:
 
 
 def _cut(A: Array) -> tuple[tuple[Array, Array], int]:
-    """Two arrays of integers below 2^20, and s, such that 2^s (first 2^-20 + second 2^-40) is A up to 2^(s - 40)."""
+    """Cut A into two arrays of integers below 2^20, and s: 2^s (first 2^-20 + second 2^-40) is A up to 2^(s - 40)."""
     scale = int(np.frexp(np.abs(A).max())[1])
     finer = np.ldexp(A, _BITS - scale)
     first = np.trunc(finer)
@@ -90,7 +90,7 @@ def _cut(A: Array) -> tuple[tuple[Array, Array], int]:
 
 
 def _error(A: Array, B: Array) -> float:
-    """How much an entry of `_product` may err: k terms of which each factor was cut, and the sum of exact numbers.
+    """Bound the error of an entry of `_product`: k terms of which each factor was cut, and a sum of exact numbers.
 
     All entries of A and B are below 2^s and 2^t, and none of the sums is above k 2^(s + t).
     """
@@ -100,7 +100,7 @@ def _error(A: Array, B: Array) -> float:
 
 
 def _inverse_factor(A: Array) -> Array:
-    """The inverse of the lower triangular L with L L' = A: (d, d), positive definite."""
+    """Return the inverse of the lower triangular L with L L' = A: (d, d), positive definite."""
     rest, inverse = A.copy(), np.eye(len(A))
     for j in range(len(A)):
         column = rest[j:, j] / np.sqrt(rest[j, j])

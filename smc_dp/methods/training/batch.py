@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smc_dp.core.arrays import Array, IntArray
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.softmax import certified, check_mu, one_hot, rounding_charge
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
@@ -29,14 +29,14 @@ _SHORTEST_STEP = 2.0**-40
 
 
 def train_all(parties: Sequence[tuple[Array, IntArray]], classes: int, mu: float) -> Array:
-    """Each party's minimiser of the mean logistic or softmax loss plus (mu/2) |V|^2: (M, p, d).
+    """Minimise each party's mean logistic or softmax loss plus (mu/2) |V|^2: (M, p, d).
 
     parties: X: (n, d), rows of the unit ball, and y: (n,), class numbers; one class alone is fine. Coordinates as in
     `smc_dp.methods.training.classes`. Every model's gradient has a norm of at most PUBLIC_TAU, surely; mu is at least
     2^-29. ValueError: another mu.
     """
     check_mu(mu)
-    p, d = coordinates(classes), parties[0][0].shape[1]
+    p, d = coordinate_count(classes), parties[0][0].shape[1]
     V = np.empty((len(parties), p, d))
     for numbers in _stacks([len(y) for _, y in parties], p, d):
         X, y = (np.array([parties[j][part] for j in numbers]) for part in (0, 1))
@@ -50,7 +50,7 @@ def train_all(parties: Sequence[tuple[Array, IntArray]], classes: int, mu: float
 
 
 def _stacks(sizes: Sequence[int], p: int, d: int) -> Iterator[IntArray]:
-    """Numbers of parties of equal size, so many at a time as memory allows."""
+    """Yield the numbers of parties of equal size, so many at a time as memory allows."""
     counts = np.array(sizes, dtype=np.int64)
     for n in np.unique(counts):
         together = max(1, _STACKED // int(max((n * p) ** 2, n * d, p * d)))
@@ -60,7 +60,7 @@ def _stacks(sizes: Sequence[int], p: int, d: int) -> Iterator[IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class _Dual:
-    """m parties of n rows: their kernels K: (m, n, n) and their labels as B'alpha: (m, n, p)."""
+    """Dual problem of m parties of n rows: kernels K: (m, n, n) and labels as B'alpha: (m, n, p)."""
 
     K: Array
     wanted: Array
@@ -76,14 +76,14 @@ class _Dual:
         return _Dual(self.K[some], self.wanted[some], self.B, self.mu)
 
     def evaluate(self, A: Array) -> tuple[Array, Array, Array]:
-        """F = A + c R: (m, n, p); the probabilities: (m, n, C); the gradient's norm mu |X'F|: (m,)."""
+        """Return F = A + c R: (m, n, p), the probabilities: (m, n, C), and the gradient's norm mu |X'F|: (m,)."""
         q = _probabilities(self.K @ A, self.B)
         F = A + self.c * (q @ self.B - self.wanted)
         squares = (F * (self.K @ F)).reshape(len(A), -1).sum(axis=1)
         return F, q, self.mu * np.sqrt(np.maximum(squares, 0))
 
     def direction(self, F: Array, q: Array) -> Array:
-        """Newton's step: (I + c D K)^-1 F, where D holds each row's curvature B'(diag q - qq')B."""
+        """Return Newton's step (I + c D K)^-1 F, where D holds each row's curvature B'(diag q - qq')B."""
         m, n, p = F.shape
         mean = q @ self.B
         products = (self.B[:, :, np.newaxis] * self.B[:, np.newaxis, :]).reshape(len(self.B), p * p)
@@ -95,7 +95,7 @@ class _Dual:
 
 
 def _through_the_dual(X: Array, y: IntArray, classes: int, mu: float) -> Array:
-    """The minimisers (m, p, d) as far as floats reach, for X: (m, n, d) and y: (m, n)."""
+    """Minimise as far as floats reach, for X: (m, n, d) and y: (m, n): (m, p, d)."""
     dual = _Dual(X @ X.transpose(0, 2, 1), code(classes)[y], code(classes), mu)
     found = np.zeros_like(dual.wanted)
     at = (found.copy(), *dual.evaluate(found))
@@ -109,7 +109,7 @@ def _through_the_dual(X: Array, y: IntArray, classes: int, mu: float) -> Array:
 
 
 def _step(dual: _Dual, at: tuple[Array, Array, Array, Array]) -> npt.NDArray[np.bool_]:
-    """One step for each party, halved until its gradient shrinks: whose did.
+    """Step for each party, halved until its gradient shrinks; return for whom it did.
 
     at: A, F, the probabilities and the gradients' norms, which are overwritten.
     """
@@ -130,7 +130,7 @@ def _step(dual: _Dual, at: tuple[Array, Array, Array, Array]) -> npt.NDArray[np.
 
 
 def _is_certain(V: Array, X: Array, y: IntArray, classes: int, mu: float) -> npt.NDArray[np.bool_]:
-    """For which parties the gradient's norm at V: (m, p, d) is at most PUBLIC_TAU, whatever rounding hid: (m,)."""
+    """Tell for which parties the gradient's norm at V: (m, p, d) is at most PUBLIC_TAU, rounding included: (m,)."""
     (m, n, d), B = X.shape, code(classes)
     residuals = _probabilities(X @ V.transpose(0, 2, 1), B) @ B - B[y]
     gradient = residuals.transpose(0, 2, 1) @ X / n + mu * V
@@ -141,7 +141,7 @@ def _is_certain(V: Array, X: Array, y: IntArray, classes: int, mu: float) -> npt
 
 
 def _probabilities(U: Array, B: Array) -> Array:
-    """The softmax of the scores B u for U: (m, n, p): (m, n, C)."""
+    """Return the softmax of the scores B u for U: (m, n, p): (m, n, C)."""
     scores = U @ B.T
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     q: Array = powers / powers.sum(axis=-1, keepdims=True)

@@ -29,17 +29,16 @@ class Classifier(Protocol):
 
     def fit(self, X: Array, y: IntArray) -> Any:
         """Train, and return what predicts."""
-        ...
 
 
 LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]
 """A scikit-learn classifier, or a function from rows (n, d) and class numbers (n,) to a predictor."""
 
 
-def fit_all(
+def train_each(
     learners: LocalLearner | Sequence[LocalLearner], parties: Sequence[tuple[Array, IntArray]], names: Sequence[str]
 ) -> tuple[Predictor, ...]:
-    """One predictor for each party: one learner for all, or several of mixed kinds, which the parties take in turn.
+    """Train one predictor for each party, by one learner for all, or by several which the parties take in turn.
 
     parties: X: (n, d) and y: (n,), class numbers. names: what to call each party in a message. A scikit-learn learner
     is cloned for each party; where a `random_state` of it is None, each clone gets one of its own, so that no two
@@ -56,7 +55,7 @@ def fit_all(
 
 
 def votes_of(predictors: Sequence[Predictor], X: Array, classes: int, names: Sequence[str]) -> IntArray:
-    """How many of the predictors choose each class on each row of X: (N, C); every row sums to their number.
+    """Count the predictors that choose each class on each row of X: (N, C); every row sums to their number.
 
     Raises InputError naming the party whose predictor raises, or answers with anything but N class numbers; floats
     that are whole numbers count as such.
@@ -68,7 +67,7 @@ def votes_of(predictors: Sequence[Predictor], X: Array, classes: int, names: Seq
 
 
 def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntArray:
-    """The class numbers (N,) that one party's predictor chooses; raises InputError as `votes_of` does."""
+    """Return the class numbers (N,) that one party's predictor chooses; raise InputError as `votes_of` does."""
     try:
         answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
     except Exception as error:
@@ -109,7 +108,7 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
 
 
 def _own_clone(learner: Classifier) -> Any:
-    """The learner again, untrained, with a random state of its own wherever it has none."""
+    """Clone the learner, untrained, with a random state of its own wherever it has none."""
     from sklearn.base import clone  # a second that a command without such learners need not wait
 
     own: Any = clone(learner)
@@ -119,6 +118,6 @@ def _own_clone(learner: Classifier) -> Any:
 
 
 def _told(error: Exception) -> str:
-    """The type of an error and what it says, on one line and cut."""
+    """Return the type of an error and its text, on one line and cut."""
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said if len(said) <= _TOLD else said[: _TOLD - 3] + '...'}"

@@ -19,7 +19,7 @@ from smc_dp.core.arrays import Array
 
 @lru_cache(maxsize=64)
 def code(classes: int) -> Array:
-    """B: (C, p), read-only; ValueError below two classes."""
+    """Return B: (C, p), read-only; ValueError below two classes."""
     if classes < 2:
         raise ValueError(f"there are at least 2 classes, got {classes}")
     if classes == 2:
@@ -33,13 +33,13 @@ def code(classes: int) -> Array:
     return B
 
 
-def coordinates(classes: int) -> int:
-    """p: 1 for two classes, else C - 1."""
+def coordinate_count(classes: int) -> int:
+    """Return p: 1 for two classes, else C - 1."""
     return 1 if classes == 2 else classes - 1
 
 
 def diameter(classes: int) -> float:
-    """An upper bound on |B'(a - b)| over two probability vectors a, b: 1 for two classes, sqrt 2 for more.
+    """Bound |B'(a - b)| over two probability vectors a, b: 1 for two classes, sqrt 2 for more.
 
     The entries of B are rounded, each by at most 2 units of 2^-53 in relation to itself, and sqrt 2 is rounded up by
     more than that, so that the bound holds for B as it is stored.

@@ -1,4 +1,4 @@
-"""What a record contributes to sums that nobody is trusted with: an exact multiple of its own integer row.
+"""Contributions of records to sums that nobody is trusted with: exact multiples of a record's own integer row.
 
 Rows are on the grid 2^-14, released weights on the grid 2^-16, and everything from there on is integers: a margin
 x_int.w_int, a share of it from a public table (`integer_tables`), the contribution share times x_int. A record's
@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isqrt
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -31,53 +32,46 @@ from smc_dp.methods.training.integer_tables import class_shares, signed_shares
 
 ROW_BITS = 14
 WEIGHT_BITS = 16
-MOST_COLUMNS = 2**16
-MOST_CLASSES = 2**12
+MOST_INTEGER_COLUMNS = 2**16
+MOST_INTEGER_CLASSES = 2**12
 _TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
 _LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
 _BLOCK_ROWS = 2**15
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
 
 
-@dataclass(frozen=True)
-class RowBounds:
-    """How long one record's contributions can be, in L2 and in integers, for this number of classes.
+class RowBounds(NamedTuple):
+    """Largest lengths of one record's contributions, in L2 and in integers.
 
     `start_gradient`, `start_curvature` (Frobenius, of the full symmetric matrix): of `IntegerRows.start`.
     `gradient`: C_g of `IntegerRows.gradient`, the clip C = 1/2 for two classes and sqrt(1 - 1/k) for more, which are
     the lengths at w = 0, so that nothing is clipped there.
     """
 
-    classes: int
+    start_gradient: int
+    start_curvature: int
+    gradient: int
 
-    @property
-    def start_gradient(self) -> int:
-        """2^14 for two classes; sqrt(k (k - 1)) 2^14 rounded up for more."""
-        k = self.classes
-        return 1 << ROW_BITS if k == 2 else isqrt((k * (k - 1) << 2 * ROW_BITS) - 1) + 1
-
-    @property
-    def start_curvature(self) -> int:
-        """2^28."""
-        return 1 << 2 * ROW_BITS
-
-    @property
-    def gradient(self) -> int:
-        """2^25 for two classes; sqrt(1 - 1/k) 2^26 rounded down for more."""
-        return _TWO_CLASS_CLIP if self.classes == 2 else _softmax_clip(self.classes)
+    @classmethod
+    def of(cls, k: int) -> Self:
+        """Return the bounds for k classes; of more than two sqrt(k (k - 1)) 2^14 is rounded up, the clip down."""
+        if k == 2:
+            return cls(1 << ROW_BITS, 1 << 2 * ROW_BITS, _TWO_CLASS_CLIP)
+        start = isqrt((k * (k - 1) << 2 * ROW_BITS) - 1) + 1
+        return cls(start, 1 << 2 * ROW_BITS, _softmax_clip(k))
 
 
 @dataclass(frozen=True, repr=False)
 class StartSums:
-    """The sums at W = 0, secret: the gradient, and the triangle of sum x_int x_int', rows first: (0,1), (0,2), ..."""
+    """Sums at W = 0, secret: the gradient, and the triangle of sum x_int x_int', rows first: (0,1), (0,2), ..."""
 
     gradient: list[int]
     diagonal: list[int]
     off_diagonal: list[int]
 
 
-def query(W: Array) -> IntArray:
-    """The weights on their grid, whatever floats they are: no number is 0, the rest is cut at 2^14 on both sides.
+def round_query(W: Array) -> IntArray:
+    """Round any float weights to their grid: no number is 0, the rest is cut at 2^14 on both sides.
 
     W: (p, d), p = 1 for two classes and else k: a weight vector for each class.
     """
@@ -100,8 +94,8 @@ class IntegerRows:
 
     def __post_init__(self) -> None:
         for what, number, least, most in (
-            ("classes", self.classes, 2, MOST_CLASSES),
-            ("columns", self.x.shape[1], 1, MOST_COLUMNS),
+            ("classes", self.classes, 2, MOST_INTEGER_CLASSES),
+            ("columns", self.x.shape[1], 1, MOST_INTEGER_COLUMNS),
         ):
             if not least <= number <= most:
                 raise InputError("table.too_wide", what=what, least=least, most=most, got=number)
@@ -116,14 +110,14 @@ class IntegerRows:
 
     @classmethod
     def of(cls, X: Array, y: IntArray, classes: int) -> IntegerRows:
-        """Rows of the unit ball, (n, d), truncated toward zero; what is in no ball is shortened, each row by itself."""
+        """Truncate rows of the unit ball, (n, d), toward zero; a row that is in no ball is shortened, by itself."""
         x = np.empty(X.shape, dtype=np.int64)
         for rows in _blocks(*X.shape):
             x[rows] = _on_grid(X[rows])
         return cls(x, np.array(y, dtype=np.int64), classes)
 
     def start(self) -> StartSums:
-        """The direction of descent at W = 0 and the curvature, without the public factors of both.
+        """Sum the direction of descent at W = 0 and the curvature, without the public factors of both.
 
         The gradient is the sum of y x_int, y = -1 or +1, for two classes: d numbers; of (k [c = y] - 1) x_int for
         more: k d numbers, class by class.
@@ -139,7 +133,7 @@ class IntegerRows:
         return StartSums(gradient.ravel().tolist(), np.diagonal(matrix).tolist(), upper.tolist())
 
     def gradient(self, W_int: IntArray) -> list[int]:
-        """The direction of descent at a `query`: the sum of multiples of x_int, each record's length at most C_g.
+        """Sum the direction of descent at a `round_query`: multiples of x_int, each record's length at most C_g.
 
         p d numbers, class by class; one unit is 2^-26. ValueError: another shape, or weights that no query has.
         """
@@ -156,7 +150,7 @@ class IntegerRows:
 
 
 def two_class_multiples(margins: IntArray, y: IntArray, squares: IntArray) -> IntArray:
-    """By what each x_int is multiplied: (n, 1), y sigma(-y margin) in units of 2^-12, clipped so that it is legal."""
+    """Return the factors of x_int: (n, 1), y sigma(-y margin) in units of 2^-12, clipped so that they are legal."""
     signs = 2 * y - 1
     shares = signed_shares(signs * margins[:, 0], ROW_BITS + WEIGHT_BITS)
     clipped = np.minimum(shares, _root(_TWO_CLASS_CLIP**2 // np.maximum(squares, 1)))
@@ -164,7 +158,7 @@ def two_class_multiples(margins: IntArray, y: IntArray, squares: IntArray) -> In
 
 
 def class_multiples(margins: IntArray, y: IntArray, squares: IntArray) -> IntArray:
-    """The same for k = margins.shape[1] classes: (n, k), [c = y] - p_c in units of 2^-12, shortened toward zero."""
+    """Return the factors for k = margins.shape[1] classes: (n, k), [c = y] - p_c in units of 2^-12, shortened."""
     k = margins.shape[1]
     C_g = _softmax_clip(k)
     a = (_one_hot(y, k) << SHARE_BITS) - class_shares(margins, ROW_BITS + WEIGHT_BITS)
@@ -177,7 +171,7 @@ def class_multiples(margins: IntArray, y: IntArray, squares: IntArray) -> IntArr
 
 
 def legal(a: IntArray, squares: IntArray, C_g: int) -> IntArray:
-    """The multiples a: (n, p), or 0 for a record whose contribution would be longer than C_g.
+    """Return the multiples a: (n, p), or 0 for a record whose contribution would be longer than C_g.
 
     What the sensitivity rests on, whatever was computed before it: |a|^2 |x_int|^2 <= C_g^2, in integers.
     """
@@ -187,7 +181,7 @@ def legal(a: IntArray, squares: IntArray, C_g: int) -> IntArray:
 
 
 def _on_grid(X: Array) -> IntArray:
-    """Rows truncated toward zero, and shortened in integers where they are in no unit ball."""
+    """Truncate rows toward zero, and shorten them in integers where they are in no unit ball."""
     one = 1 << ROW_BITS
     x = np.trunc(np.clip(np.nan_to_num(X, nan=0.0), -1.0, 1.0) * float(one)).astype(np.int64)
     squares = np.einsum("ij,ij->i", x, x)
@@ -198,12 +192,12 @@ def _on_grid(X: Array) -> IntArray:
 
 
 def _softmax_clip(k: int) -> int:
-    """sqrt(1 - 1/k) 2^26 rounded down."""
+    """Return sqrt(1 - 1/k) 2^26 rounded down."""
     return isqrt((1 << 2 * (SHARE_BITS + ROW_BITS)) * (k - 1) // k)
 
 
 def _root(numbers: IntArray) -> IntArray:
-    """Square roots rounded down, of numbers from 0 to 2^54: floats come within one of them, integers decide."""
+    """Take square roots, rounded down, of numbers from 0 to 2^54: floats come within one, integers decide."""
     roots: IntArray = np.sqrt(numbers.astype(np.float64)).astype(np.int64)
     roots -= roots * roots > numbers
     return roots
@@ -215,12 +209,12 @@ def _one_hot(y: IntArray, classes: int) -> IntArray:
 
 
 def _product(a: IntArray, x: Array) -> IntArray:
-    """a x, exactly, for integers as the docstring of the module bounds them."""
+    """Multiply a x, exactly, for integers as the docstring of the module bounds them."""
     exact: IntArray = (a.astype(np.float64) @ x).astype(np.int64)
     return exact
 
 
 def _blocks(n: int, width: int) -> Iterator[slice]:
-    """n rows, so many at a time as memory, of numbers for each row, and the exactness of sums allow."""
+    """Yield n rows, so many at a time as memory, of numbers for each row, and the exactness of sums allow."""
     together = min(_BLOCK_ROWS, max(1, _BLOCK_NUMBERS // width))
     yield from (slice(start, start + together) for start in range(0, n, together))

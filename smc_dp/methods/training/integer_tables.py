@@ -21,7 +21,7 @@ _INSIDE = 128  # bits while the powers are multiplied
 
 
 def signed_shares(margins: IntArray, bits: int) -> IntArray:
-    """2^12 sigma(-m) for margins m in units of 2^-bits, each taken to the nearest step: integers from 0 to 2^12.
+    """Return 2^12 sigma(-m) for margins m in units of 2^-bits, each taken to the nearest step: from 0 to 2^12.
 
     They differ from the real value by less than one: half a unit by their rounding, half a step times a slope of at
     most 1/4. Shares of m and -m add up to 2^12 unless m is in the middle between steps.
@@ -31,7 +31,7 @@ def signed_shares(margins: IntArray, bits: int) -> IntArray:
 
 
 def class_shares(margins: IntArray, bits: int) -> IntArray:
-    """2^12 times the softmax of each row of margins: (n, k), in units of 2^-bits; integers from 0 to 2^12.
+    """Return 2^12 times the softmax of each row of margins: (n, k), in units of 2^-bits; integers from 0 to 2^12.
 
     From the exponentials of the differences to the row's largest margin, by division of integers, to the nearest.
     For up to 512 classes they differ from the real values by less than 1.6: half a unit by their rounding, the rest by
@@ -45,7 +45,7 @@ def class_shares(margins: IntArray, bits: int) -> IntArray:
 
 
 def _nearest(margins: IntArray, bits: int) -> IntArray:
-    """The number of the nearest step, the upper one in the middle."""
+    """Return the number of the nearest step, the upper one in the middle."""
     fine = bits - STEP_BITS
     steps: IntArray = (margins + (1 << (fine - 1))) >> fine
     return steps
@@ -53,7 +53,7 @@ def _nearest(margins: IntArray, bits: int) -> IntArray:
 
 @lru_cache(maxsize=1)
 def _exact_powers() -> list[int]:
-    """2^128 e^-t for every step t from 0 to 18, each too low by less than 2^17."""
+    """Return 2^128 e^-t for every step t from 0 to 18, each too low by less than 2^17."""
     with localcontext() as context:
         context.prec = 60  # the exponential of decimals is correctly rounded everywhere
         factor = int((Decimal(-1) / (1 << STEP_BITS)).exp() * (1 << _INSIDE))
@@ -65,13 +65,13 @@ def _exact_powers() -> list[int]:
 
 @lru_cache(maxsize=1)
 def _powers() -> IntArray:
-    """2^24 e^-t to the nearest integer, for every step t from 0 to 18, read-only."""
+    """Return 2^24 e^-t to the nearest integer, for every step t from 0 to 18, read-only."""
     return _read_only([_divided(power << POWER_BITS, 1 << _INSIDE) for power in _exact_powers()])
 
 
 @lru_cache(maxsize=1)
 def _sigmoids() -> IntArray:
-    """2^12 sigma(-t) to the nearest integer, for every step t from -18 to 18, read-only."""
+    """Return 2^12 sigma(-t) to the nearest integer, for every step t from -18 to 18, read-only."""
     one = 1 << _INSIDE
     falling = [_divided(power << SHARE_BITS, one + power) for power in _exact_powers()]
     rising = [(1 << SHARE_BITS) - share for share in falling[:0:-1]]
@@ -79,7 +79,7 @@ def _sigmoids() -> IntArray:
 
 
 def _divided(a: int, b: int) -> int:
-    """a/b to the nearest integer, for natural numbers."""
+    """Return a/b to the nearest integer, for natural numbers."""
     return (2 * a + b) // (2 * b)
 
 

@@ -16,7 +16,7 @@ Evaluate = Callable[[Array], tuple[Array, float]]
 
 
 def newton(w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float) -> tuple[Array, float]:
-    """Newton steps, each halved until the gradient shrinks; ends at the target or where none shrinks it.
+    """Take Newton steps, each halved until the gradient shrinks; end at the target or where none shrinks it.
 
     w: (k,). hessian: (k, k), positive definite. Returns the point, the bound on its gradient's norm.
     """
@@ -37,7 +37,7 @@ def newton(w: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], targ
 
 
 def in_floats(gradient: Callable[[Array], Array]) -> Evaluate:
-    """The norm as floats have it."""
+    """Evaluate the gradient and its norm in floats."""
 
     def evaluate(w: Array) -> tuple[Array, float]:
         g = gradient(w)

@@ -1,4 +1,4 @@
-"""The regularised logistic objective that every party minimises on its own records."""
+"""Regularised logistic objective that every party minimises on its own records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK = 1024  # records summed at a time: keeps copies small and rounding error
 
 @dataclass(frozen=True)
 class RegularisedLogistic:
-    """J(w) = (1/n) sum of log(1 + e^(-y w.x)) + lam w.w (Pathak, Rane and Raj 2010, equation 2).
+    """Objective J(w) = (1/n) sum of log(1 + e^(-y w.x)) + lam w.w (Pathak, Rane and Raj 2010, equation 2).
 
     Everywhere w: (d,), X: (n, d), y: (n,) in {-1, +1}. lam is finite and at least 2^-30: below that the
     float nearest to the minimiser may have too large a gradient for the solver's public tolerance.
@@ -36,32 +36,32 @@ class RegularisedLogistic:
         return 2 * self.lam
 
     def value(self, w: Array, X: Array, y: Array) -> float:
-        """J(w)."""
+        """Return J(w)."""
         return float(np.mean(np.logaddexp(0.0, -y * (X @ w))) + self.lam * (w @ w))
 
     def gradient(self, w: Array, X: Array, y: Array) -> Array:
-        """The gradient of J at w: (d,)."""
+        """Return the gradient of J at w: (d,)."""
         total = np.zeros_like(w)
-        for rows, labels in blocks(X, y):
+        for rows, labels in row_blocks(X, y):
             total += (-labels * scipy.special.expit(-labels * (rows @ w))) @ rows
         return total / len(y) + self.mu * w
 
     def hessian(self, w: Array, X: Array, y: Array) -> Array:
-        """The Hessian of J at w: (d, d), symmetric, at least mu times the identity."""
+        """Return the Hessian of J at w: (d, d), symmetric, at least mu times the identity."""
         total = np.zeros((len(w), len(w)))
-        for rows, _ in blocks(X, y):
+        for rows, _ in row_blocks(X, y):
             p = scipy.special.expit(rows @ w)
             root = np.sqrt(p * (1 - p))[:, np.newaxis] * rows
             total += root.T @ root
         return total / len(y) + self.mu * np.eye(len(w))
 
 
-def blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:
-    """The records, rows of each of the arrays, at most 1024 at a time: the sums that `summation_depth` counts."""
+def row_blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:
+    """Yield the records, rows of each array, at most 1024 at a time: the sums that `summation_depth` counts."""
     for start in range(0, len(arrays[0]), _BLOCK):
         yield tuple(array[start : start + _BLOCK] for array in arrays)
 
 
 def summation_depth(n: int) -> int:
-    """How many additions at most each record's gradient goes through in `gradient`; n for small n."""
+    """Bound the number of additions that each record's gradient goes through in `gradient`; n for small n."""
     return min(n, _BLOCK) + (n - 1) // _BLOCK

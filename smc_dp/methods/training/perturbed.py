@@ -26,7 +26,7 @@ from flint import arb, arb_mat, ctx, fmpq
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import middle_and_bound
 from smc_dp.methods.training.newton import Evaluate
-from smc_dp.methods.training.objective import blocks, summation_depth
+from smc_dp.methods.training.objective import row_blocks, summation_depth
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
 _PRECISION = 128
@@ -39,7 +39,7 @@ _TRIFLE = 2.0**-40
 
 @dataclass(frozen=True)
 class Huber:
-    """0 beyond 1 + h, 1 - z below 1 - h, (1 + h - z)^2/(4 h) between (Chapelle 2007); h from 2^-10 to 2^10."""
+    """Huber loss (Chapelle 2007): 0 beyond 1 + h, 1 - z below 1 - h, else (1 + h - z)^2/(4 h); h in [2^-10, 2^10]."""
 
     h: float = 0.5
 
@@ -53,51 +53,51 @@ class Huber:
         return 1 / (2 * Fraction(self.h))
 
     def value(self, z: Array) -> Array:
-        """The loss at these margins."""
+        """Return the loss at these margins."""
         bent = np.clip(1 + self.h - z, 0.0, 2 * self.h)
         return np.asarray(bent**2 / (4 * self.h) + np.maximum(1 - self.h - z, 0.0))
 
     def slope(self, z: Array) -> Array:
-        """Its derivative, in [-1, 0]."""
+        """Return the derivative of the loss, in [-1, 0]."""
         return np.asarray(np.clip((z - 1 - self.h) / (2 * self.h), -1.0, 0.0))
 
     def curvature_near(self, z: Array, radius: float) -> Array:
-        """The largest second derivative within this radius of each margin."""
+        """Return the largest second derivative within this radius of each margin."""
         return np.where(np.abs(z - 1) <= self.h + radius, 1 / (2 * self.h), 0.0)
 
     def slope_in_balls(self, z: arb) -> arb:
-        """The derivative, certainly enclosed."""
+        """Return the derivative, certainly enclosed."""
         return ((z - 1 - self.h) / (2 * arb(self.h))).min(arb(0)).max(arb(-1))
 
 
 @dataclass(frozen=True)
 class Logistic:
-    """log(1 + e^-z)."""
+    """Logistic loss log(1 + e^-z)."""
 
     largest_curvature: Fraction = Fraction(1, 4)
 
     def value(self, z: Array) -> Array:
-        """The loss at these margins."""
+        """Return the loss at these margins."""
         return np.logaddexp(0.0, -z)
 
     def slope(self, z: Array) -> Array:
-        """Its derivative, in [-1, 0]."""
+        """Return the derivative of the loss, in [-1, 0]."""
         return np.asarray(-scipy.special.expit(-z))
 
     def curvature_near(self, z: Array, radius: float) -> Array:
-        """At least the largest second derivative within this radius of each margin: e^-|z| where that is below 1/4."""
+        """Bound the second derivative within this radius of each margin: e^-|z| where that is below 1/4."""
         return np.minimum(0.25, np.exp(-np.maximum(np.abs(z) - radius, 0.0)))
 
     def slope_in_balls(self, z: arb) -> arb:
-        """The derivative, certainly enclosed: margins beyond 1024 count as 1024, which is e^-1024 off."""
+        """Return the derivative, certainly enclosed: margins beyond 1024 count as 1024, which is e^-1024 off."""
         return arb(0, 2.0**-1000) - 1 / (1 + z.min(arb(1024)).max(arb(-1024)).exp())
 
 
 Loss = Huber | Logistic
 
 
-def minimise(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float = 1e-11) -> Array:
-    """The minimiser without a linear term, (d,), to this gradient norm or where floats gain nothing more.
+def minimise_uncertified(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float = 1e-11) -> Array:
+    """Minimise without a linear term, (d,), to this gradient norm or where floats gain nothing more.
 
     Not certified, for releases without noise. X: (n, d), finite; y: (n,) in {-1, +1}; modulus positive.
     """
@@ -109,7 +109,7 @@ def minimise(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float
 def minimise_perturbed(
     loss: Loss, X: Array, y: Array, modulus: float, linear: Sequence[Fraction], tau: float = PUBLIC_TAU
 ) -> tuple[Fraction, ...]:
-    """A vector f, d exact numbers, at which the gradient of F has a norm of at most tau, surely; it never refuses.
+    """Return d exact numbers at which the gradient of F has a norm of at most tau, surely; it never refuses.
 
     X: (n, d), rows of the unit ball; y: (n,) in {-1, +1}; modulus from 2^-29 to 2^30; linear: d numbers, of any
     length.
@@ -131,7 +131,7 @@ def minimise_perturbed(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """The objective as a function of u, f = c + u; rows: (n, d), y x; at_centre: (n,), the margins y c.x."""
+    """Objective as a function of u, f = c + u; rows: (n, d), y x; at_centre: (n,), the margins y c.x."""
 
     loss: Loss
     rows: Array
@@ -139,19 +139,19 @@ class _Problem:
     at_centre: Array
 
     def margins(self, u: Array) -> Array:
-        """y f.x of each row: (n,)."""
+        """Return y f.x of each row: (n,)."""
         return np.asarray(self.at_centre + self.rows @ u)
 
     def evaluate(self, u: Array) -> tuple[Array, float]:
-        """The gradient and its norm, in floats."""
+        """Return the gradient and its norm, in floats."""
         total = np.zeros(len(u))
-        for rows, slopes in blocks(self.rows, self.loss.slope(self.margins(u))):
+        for rows, slopes in row_blocks(self.rows, self.loss.slope(self.margins(u))):
             total += slopes @ rows
         gradient: Array = total / len(self.rows) + self.modulus * u
         return gradient, float(np.linalg.norm(gradient))
 
     def hessian(self, u: Array) -> Array:
-        """(d, d), at least the modulus times the identity, and a trifle more so that rounding leaves it definite."""
+        """Return the Hessian (d, d), and a trifle more, so that rounding leaves it definite."""
         curvatures = self.loss.curvature_near(self.margins(u), 0.0)
         bent = np.flatnonzero(curvatures)
         root = np.sqrt(curvatures[bent])[:, np.newaxis] * self.rows[bent]
@@ -162,7 +162,7 @@ class _Problem:
 def _descend(
     u: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float, patience: int
 ) -> tuple[Array, float]:
-    """Newton steps from u until the gradient is short enough, or for long gets no shorter: the best point, its bound.
+    """Take Newton steps from u until the gradient is short, or for long gets no shorter: the best point, its bound.
 
     A step that lowers the objective may lengthen the gradient, many times over where the regulariser is weak.
     """
@@ -181,7 +181,7 @@ def _descend(
 
 
 def _along(u: Array, direction: Array, steepness: float, evaluate: Evaluate) -> tuple[Array, Array, float]:
-    """The step in this direction where the objective falls no more than half as steeply, and does not yet rise.
+    """Search the direction for a step where the objective falls at most half as steeply, and does not yet rise.
 
     Along a line the derivative grows, from the steepness < 0 on, so bisection finds such a step.
     """
@@ -203,7 +203,7 @@ def _along(u: Array, direction: Array, steepness: float, evaluate: Evaluate) -> 
 
 
 def _rounding_charge(problem: _Problem, centre_length: float, u: Array) -> float:
-    """What float evaluation can hide of the gradient's norm, for rows of norm at most 1.
+    """Bound what float evaluation can hide of the gradient's norm, for rows of norm at most 1.
 
     A margin errs by at most d 2^-53 of the lengths of the centre and of u, and by a few units more when they and the
     slope are put together: `radius` is twice that. It moves the slope by the radius times the curvature nearby. The
@@ -224,7 +224,7 @@ def _moved(centre: tuple[Fraction, ...], u: Array) -> tuple[Fraction, ...]:
 def _continued(
     problem: _Problem, origin: tuple[Fraction, ...], start: tuple[Fraction, ...], tau: float
 ) -> tuple[tuple[Fraction, ...], float]:
-    """Steps from an exact start with gradients in ball arithmetic: the point reached, a sure bound on its gradient.
+    """Step from an exact start with gradients in ball arithmetic: the point reached, a sure bound on its gradient.
 
     origin: -linear/modulus, where the gradient is that of the loss alone.
     """
@@ -249,13 +249,13 @@ def _exact(value: Fraction) -> arb:
 
 def _margins_in_balls(rows: Array, point: list[arb]) -> list[arb]:
     column = arb_mat([[p] for p in point])
-    return [m for (part,) in blocks(rows) for m in (arb_mat(part.tolist()) * column).entries()]
+    return [m for (part,) in row_blocks(rows) for m in (arb_mat(part.tolist()) * column).entries()]
 
 
 def _gradient_in_balls(problem: _Problem, point: list[arb], from_origin: list[arb]) -> tuple[Array, float]:
-    """The gradient at a point, and an upper bound on its norm."""
+    """Return the gradient at a point, and an upper bound on its norm."""
     total, column = arb_mat(1, len(point)), arb_mat([[p] for p in point])
-    for (part,) in blocks(problem.rows):
+    for (part,) in row_blocks(problem.rows):
         rows = arb_mat(part.tolist())
         total += arb_mat([[problem.loss.slope_in_balls(m) for m in (rows * column).entries()]]) * rows
     gradient = [g / len(problem.rows) + problem.modulus * v for g, v in zip(total.entries(), from_origin, strict=True)]

@@ -15,36 +15,36 @@ import scipy.special
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.newton import in_floats, newton
-from smc_dp.methods.training.objective import SMALLEST_LAM, blocks, summation_depth
+from smc_dp.methods.training.objective import SMALLEST_LAM, row_blocks, summation_depth
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
 _SMALLEST_MU = 2 * SMALLEST_LAM
 
 
 def statistic(X: Array, alpha: Array) -> Array:
-    """T: (p, d) from rows X: (N, d) and probabilities of the classes alpha: (N, C)."""
+    """Return T: (p, d) from rows X: (N, d) and probabilities of the classes alpha: (N, C)."""
     T = np.zeros((code(alpha.shape[1]).shape[1], X.shape[1]))
-    for x, wanted in blocks(X, alpha):
+    for x, wanted in row_blocks(X, alpha):
         T += (wanted @ code(alpha.shape[1])).T @ x
     return T / len(X)
 
 
 def one_hot(y: np.ndarray[tuple[int], np.dtype[np.int64]], classes: int) -> Array:
-    """Class numbers (n,) as certain probabilities: (n, C)."""
+    """Return class numbers (n,) as certain probabilities: (n, C)."""
     return np.eye(classes)[y]
 
 
 def check_mu(mu: float) -> None:
-    """ValueError unless mu is finite and at least 2^-29, for which the float nearest to a minimiser is certified."""
+    """Raise ValueError unless mu is finite and at least 2^-29, for which the nearest float minimiser is certified."""
     if not _SMALLEST_MU <= mu < math.inf:
         raise ValueError(f"mu is finite and at least 2**-29, got {mu}")
 
 
 @dataclass(frozen=True, eq=False)
 class SoftLabels:
-    """The objective J; X: (N, d), rows of the unit ball; T: (p, d); mu is finite, at least 2^-29, else ValueError."""
+    """Objective J; X: (N, d), rows of the unit ball; T: (p, d); mu is finite, at least 2^-29, else ValueError."""
 
     X: Array
     T: Array
@@ -57,7 +57,7 @@ class SoftLabels:
         object.__setattr__(self, "B", code(self.classes))
 
     def value(self, V: Array) -> float:
-        """J(V), V: (p, d)."""
+        """Return J(V), V: (p, d)."""
         return float(
             np.mean(scipy.special.logsumexp(self.X @ V.T @ self.B.T, axis=1))
             - np.vdot(V, self.T)
@@ -65,20 +65,20 @@ class SoftLabels:
         )
 
     def gradient(self, v: Array) -> Array:
-        """The gradient at v = V flattened: (p d,)."""
+        """Return the gradient at v = V flattened: (p d,)."""
         V = v.reshape(self.T.shape)
         total = np.zeros_like(self.T)
-        for (x,) in blocks(self.X):
+        for (x,) in row_blocks(self.X):
             total += (scipy.special.softmax(x @ V.T @ self.B.T, axis=1) @ self.B).T @ x
         flat: Array = (total / len(self.X) - self.T + self.mu * V).ravel()
         return flat
 
     def hessian(self, v: Array) -> Array:
-        """The Hessian at v: (p d, p d), at least mu times the identity."""
+        """Return the Hessian at v: (p d, p d), at least mu times the identity."""
         p, d = self.T.shape
         V = v.reshape(p, d)
         parts = np.zeros((p, p, d, d))
-        for (x,) in blocks(self.X):
+        for (x,) in row_blocks(self.X):
             q = scipy.special.softmax(x @ V.T @ self.B.T, axis=1)
             mean = q @ self.B
             for a in range(p):
@@ -92,20 +92,20 @@ class SoftLabels:
         return H
 
 
-def minimise(objective: SoftLabels, *, tolerance: float = 1e-11) -> Array:
-    """The minimiser V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
+def minimise_soft(objective: SoftLabels, *, tolerance: float = 1e-11) -> Array:
+    """Minimise over V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
     v, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
     return v.reshape(objective.T.shape)
 
 
 def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) -> Array:
-    """The minimiser V: (p, d) for soft labels alpha: (N, C), with a gradient of norm at most PUBLIC_TAU, surely.
+    """Minimise over V: (p, d) for soft labels alpha: (N, C); the gradient's norm is surely at most PUBLIC_TAU.
 
     X: (N, d), rows of the unit ball. As `smc_dp.methods.training.solver`, it never refuses: what floats cannot certify
     is continued in ball arithmetic.
     """
     objective = SoftLabels(X, statistic(X, alpha), alpha.shape[1], mu)
-    V = minimise(objective, tolerance=tolerance)
+    V = minimise_soft(objective, tolerance=tolerance)
     measured = float(np.linalg.norm(objective.gradient(V.ravel())))
     charged = measured + rounding_charge(len(X), alpha.shape[1], X.shape[1], float(np.linalg.norm(V)))
     if charged <= PUBLIC_TAU:
@@ -121,11 +121,11 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
 
 
 def rounding_charge(rows: int, classes: int, d: int, norm: float) -> float:
-    """What float evaluation can hide of the gradient's norm at a V of this norm.
+    """Bound what float evaluation can hide of the gradient's norm at a V of this norm.
 
     As for one class against another (`solver`), with gradients of norm at most sqrt 2, C scores, each a product with
     d terms and then p, and probabilities that move by at most the error of the scores; and T was summed in floats.
     Not less for a larger norm.
     """
-    p = coordinates(classes)
+    p = coordinate_count(classes)
     return (2 * summation_depth(rows) + 2 * p * d + 2 * (p + d) * norm + 4 * classes + 20) * 2.0**-51

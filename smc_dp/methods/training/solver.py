@@ -67,7 +67,7 @@ def minimise(
 
 
 def _rounding_charge(n: int, w: Array) -> float:
-    """What float evaluation can hide of the gradient norm, for rows of norm at most 1.
+    """Bound what float evaluation can hide of the gradient norm, for rows of norm at most 1.
 
     Summing n gradients of norm at most 1 errs by (additions per term) 2^-53 after averaging, margins err by
     d 2^-53 |w| times the slope 1/4; twice all that and 20 units more cover the sigmoid, the regulariser and

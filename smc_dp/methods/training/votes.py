@@ -1,4 +1,4 @@
-"""What many linear classifiers say about many rows: the votes for each class, and how often each classifier is right.
+"""Votes of many linear classifiers on many rows.
 
 A classifier's answer on a row is the class with the largest score B V x in float64, the first of equals, with each
 score summed for that pair alone. Almost all answers follow from a product of matrices in float32, block by block; where
@@ -25,7 +25,7 @@ _MANY = 50  # more than one pair in so many is much doubt
 
 
 def count_votes(V: Array, X: Array, classes: int) -> IntArray:
-    """How many of the M classifiers V: (M, p, d) choose each class on each row of X: (N, d): (N, C), rows sum to M.
+    """Count the classifiers V: (M, p, d) that choose each class on each row of X: (N, d): (N, C), rows sum to M.
 
     Coordinates as in `smc_dp.methods.training.classes`, everything finite. Of equal scores the lowest class is chosen:
     for two classes w.x <= 0 means class 0.
@@ -40,7 +40,7 @@ def count_votes(V: Array, X: Array, classes: int) -> IntArray:
 
 
 def _answers(V: Array, X: Array, classes: int) -> Iterator[tuple[slice, Answers]]:
-    """Rows, and the answers of some classifiers to them: (classifiers, rows), until every pair was met once."""
+    """Yield rows, and the answers of some classifiers to them: (classifiers, rows), until every pair was met once."""
     panel = _Panel.of(V, classes)
     for start in range(0, len(X), _ROWS):
         x = np.ascontiguousarray(X[start : start + _ROWS])
@@ -52,7 +52,7 @@ def _answers(V: Array, X: Array, classes: int) -> Iterator[tuple[slice, Answers]
 
 @dataclass(frozen=True, eq=False)
 class _Panel:
-    """W: (k, M, d), the weights of the scores, and the same in float32 with no norm above 1.
+    """Weights of the scores, W: (k, M, d), and the same in float32 with no norm above 1.
 
     For two classes k = 1: the sign of the one score decides. Otherwise k = C.
     """
@@ -68,7 +68,7 @@ class _Panel:
         return cls(W, (W / scale).astype(np.float32))
 
     def answers(self, which: slice, x: Array, single: npt.NDArray[np.float32], doubt: float) -> Answers:
-        """Of these classifiers on the rows x: (n, d), of which `single` is the transpose in float32."""
+        """Return the answers of these classifiers on the rows x: (n, d), of which `single` is the float32 transpose."""
         answers, lead = _largest([W @ single for W in self.single[:, which]])
         j, i = np.divmod(np.flatnonzero(lead <= doubt), len(x))
         if len(j) * _MANY > answers.size:
@@ -82,7 +82,7 @@ class _Panel:
         return answers
 
     def doubt(self, x: Array) -> float:
-        """The largest lead that float32 may have got wrong.
+        """Bound the lead that float32 may have got wrong.
 
         A score errs by (d + 2) 2^-24 |x| at most, to first order, for factors rounded and terms summed in any order,
         and float64 by far less than the 6 units more; d 2^-124 covers what underflows. A lead is the difference of two
@@ -94,7 +94,7 @@ class _Panel:
         return hidden if len(self.W) == 1 else 2 * hidden
 
     def _in_float64(self, which: IntArray, x: Array) -> Answers:
-        """The answer of each of these classifiers on its own row of x.
+        """Return the answer of each of these classifiers on its own row of x.
 
         Products are rounded before they are summed, so that weights that cancel on a row leave zero, a tie. Fused
         multiplication and addition, as in a product of matrices, would leave the rounding of one of them.
@@ -103,7 +103,7 @@ class _Panel:
 
 
 def _largest(scores: list[npt.NDArray[np.floating]]) -> tuple[Answers, npt.NDArray[np.floating]]:
-    """Which score is the largest, the first of equals, and its lead over the next; a single one is against zero."""
+    """Return the place of the largest score, the first of equals, and its lead; a single score is against zero."""
     if len(scores) == 1:
         return (scores[0] > 0).view(np.uint8), np.abs(scores[0])
     best, second = scores[0], np.full_like(scores[0], -np.inf)

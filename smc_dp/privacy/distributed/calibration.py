@@ -1,4 +1,4 @@
-"""Shares of noise for what is wanted, on a grid as fine and in a ring as long as they need; and what is then stated."""
+"""Calibration of shares of noise for a target: their distribution, grid and ring, and the statement."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from fractions import Fraction
 from math import ceil
 
 from smc_dp.core.errors import InputError
-from smc_dp.privacy.distributed.laws import (
+from smc_dp.privacy.distributed.share_distributions import (
     ERROR,
     LEAST_SCALE,
     MOST_DIMENSION,
     MOST_HONEST,
     GammaShares,
     GaussianShares,
-    ShareLaw,
+    ShareDistribution,
     WholeShares,
 )
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, mu_above, variance_for
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import GRID, implied, nothing
+from smc_dp.privacy.output import GRID, implied_epsilon, no_guarantee
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up
-from smc_dp.privacy.target import SHARED, NoiseName, Target, figure
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target, few_digits
 
 LARGEST_DELTA = Fraction(1, 1 << 64)
 """Of `vg`."""
@@ -31,20 +31,20 @@ LEAST_RING_BITS, MOST_RING_BITS = 64, 1024
 
 @dataclass(frozen=True)
 class SharedNoise:
-    """The law of each party's share, how far neighbours move the integers in L2, and the grid that both are for.
+    """Distribution of each party's share, L2 sensitivity of the integers, and the grid of both.
 
     What all parties put on this grid and their shares of noise do not wrap round in its ring, except with a
     probability of 2^-80.
     """
 
-    law: ShareLaw
+    distribution: ShareDistribution
     sensitivity: int
     grid: Grid
 
 
 @dataclass(frozen=True)
 class SharedSum:
-    """What noise is wanted for: vectors of this dimension whose sum moves by `sensitivity` in L2 (in reals).
+    """Sum that noise is calibrated for: vectors of this dimension, whose sum moves by `sensitivity` in L2 (in reals).
 
     largest: what no entry of one party's vector exceeds, in reals. parties, honest: how many draw a share, and how
     many of the shares count. multiples: all entries are multiples of 2^-multiples already, so that the grid is at least
@@ -66,7 +66,7 @@ class SharedSum:
             raise ValueError(f"wanted from 1 to {self.parties} honest of {self.parties}, got {self.honest}")
 
 
-def calibrated(
+def calibrate_shares(
     target: Target,
     dimension: int,
     sensitivity: Fraction,
@@ -76,12 +76,12 @@ def calibrated(
     honest: int,
     multiples: int | None = None,
 ) -> SharedNoise:
-    """The shares that give what is wanted to the sum of the parties' vectors, counting those of H honest ones.
+    """Calibrate shares that give the target to the sum of the parties' vectors, counting those of H honest ones.
 
     For the arguments see `SharedSum`. InputError, with what would do, where integers of 1024 bits are not enough, or
     for a dimension that the theorem of `vg` does not cover.
     """
-    if target.noise not in SHARED:
+    if target.noise not in SHARED_NOISES:
         raise ValueError(f"noise {target.noise} is not drawn in shares")
     asked = SharedSum(dimension, sensitivity, largest, parties, honest, multiples)
     if target.noise == "vg" and dimension > MOST_DIMENSION:
@@ -92,33 +92,33 @@ def calibrated(
     return found
 
 
-def stated(
+def shared_statement(
     noise: SharedNoise, target: Target, unit: Unit, adjacency: Adjacency, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
-    """What a sum with these shares guarantees against whoever holds all but H honest ones of them."""
-    law, D = noise.law, noise.sensitivity
+    """State what a sum with these shares guarantees against whoever holds all but H honest ones of them."""
+    law, D = noise.distribution, noise.sensitivity
     if isinstance(law, GaussianShares):
         rho, mu = law.rho(D), mu_above(law.mu_squared(D))
-        epsilon, delta = round_up(implied(rho, mu, target)), round_up(target.delta)
+        epsilon, delta = round_up(implied_epsilon(rho, mu, target)), round_up(target.delta)
         return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
     if isinstance(law, WholeShares):
         return PrivacyStatement("pure", round_up(law.epsilon(D)), 0.0, unit, adjacency, adversary, caveats)
     missed = law.delta(D)
     if missed == 1:
-        return nothing(unit, adjacency, "The grid is too coarse for this noise.")
+        return no_guarantee(unit, adjacency, "The grid is too coarse for this noise.")
     return PrivacyStatement("approx", round_up(law.epsilon(D)), round_up(missed), unit, adjacency, adversary, caveats)
 
 
 def ring_bits(bound: int) -> int:
-    """The least multiple of 8, from 64 on, in which no sum of at most this size in absolute value wraps round."""
+    """Return the least multiple of 8, from 64 on, in which no sum of at most this absolute value wraps round."""
     return max(LEAST_RING_BITS, -(-(bound.bit_length() + 1) // 8) * 8)
 
 
 def _fitting(target: Target, asked: SharedSum) -> SharedNoise | None:
-    """The noise on the coarsest grid that serves, from that of all releases on; None if the ring would be too long."""
+    """Return the noise on the coarsest grid that serves, from that of all releases on; None for too long a ring."""
     fine = range(max(GRID.fraction_bits, asked.multiples or 0), MOST_RING_BITS)
-    place = bisect_left(fine, True, key=lambda bits: _law(target, asked, bits) is not None)
-    law = _law(target, asked, fine[place]) if place < len(fine) else None
+    place = bisect_left(fine, True, key=lambda bits: _distribution(target, asked, bits) is not None)
+    law = _distribution(target, asked, fine[place]) if place < len(fine) else None
     if law is None:
         return None
     bits = fine[place]
@@ -127,8 +127,8 @@ def _fitting(target: Target, asked: SharedSum) -> SharedNoise | None:
     return SharedNoise(law, _moved(asked, bits), Grid(bits, length)) if length <= MOST_RING_BITS else None
 
 
-def _law(target: Target, asked: SharedSum, fraction_bits: int) -> ShareLaw | None:
-    """The law of a share on a grid with so many bits after the point; None if that is too coarse for its theorem."""
+def _distribution(target: Target, asked: SharedSum, fraction_bits: int) -> ShareDistribution | None:
+    """Return the distribution of a share on a grid of so many fraction bits; None if that is too coarse."""
     D, d, H = _moved(asked, fraction_bits), asked.dimension, asked.honest
     if target.noise == "ddg":
         return GaussianShares(d, H, max(Fraction(LEAST_VARIANCE), variance_for(D, target.mu) / H))
@@ -148,7 +148,7 @@ def _moved(asked: SharedSum, fraction_bits: int) -> int:
 
 
 def _refusal(target: Target, asked: SharedSum) -> InputError:
-    """What cannot be had, and what can be had instead."""
+    """Return the refusal, with what can be had instead."""
     ways = []
     fewer = range(1, asked.honest)
     most = bisect_left(fewer, True, key=lambda honest: _fitting(target, replace(asked, honest=honest)) is None)
@@ -157,7 +157,7 @@ def _refusal(target: Target, asked: SharedSum) -> InputError:
     below, reason = _smaller_epsilon(target, asked), ""
     if below:
         ways.append(f"an epsilon of {below}")
-        reason = f" at an epsilon of {figure(target.wanted)}, as its delta grows with e^epsilon"
+        reason = f" at an epsilon of {few_digits(target.wanted)}, as its delta grows with e^epsilon"
     others: tuple[NoiseName, ...] = ("ddg", "self")
     fit = [name for name in others if name != target.noise and _fitting(replace(target, noise=name), asked)]
     if fit:
@@ -175,9 +175,7 @@ def _refusal(target: Target, asked: SharedSum) -> InputError:
 
 
 def _smaller_epsilon(target: Target, asked: SharedSum) -> int:
-    """For `vg`, a whole epsilon below the wanted one that can be had while the next whole one cannot; 0 if there is
-    none: its delta has the factor 1 + 2 e^epsilon, which a finer grid must make up for.
-    """
+    """Return, for `vg`, a whole epsilon below the target's that can be had, the next one not; 0 if there is none."""
     if target.noise != "vg":
         return 0
     smaller = range(1, ceil(target.wanted))

@@ -1,4 +1,4 @@
-"""One entry of a ledger: exact, linked to the entry before it, and read with suspicion."""
+"""Entry of a ledger: exact, linked to the entry before it, and read with suspicion."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HOLDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """What a row holds, in the order of its columns; what a state has no use for is None.
+    """Entry in the order of a row's columns; a field that its state has no use for is None.
 
     `limit`: epsilon and delta that no account may pass; the first entry and no other. `reserved`: a release that is
     about to be made: `dataset` is a keyed digest, `run` the key of the release, a digest of its session and of a label
@@ -64,12 +64,12 @@ class Entry:
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Entry:
-        """The entry of a row or of a JSON object; InputError, naming entry and field, for what is none."""
+        """Read the entry of a row or of a JSON object; InputError, naming entry and field, for what is none."""
         number, state = values.get("number"), values.get("state")
         if type(number) is not int or not 1 <= number <= 10**9:
             raise InputError("ledger_entry.no_number", got=shown(number))
         where, values = f"entry {number}", {**dict.fromkeys(LATER), **values}
-        reading.keys(where, values, {*COLUMNS})
+        reading.require_keys(where, values, {*ENTRY_COLUMNS})
         if state not in get_args(EntryState):
             raise InputError("ledger_entry.unknown_state", where=where, known=get_args(EntryState), got=shown(state))
         _check_presence(where, values, state)
@@ -86,7 +86,7 @@ class Entry:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of a reservation, what it asks for."""
+        """Guarantee that a charge is for."""
         if self.epsilon is None or self.delta is None:
             raise ValueError(f"entry {self.number} is no reservation")
         kind: Any = self.kind
@@ -95,30 +95,30 @@ class Entry:
         return Guarantee(kind, self.epsilon, self.delta, unit, adjacency, self.rho, self.mu)
 
     def after(self, previous: str) -> Entry:
-        """This entry, linked to the one whose digest is `previous`."""
+        """Return this entry, linked to the one whose digest is `previous`."""
         linked = replace(self, previous=previous)
         return replace(linked, digest=linked.computed())
 
     def computed(self) -> str:
-        """The digest that the entry must carry."""
+        """Compute the digest that the entry must carry."""
         left_out = {"digest", *(name for name in LATER if getattr(self, name) is None)}
         values = [value for name, value in self.values().items() if name not in left_out]
         return hashlib.sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
     def values(self) -> dict[str, Value]:
-        """By column, as they are stored."""
-        found = {name: getattr(self, name) for name in COLUMNS}
+        """Return the values by column, as they are stored."""
+        found = {name: getattr(self, name) for name in ENTRY_COLUMNS}
         return {name: to_text(value) if isinstance(value, Fraction) else value for name, value in found.items()}
 
 
-COLUMNS = tuple(field.name for field in fields(Entry))
+ENTRY_COLUMNS = tuple(field.name for field in fields(Entry))
 LATER = ("mu", "approval")
 """Columns that ledgers of earlier versions do not have, in the order in which they came."""
 
 
 def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
     wanted = {"number", "state", "date", "previous", "digest", *_HOLDS[state]}
-    for name in COLUMNS:
+    for name in ENTRY_COLUMNS:
         if name in ("rho", *LATER) and state == "reserved":
             continue  # rho and mu are there for kind zcdp alone, which the guarantee sees to
         if (values[name] is not None) != (name in wanted):

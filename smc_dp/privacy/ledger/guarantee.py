@@ -1,4 +1,4 @@
-"""What one release guarantees, in exact numbers: the part of a privacy statement that adds up."""
+"""Guarantee of one release in exact numbers: the part of a privacy statement that adds up."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Guarantee:
 
     @property
     def of_records(self) -> Guarantee | None:
-        """What the release guarantees where one record of a party is replaced; None where that is nothing.
+        """Guarantee where one record of a party is replaced; None where that is nothing.
 
         To replace a record is to take one away and to add another, two steps of `addremove`. With the data sets D, E, F
         in a row, P_D(S) <= e^epsilon P_E(S) + delta <= e^(2 epsilon) P_F(S) + (1 + e^epsilon) delta. So epsilon and
@@ -79,7 +79,7 @@ class Guarantee:
 
     @classmethod
     def of(cls, statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
-        """The figures of a statement.
+        """Take the figures of a statement.
 
         Those are floats, rounded up. Whoever knows the exact `epsilon` behind one hands it over, so that ten releases
         of 1/10 come to 1; ValueError when the statement is not of that epsilon.
@@ -95,7 +95,7 @@ class Guarantee:
 
 
 def _exponential(epsilon: Fraction) -> Fraction:
-    """e^epsilon, rounded up; of an epsilon beyond 1000 that of 1000."""
+    """Return e^epsilon, rounded up; of an epsilon beyond 1000 that of 1000."""
     up = Context(prec=50, rounding=ROUND_CEILING)
     exact = min(epsilon, Fraction(_MOST_EXPONENT))
     return Fraction(up.next_plus(up.exp(up.divide(exact.numerator, exact.denominator))))  # exp rounds to nearest

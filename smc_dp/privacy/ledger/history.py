@@ -1,4 +1,4 @@
-"""What a ledger says, apart from where it is kept: entries in a chain, what they add up to, what may come next.
+"""History of a ledger, apart from its file: entries in a chain, their totals, and what may come next.
 
 The chain notices a changed, missing or exchanged entry, and another key. It does not notice whoever can write the file
 and makes the whole chain anew, or cuts off its end: note its head elsewhere for that.
@@ -6,19 +6,21 @@ and makes the whole chain anew, or cuts off its end: note its head elsewhere for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple
 
+from typing_extensions import override
+
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import composition
 from smc_dp.privacy.ledger.composition import Total
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
-from smc_dp.privacy.ledger.numbers import at_least, at_most, to_text
+from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up, to_text
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LEAST_DELTA
 
@@ -35,18 +37,20 @@ class OverBudgetError(InputError):
 
 
 class Limit(NamedTuple):
-    """What the releases of each account may come to."""
+    """Limit of each account."""
 
     epsilon: Fraction
     delta: Fraction
 
+    @override
     def __str__(self) -> str:
-        """Rounded down."""
-        return f"epsilon {at_least(self.epsilon)}" + (f", delta {at_least(self.delta)}" if self.delta else "")
+        return f"epsilon {digits_rounded_down(self.epsilon)}" + (
+            f", delta {digits_rounded_down(self.delta)}" if self.delta else ""
+        )
 
 
 class Account(NamedTuple):
-    """What has a budget: `RECORDS` for all releases, `PARTIES` for those that protect all records of a party.
+    """Account with a budget: `RECORDS` for all releases, `PARTIES` for those that protect all records of a party.
 
     Every release costs single records something, so all count there, as what they guarantee where one is replaced
     (`Guarantee.of_records`): whoever changes the adjacency or the unit has no second budget. A release that protects
@@ -66,7 +70,7 @@ RECORDS, PARTIES = Account("record", "replace"), Account("party", "party")
 
 @dataclass(frozen=True)
 class Standing:
-    """How an account stands. `total` is None when no bound holds at the limit's delta; then nothing is `left`."""
+    """Standing of an account. `total` is None when no bound holds at the limit's delta; then nothing is `left`."""
 
     limit: Limit
     total: Total | None
@@ -82,11 +86,11 @@ class Standing:
 
     @property
     def fits(self) -> bool:
-        """Whether the limit is kept."""
+        """True where the limit is kept."""
         return self.left >= 0
 
     def as_dict(self) -> dict[str, str | None]:
-        """Exact fractions as text, for JSON."""
+        """Return exact fractions as text, for JSON."""
         return {
             "limit": to_text(self.limit.epsilon),
             "delta": to_text(self.limit.delta),
@@ -98,22 +102,22 @@ class Standing:
 
 @dataclass(frozen=True)
 class History:
-    """All entries in order; `start` is what the chain begins with."""
+    """Entries in order; `start` is what the chain begins with."""
 
     start: str
     entries: tuple[Entry, ...]
 
     @classmethod
     def read(cls, start: str, rows: Iterable[Mapping[str, Any]]) -> History:
-        """Entries out of stored rows; InputError for what is none, BrokenLedgerError for entries that do not link."""
+        """Read entries of stored rows; InputError for what is none, BrokenLedgerError for entries that do not link."""
         history = cls(start, tuple(Entry.read(row) for row in rows))
         _check_chain(history)
         _check_order(history)
         return history
 
     @classmethod
-    def opened(cls, start: str, limit: Limit, date: str) -> History:
-        """Nothing but the limit; InputError unless its epsilon is positive and its delta 0 or in [1e-100, 1)."""
+    def begin(cls, start: str, limit: Limit, date: str) -> History:
+        """Begin with the limit alone; InputError unless its epsilon is positive and its delta 0 or in [1e-100, 1)."""
         if limit.epsilon <= 0:
             raise InputError("budget.not_positive")
         if limit.delta != 0 and not LEAST_DELTA <= limit.delta < 1:
@@ -128,43 +132,30 @@ class History:
 
     @property
     def limit(self) -> Limit:
-        """What the first entry sets."""
+        """Limit that the first entry sets."""
         first = self.entries[0]
         if first.epsilon is None or first.delta is None:
             raise ValueError("the first entry is the limit")
         return Limit(first.epsilon, first.delta)
 
     def outcome(self, number: int) -> Entry | None:
-        """How the reservation with this number ended, if it has."""
+        """Return the outcome of the charge with this number, if it has one."""
         return next((entry for entry in self.entries if entry.refers == number), None)
 
     def last_under(self, run: str) -> Entry | None:
-        """The last reservation under this key, however it ended."""
+        """Return the last charge under this key, whatever its outcome."""
         made = [entry for entry in self.entries if entry.state == "reserved" and entry.run == run]
         return made[-1] if made else None
 
     @cached_property
     def charged(self) -> Mapping[Account, list[Entry]]:
-        """By account, every reservation but those that came to nothing: one without outcome counts as spent."""
+        """Charges by account, without refunded ones: one without an outcome counts as spent."""
         void = {entry.refers for entry in self.entries if entry.state == "void"}
         found: dict[Account, list[Entry]] = {}
         for entry in self.entries:
-            for account in counted(entry.guarantee) if entry.state == "reserved" else ():
+            for account in costs_by_account(entry.guarantee) if entry.state == "reserved" else ():
                 found.setdefault(account, []).extend([] if entry.number in void else [entry])
         return found
-
-    def _reserved(self, account: Account) -> Iterator[Entry]:
-        """Every reservation of an account, also one that came to nothing."""
-        for entry in self.entries:
-            if entry.state == "reserved" and account in counted(entry.guarantee):
-                yield entry
-
-    def _void_too_late(self, account: Account, first: int) -> Iterator[Entry]:
-        """Pure reservations before `first`, void only after it: whoever gave them up may have known its answer."""
-        late = {entry.refers for entry in self.entries[first:] if entry.state == "void"}
-        for entry in self._reserved(account):
-            if entry.kind == "pure" and entry.number < first and entry.number in late:
-                yield entry
 
     @property
     def data_sets(self) -> frozenset[str]:
@@ -177,25 +168,35 @@ class History:
         settled = {entry.refers for entry in self.entries}
         return [entry.number for entry in self.entries if entry.state == "reserved" and entry.number not in settled]
 
-    def standing(self, account: Account, *asked: Guarantee) -> Standing:
-        """How the account stands, or would stand if `asked` were released too."""
-        releases = [entry.guarantee for entry in self.charged.get(account, [])]
-        first = next((e.number for e in self._reserved(account) if e.kind == "zcdp"), None)
-        made = [e for e in self.charged.get(account, []) if e.kind == "pure" and first and e.number < first]
-        pure_first = None if first is None else len(made)
-        too_late = [e.guarantee for e in self._void_too_late(account, first)] if first else []
-        return Standing(
-            self.limit, _total(account, (*releases, *asked), self.limit.delta, pure_first=pure_first, too_late=too_late)
-        )
+    def standing(self, account: Account, *further: Guarantee) -> Standing:
+        """Return how the account stands, or would stand if `further` were released too."""
+        found, exact = self._counted(account)
+        return Standing(self.limit, _total(account, (*found, *further), self.limit.delta, exact=exact))
 
-    def kept_however_chosen(self, account: Account) -> bool:
-        """Whether the limit of the account holds also where figures were chosen in view of earlier releases."""
-        found = [counted(entry.guarantee)[account] for entry in self.charged.get(account, [])]
-        return composition.kept_however_chosen(g for g in found if g is not None)
+    def holds_however_chosen(self, account: Account) -> bool:
+        """Tell whether the limit of the account holds also where figures were chosen in view of earlier releases."""
+        found, exact = self._counted(account)
+        known = [costs_by_account(release)[account] for release in found]
+        return composition.holds_however_chosen((g for g in known if g is not None), exact)
+
+    def _counted(self, account: Account) -> tuple[list[Guarantee], int | None]:
+        """Return the releases that count in an account, and the number of those that come before the switch.
+
+        The first Gaussian reservation is the switch, also where it was refunded. See `composition`.
+        """
+        reserved = [e for e in self.entries if e.state == "reserved" and account in costs_by_account(e.guarantee)]
+        switch = next((e.number for e in reserved if e.kind == "zcdp"), None)
+        if switch is None:
+            return [e.guarantee for e in self.charged.get(account, [])], None
+        # A charge from before the switch that is given up after it still counts: the Gaussian answer may be known.
+        free = {entry.refers for entry in self.entries if entry.state == "void"}
+        before_switch = {entry.refers for entry in self.entries[:switch] if entry.state == "void"}
+        before = [e for e in reserved if e.number < switch and e.number not in before_switch]
+        after = [e for e in reserved if e.number >= switch and e.number not in free]
+        return [e.guarantee for e in (*before, *after)], len(before)
 
     def by_data_set(self, account: Account) -> dict[str, Standing]:
-        """How the account would stand if the ledger were about one of its data sets alone: to be shown, not a limit.
-
+        """Return how the account would stand if the ledger were about one of its data sets alone, to be shown.
         Of more than `MOST_DATA_SETS` those that were charged first; of many, with fewer splits each.
         """
         found: dict[str, list[Guarantee]] = {}
@@ -207,19 +208,19 @@ class History:
         return {name: Standing(self.limit, _total(account, g, delta, splits)) for name, g in shown.items()}
 
     def unshown(self, account: Account) -> int:
-        """How many data sets of the account `by_data_set` leaves out."""
+        """Count the data sets of the account that `by_data_set` leaves out."""
         return max(0, len({entry.dataset for entry in self.charged.get(account, [])}) - MOST_DATA_SETS)
 
     def check(self, guarantee: Guarantee) -> None:
-        """OverBudgetError when a release with this guarantee would pass the limit."""
-        for account, cost in counted(guarantee).items():
+        """Raise OverBudgetError when a release with this guarantee would pass the limit."""
+        for account, cost in costs_by_account(guarantee).items():
             if not self.standing(account, guarantee).fits:
                 raise _over_budget(self.standing(account), cost or guarantee)
 
     def reservation(
         self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, approval: str | None = None
     ) -> int | None:
-        """The number of the reservation that stands under this key, settled as released or not; None if there is none.
+        """Return the number of the charge under this key that was not refunded; None if there is none.
 
         InputError when anything else was reserved under the key, even if it came to nothing: a key means one release.
         InputError too when something was reserved by this approval under another key: it approves of one session.
@@ -242,7 +243,7 @@ class History:
     def reserved(
         self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str, approval: str | None = None
     ) -> Entry:
-        """The entry that reserves a release; OverBudgetError when one of its accounts would pass the limit."""
+        """Return the entry that charges a release; OverBudgetError when one of its accounts would pass the limit."""
         self.check(guarantee)
         made = Entry(
             len(self.entries) + 1, "reserved", date, None, dataset, guarantee.unit, guarantee.adjacency, mechanism,
@@ -251,7 +252,7 @@ class History:
         return Entry.read(made.after(self.head).values())
 
     def settled(self, number: int, state: Literal["released", "void"], run: str | None, date: str) -> Entry:
-        """The entry that says how a reservation ended; ValueError when it is none, or has ended."""
+        """Return the entry of a charge's outcome; ValueError when there is no such charge, or it has an outcome."""
         if not 1 <= number <= len(self.entries) or self.entries[number - 1].state != "reserved":
             raise ValueError(f"entry {number} is no reservation")
         if self.outcome(number) is not None:
@@ -260,8 +261,8 @@ class History:
         return Entry.read(made.after(self.head).values())
 
 
-def counted(guarantee: Guarantee) -> Mapping[Account, Guarantee | None]:
-    """What a release counts as in each account that it is charged to; None for more than any limit."""
+def costs_by_account(guarantee: Guarantee) -> Mapping[Account, Guarantee | None]:
+    """Return the guarantee that a release counts as in each of its accounts; None for more than any limit."""
     return {RECORDS: guarantee.of_records} | ({PARTIES: guarantee} if guarantee.unit == "party" else {})
 
 
@@ -270,18 +271,16 @@ def _total(
     releases: Iterable[Guarantee],
     delta: Fraction,
     splits: int = composition.MOST_SPLITS,
-    pure_first: int | None = None,
-    too_late: Iterable[Guarantee] = (),
+    exact: int | None = None,
 ) -> Total | None:
-    """What the releases come to in an account, as `composition.total`."""
-    found, late = ([counted(release)[account] for release in them] for them in (releases, too_late))
+    """Return what the releases come to in an account, as `composition.total`."""
+    found = [costs_by_account(release)[account] for release in releases]
     known = [release for release in found if release is not None]
-    given_up = sum((release.epsilon for release in late if release is not None), Fraction(0))
-    return composition.total(known, delta, splits, pure_first, given_up) if len(known) == len(found) else None
+    return composition.total(known, delta, splits, exact) if len(known) == len(found) else None
 
 
 def account_of(release: Guarantee | PrivacyStatement) -> Account:
-    """The account that is shown for a release: that of what it protects."""
+    """Return the account that is shown for a release: that of the unit it protects."""
     return PARTIES if release.unit == "party" else RECORDS
 
 
@@ -313,11 +312,19 @@ def _check_order(history: History) -> None:
 
 def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
     spent = standing.total.epsilon if standing.total else standing.limit.epsilon
-    fields = {"spent": at_most(spent), "limit": str(standing.limit), "left": at_least(max(standing.left, Fraction(0)))}
-    epsilon, delta = at_most(guarantee.epsilon), at_most(guarantee.delta)
+    fields = {
+        "spent": digits_rounded_up(spent),
+        "limit": str(standing.limit),
+        "left": digits_rounded_down(max(standing.left, Fraction(0))),
+    }
+    epsilon, delta = digits_rounded_up(guarantee.epsilon), digits_rounded_up(guarantee.delta)
     if guarantee.delta > standing.limit.delta:
         return OverBudgetError(
-            "budget.other_delta", **fields, epsilon=epsilon, delta=delta, known=at_least(standing.limit.delta)
+            "budget.other_delta",
+            **fields,
+            epsilon=epsilon,
+            delta=delta,
+            known=digits_rounded_down(standing.limit.delta),
         )
     return OverBudgetError(
         "budget.passed", **fields, epsilon=epsilon, with_delta=f" with delta {delta}" if guarantee.delta else ""

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Literal
 
 from smc_dp.core.errors import InputError
-from smc_dp.core.writing import sync
+from smc_dp.core.writing import sync_folder
 from smc_dp.privacy.ledger import storage
-from smc_dp.privacy.ledger.entry import COLUMNS, Entry
+from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing
 
 _LOG = logging.getLogger(__name__)
 _KEY_BYTES = 32
-_INSERT = f"INSERT INTO entries VALUES ({', '.join('?' for _ in COLUMNS)})"  # noqa: S608  question marks only
+_INSERT = f"INSERT INTO entries VALUES ({', '.join('?' for _ in ENTRY_COLUMNS)})"  # noqa: S608  question marks only
 
 
 class Ledger:
@@ -42,16 +42,16 @@ class Ledger:
 
     @classmethod
     def create(cls, path: Path, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Ledger:
-        """A new ledger with this limit for each account; InputError when the file exists."""
+        """Create a ledger with this limit for each account; InputError when the file exists."""
         key = secrets.token_bytes(_KEY_BYTES)
-        first = History.opened(_start(key), Limit(epsilon, delta), _now()).entries[0]
+        first = History.begin(_start(key), Limit(epsilon, delta), _now()).entries[0]
         partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
         try:
             os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            with storage.reported(path):
+            with storage.naming_faults(path):
                 _write_new(partial, key, first)
             os.link(partial, path)  # whole or not at all, and never over another
-            sync(path.parent)
+            sync_folder(path.parent)
         except FileExistsError:
             raise InputError("ledger.exists").within(f"ledger {path}") from None
         except OSError as error:
@@ -63,8 +63,8 @@ class Ledger:
 
     @classmethod
     def open(cls, path: Path) -> Ledger:
-        """The ledger in a file, whose form has been checked; its entries are checked at each use."""
-        return cls(path, storage.opened(path))
+        """Open the ledger in a file, whose form has been checked; its entries are checked at each use."""
+        return cls(path, storage.open_checked(path))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -82,12 +82,12 @@ class Ledger:
             return fingerprint(key)
 
     def history(self) -> History:
-        """All entries, after a check of the whole chain."""
+        """Return all entries, after a check of the whole chain."""
         with self._transaction("BEGIN") as (_, history):
             return history
 
     def check(self, guarantee: Guarantee) -> None:
-        """OverBudgetError when a release with this guarantee would pass the limit now; nothing is written."""
+        """Raise OverBudgetError when a release with this guarantee would pass the limit now; nothing is written."""
         with self._transaction("BEGIN") as (_, history):
             history.check(guarantee)
 
@@ -119,17 +119,17 @@ class Ledger:
         _LOG.info("ledger: entry %d is settled: %s", number, state)
 
     def spent(self, account: Account, *asked: Guarantee) -> Standing:
-        """How an account stands, or would stand if `asked` were released too."""
+        """Return how an account stands, or would stand if `further` were released too."""
         return self.history().standing(account, *asked)
 
     def _append(self, entry: Entry) -> int:
-        storage.widened(self._connection)
+        storage.add_later_columns(self._connection)
         self._connection.execute(_INSERT, tuple(entry.values().values()))
         return entry.number
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[tuple[bytes, History]]:
-        with storage.reported(self.path):
+        with storage.naming_faults(self.path):
             self._connection.execute(begin)
             try:
                 yield self._read()
@@ -149,7 +149,7 @@ class Ledger:
 
 
 def _start(key: bytes) -> str:
-    """What the chain begins with: it commits to the key, and an export may show it."""
+    """Return the start of the chain, which commits to the key, and which an export may show."""
     return hashlib.sha256(b"smc-dp ledger 1" + key).hexdigest()
 
 
@@ -158,7 +158,7 @@ def _now() -> str:
 
 
 def _write_new(path: Path, key: bytes, first: Entry) -> None:
-    connection = storage.connected(path)
+    connection = storage.connect_ledger(path)
     try:
         connection.executescript(f"BEGIN; {storage.SCHEMA} {''.join(storage.ADDED)}")
         connection.execute("INSERT INTO secret VALUES (?)", (key,))
@@ -169,5 +169,5 @@ def _write_new(path: Path, key: bytes, first: Entry) -> None:
 
 
 def run_key(session_id: bytes, label: str) -> str:
-    """The key of a release: no two sessions share one, even where the same was agreed on, for an id holds a nonce."""
+    """Return the key of a release: no two sessions share one, because a session's id holds a nonce."""
     return hashlib.sha256(b"smc-dp release" + session_id + label.encode()).hexdigest()

@@ -12,12 +12,12 @@ _TEXT = re.compile(r"(0|[1-9][0-9]{0,999})/([1-9][0-9]{0,999})", re.ASCII)
 
 
 def to_text(value: Fraction) -> str:
-    """Numerator and denominator, such as 1/10."""
+    """Return numerator and denominator, such as 1/10."""
     return f"{value.numerator}/{value.denominator}"
 
 
 def from_text(where: str, text: object) -> Fraction:
-    """The number that `to_text` wrote: not negative, in lowest terms; InputError, naming `where`, for anything else."""
+    """Read a number that `to_text` wrote: not negative, in lowest terms; InputError, naming `where`, for all else."""
     found = _TEXT.fullmatch(text) if isinstance(text, str) else None
     if found is not None:
         value = Fraction(int(found[1]), int(found[2]))
@@ -26,13 +26,13 @@ def from_text(where: str, text: object) -> Fraction:
     raise InputError("ledger.no_fraction", where=where, got=shown(text))
 
 
-def at_most(value: Fraction) -> str:
-    """Six digits, rounded up: for what was spent."""
+def digits_rounded_up(value: Fraction) -> str:
+    """Return six digits, rounded up: for what was spent."""
     return _digits(value, ROUND_CEILING)
 
 
-def at_least(value: Fraction) -> str:
-    """Six digits, rounded down: for what is left."""
+def digits_rounded_down(value: Fraction) -> str:
+    """Return six digits, rounded down: for what is left."""
     return _digits(value, ROUND_FLOOR)
 
 

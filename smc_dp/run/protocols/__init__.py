@@ -1,1 +1,1 @@
-"""The protocols that compute a functionality: settings, bindings of programs, sessions, and what comes out."""
+"""Protocols that compute a functionality: their settings, bindings to programs, sessions and outcomes."""

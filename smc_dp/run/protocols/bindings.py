@@ -1,4 +1,4 @@
-"""Which program computes which functionality, and how parts go in and the value comes out."""
+"""Bindings of functionalities to programs: how contributions become inputs of roles, and messages a value."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from protocols import linear, pathak2010, secure_sum
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.actor import Home
+from protocols.runtime.actor import LocalProgram
 from protocols.runtime.session import Program
 from protocols.secure_sum.parameters import SHARES
 from protocols.secure_sum.parameters import Parameters as SumParameters
@@ -32,35 +32,34 @@ from smc_dp.methods.functionality import (
 
 
 @dataclass(frozen=True)
-class Realisation:
-    """A program that computes a functionality, all of it as functions of the program's parameters p.
+class ProtocolBinding:
+    """A program and the functionality that it computes, as functions of the program's parameters p.
 
-    `value` and `members` raise ValueError for published messages that no run of the program can give.
-
-    `entered`: a party's part as the input of its role. `publishers`: whose messages the value is made of, whoever else
-    vanished. `value`: what these, by name, give. `members`: the parties whose parts are in it. `share`: the integers in
-    one of them, in [0, modulus). `additive`: whether these add up to the value, as shares of it.
-    `home`: what answers for a party when its role asks, None where all that it enters is known beforehand.
+    `role_input`: a party's contribution as the input of its role. `publishers`: the participants whose messages give
+    the value, whoever else drops out. `value`: the value of these messages, by name. `members`: the parties whose
+    contributions are in it. `share`: the integers in one message, in [0, modulus). `additive`: whether these are
+    additive shares of the value. `answers`: the function that answers a role's queries, None where the whole input is
+    known beforehand. `value` and `members` raise ValueError for messages that no run of the program can give.
     """
 
     program: Program
     functionality: Callable[[Any], Functionality]
-    entered: Callable[[Any, Any], Any]
+    role_input: Callable[[Any, Any], Any]
     publishers: Callable[[Any], Sequence[str]]
     value: Callable[[Any, Mapping[str, Any]], Any]
     members: Callable[[Any, Mapping[str, Any]], Sequence[str]]
     share: Callable[[Any], Sequence[int]]
     modulus: Callable[[Any], int]
     additive: Callable[[Any], bool]
-    home: Callable[[Any, Any], Home | None] = lambda p, part: None
+    answers: Callable[[Any, Any], LocalProgram | None] = lambda p, part: None
 
 
 def _hardened(p: Parameters, c: Contribution) -> PartyInput:
     return PartyInput(c.size, p.weights.vector(c.weights), p.weights.vector(c.noise))
 
 
-def _printed(p: Parameters, c: Contribution) -> as_printed.PrintedInput:
-    return as_printed.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
+def _printed(p: Parameters, c: Contribution) -> as_published.PrintedInput:
+    return as_published.PrintedInput(c.size, p.weights.vector(c.weights), c.noise)
 
 
 def _sum_of_shares(p: Parameters, published: Mapping[str, Any]) -> Vector:
@@ -68,10 +67,10 @@ def _sum_of_shares(p: Parameters, published: Mapping[str, Any]) -> Vector:
 
 
 def _shares_of_the_mean(
-    program: Program, functionality: Callable[[Any], Functionality], entered: Callable[[Any, Any], Any]
-) -> Realisation:
-    return Realisation(
-        program, functionality, entered, lambda p: tuple(program.participants(p)), _sum_of_shares,
+    program: Program, functionality: Callable[[Any], Functionality], role_input: Callable[[Any, Any], Any]
+) -> ProtocolBinding:
+    return ProtocolBinding(
+        program, functionality, role_input, lambda p: tuple(program.participants(p)), _sum_of_shares,
         lambda p, published: p.parties, lambda share: share.y, lambda p: p.weights.modulus, lambda p: True,
     )  # fmt: skip
 
@@ -89,7 +88,7 @@ def _known_beforehand(p: SumParameters, part: Addend | RoundAnswer) -> Addends:
     return _masked(p, part) if isinstance(part, Addend) else Addends((), ())
 
 
-def _at_home(p: SumParameters, part: Addend | RoundAnswer) -> Home | None:
+def _answers(p: SumParameters, part: Addend | RoundAnswer) -> LocalProgram | None:
     if isinstance(part, Addend):
         return None
     return lambda values: _masked(p, part(tuple(p.ring.nearest(S) for S in values)))
@@ -114,14 +113,14 @@ def _in_the_sums(p: SumParameters, published: Mapping[str, Any]) -> Sequence[str
 
 
 def _members(p: SumParameters, published: Mapping[str, Any]) -> list[tuple[int, ...]]:
-    """Who is in each sum."""
+    """Return the members of each sum, by their places."""
     try:
         return [p.members(listed) for listed in published[CURATOR_NAME].members]
     except LocalError as error:
         raise ValueError(str(error)) from None
 
 
-_SECURE_SUM = Realisation(
+_SECURE_SUM = ProtocolBinding(
     secure_sum.PROGRAM,
     _sums,
     _known_beforehand,
@@ -131,18 +130,18 @@ _SECURE_SUM = Realisation(
     lambda share: share.y,
     lambda p: p.ring.modulus,
     lambda p: p.output == SHARES,
-    _at_home,
+    _answers,
 )
 
-REALISATIONS: Mapping[str, Realisation] = MappingProxyType(
+BINDINGS: Mapping[str, ProtocolBinding] = MappingProxyType(
     {
-        realisation.program.name: realisation
-        for realisation in (
+        binding.program.name: binding
+        for binding in (
             _shares_of_the_mean(pathak2010.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
             _shares_of_the_mean(linear.PROGRAM, lambda p: SumWithSmallestNoise(), _hardened),
-            _shares_of_the_mean(as_printed.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
+            _shares_of_the_mean(as_published.PROGRAM, lambda p: SumWithSmallestNoise(times=p.K), _printed),
             _SECURE_SUM,
         )
     }
 )
-"""By the name of the program."""
+"""Bindings by the name of the program."""

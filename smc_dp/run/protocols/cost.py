@@ -1,4 +1,4 @@
-"""What comes out of a protocol: the value of a functionality, what was left, and what it cost."""
+"""Outcome of a protocol: the value of a functionality, what it left behind, and its cost."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from protocols.runtime.network import LINKS, Traffic, traffic
+from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Run, Setting
+from protocols.runtime.simulate import Run
 from protocols.runtime.transcript import Transcript
 
 
 @dataclass(frozen=True)
 class StageCost:
-    """What one stage cost, as the record shows it; `seconds` maps each role to the time that it says it computed."""
+    """Cost of one stage, as the transcript shows it; `seconds` maps each role to the time that it says it computed."""
 
     stage: str
     messages: int
@@ -25,7 +25,7 @@ class StageCost:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the whole protocol cost; `seconds` from start to end, on the link model's clock if any."""
+    """Cost of the whole protocol; `seconds` from start to end, on the clock of the link model if there is one."""
 
     seconds: float
     messages: int
@@ -34,37 +34,35 @@ class Cost:
     by_stage: tuple[StageCost, ...]
 
     @classmethod
-    def of(cls, session: Session, run: Run, setting: Setting) -> Cost:
-        """Messages, bytes and rounds as the record has them, seconds from the clock of the run."""
+    def of(cls, run: Run) -> Cost:
+        """Return messages, bytes and rounds of the transcript, and seconds from the clock of the run."""
         seconds, sent = run.clock.seconds, run.traffic
         stages = tuple(
             StageCost(name, found.messages, found.bytes, found.rounds, dict(seconds.get(name, {})))
-            for name in in_order(list(sent), list(seconds))
+            for name in order_stages(list(sent), list(seconds))
             for found in (sent.get(name, Traffic()),)
         )
-        return cls(
-            max(run.clock.now.values()),
-            sum(s.messages for s in stages),
-            sum(s.bytes for s in stages),
-            sum(s.rounds for s in stages),
-            stages,
-        )
+        return cls._of_stages(max(run.clock.now.values()), stages)
 
     @classmethod
     def counted(cls, session: Session, record: Transcript) -> Cost:
-        """What the record shows, of a session at separate sites: nobody's seconds."""
-        sent = traffic(record.read(), session, LINKS["none"], "mesh")
+        """Return the cost that a transcript of separate sites shows: no seconds."""
+        sent = traffic(record.read(), session, LINK_MODELS["none"], "mesh")
         stages = tuple(StageCost(name, t.messages, t.bytes, t.rounds, {}) for name, t in sent.items())
+        return cls._of_stages(0.0, stages)
+
+    @classmethod
+    def _of_stages(cls, seconds: float, stages: tuple[StageCost, ...]) -> Cost:
         messages, size, rounds = (sum(getattr(s, name) for s in stages) for name in ("messages", "bytes", "rounds"))
-        return cls(0.0, messages, size, rounds, stages)
+        return cls(seconds, messages, size, rounds, stages)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
 
 
-def in_order(sent: list[str], entered: list[str]) -> list[str]:
-    """The stages by their last envelopes; one in which nothing is sent is behind the one entered before."""
+def order_stages(sent: list[str], entered: list[str]) -> list[str]:
+    """Return the stages by their last envelopes; one in which nothing is sent follows the one entered before it."""
     found = list(sent)
     for before, name in pairwise(["", *entered]):
         if name not in found:
@@ -74,18 +72,17 @@ def in_order(sent: list[str], entered: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Execution:
-    """What a protocol left behind.
+    """Results of a session beside the value.
 
-    `shares`: the published additive shares, name -> d integers in [0, modulus), for whoever published one; none where
-    the sum itself is published. `members`: the parties whose parts are in the value, `vanished`: who was gone before
-    the end. `transcript`: the wire record, which lies where the setting of the run put it. `views` maps each
-    participant to the bytes of its view, which are secret: empty unless asked for.
+    `shares`: the published additive shares, name -> d integers in [0, modulus); none where the sum itself is published.
+    `members`: the parties whose contributions are in the value. `transcript`: kept where the setting of the run put it.
+    `views`: SECRET, the bytes of each participant's view; empty unless they were asked for.
     """
 
     shares: dict[str, list[int]]
     modulus: int
     members: tuple[str, ...]
-    vanished: tuple[str, ...]
+    dropped_out: tuple[str, ...]
     cost: Cost | None
     transcript: Transcript
     views: dict[str, bytes] = field(default_factory=dict, repr=False)
@@ -93,7 +90,7 @@ class Execution:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The value of a functionality; `execution` is None when it was computed in the clear."""
+    """Value of a functionality; `execution` is None where it was computed in the clear."""
 
     value: Any
     execution: Execution | None = field(default=None, compare=False)

@@ -1,4 +1,4 @@
-"""The settings of the linear path: its ring of integers, and how many neighbours share masks."""
+"""Terms of the linear path: its ring of integers, and how many neighbours share masks."""
 
 from __future__ import annotations
 
@@ -6,36 +6,38 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm
 from smc_dp.privacy.pathak2010 import by_linear_path
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.mean import MeanByCurator, MeanTerms, ring
-from smc_dp.run.protocols.settings import check_classes, declared
+from smc_dp.run.protocols.mean import MeanByCurator, MeanTerms, ring_setting
+from smc_dp.run.protocols.settings import check_classes, protocol_setting
 
 _MOST_NEIGHBOURS = 1000
 
 
 @dataclass(frozen=True)
 class LinearTerms(MeanTerms):
-    """Each of P_2 ... P_K shares masks with `ring_degree` others, with P_1 and with Charlie."""
+    """Settings of the linear path: each of P_2 ... P_K shares masks with `ring_degree` others, P_1 and Charlie."""
 
-    ring_bits: int = ring()
-    ring_degree: int = declared(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
+    ring_bits: int = ring_setting()
+    ring_degree: int = protocol_setting(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
     usual_from: ClassVar[int] = 20
 
+    @override
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:
-        """As `Terms`."""
         check_classes(public, method)
         return MeanByLinearPath(method, public, target, self.ring_bits)
 
 
 @dataclass(frozen=True)
 class MeanByLinearPath(MeanByCurator):
-    """`prr_mean` as the linear path computes it: the same sum, and a guarantee against more."""
+    """`prr_mean` as the linear path computes it: the same sum, with a guarantee against more participants."""
 
     @cached_property
+    @override
     def statement(self) -> PrivacyStatement:
-        """What is proved of the noise of the smallest party, against whom the linear path protects."""
         return by_linear_path(super().statement)

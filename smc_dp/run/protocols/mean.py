@@ -1,10 +1,12 @@
-"""What the curator protocol and the linear path have in common: the paper's mean, in a ring of integers."""
+"""The paper's mean in a ring of integers: the common part of the curator protocol and the linear path."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
+
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
@@ -15,56 +17,56 @@ from smc_dp.methods.functionality import Functionality
 from smc_dp.methods.method import SecureForm, check_target
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.settings import Terms, check_classes, declared
+from smc_dp.run.protocols.settings import ProtocolTerms, check_classes, protocol_setting
 
 
-def ring() -> Any:
-    """Return the setting of the ring, which each of these protocols has."""
-    return declared(64, "Binary digits of the ring of the sums.", most=GRID.ring_bits, on=())
+def ring_setting() -> Any:
+    """Return the field for the ring, which each of these protocols has."""
+    return protocol_setting(64, "Binary digits of the ring of the sums.", most=GRID.ring_bits, on=())
 
 
-class MeanTerms(Terms):
-    """What the settings have in common of the protocols that compute the paper's mean.
-
-    Integers live on the grid of `smc_dp.privacy.output`, shares modulo 2**ring_bits.
+class MeanTerms(ProtocolTerms):
+    """Settings that the protocols for the paper's mean share; integers on the grid of `smc_dp.privacy.output`, shares
+    modulo 2**ring_bits.
     """
 
     ring_bits: int
 
+    @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
-        """Refuse noise, or a calibration, that the method does not have."""
         check_target(target, method)
         method.statement(Public(2, 1, 2), target, "secure")
         super().check(protocol, method, target, test_keys=test_keys)
 
+    @override
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:
-        """Return the mean, in the ring of these settings."""
         check_classes(public, method)
         return MeanByCurator(method, public, target, self.ring_bits)
 
-    def among(self, parties: int) -> Among:
-        """Return the threat model: the noise is that of the smallest party, and no party may drop out."""
-        return Among(parties, 0, 0)
+    @override
+    def threat_model(self, parties: int) -> ThreatModel:
+        # The noise is that of the smallest party, and no party may drop out.
+        return ThreatModel(parties, 0, 0)
 
+    @override
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
-        """Return the parameters of the program, whose settings have the names that they have here."""
         program = PROTOCOLS[protocol].program
         if program.parameters is None:
             raise InputError("protocol.no_parameters", protocol=protocol)
         try:
-            return program.parameters(parties, form.public.dimension, agreed=agreed, **vars(self))
+            return program.parameters(parties, form.public.dimension, agreed=agreed, **vars(self))  # same names there
         except LocalError as error:
             raise InputError(error.fault) from None
 
 
 @dataclass(frozen=True)
 class MeanByCurator:
-    """`prr_mean` as the curator protocol computes it; see `SecureForm`."""
+    """`prr_mean` as the curator protocol computes it: a `SecureForm`."""
 
     method: PathakMean
     public: Public
@@ -74,36 +76,36 @@ class MeanByCurator:
 
     @property
     def grid(self) -> Grid:
-        """That of all methods in the clear, in a smaller ring."""
+        """Grid of all methods in the clear, in a smaller ring."""
         return Grid(GRID.fraction_bits, self.ring_bits)
 
     @cached_property
     def functionality(self) -> Functionality:
-        """The sum of all models, and the noise of the smallest party."""
+        """Sum of all models and the noise of the smallest party."""
         return self.method.functionality(self.public, self.target)
 
     @property
     def length(self) -> int:
-        """One for each weight."""
+        """Number of integers in the sum, one for each weight."""
         return self.public.dimension
 
     @cached_property
     def statement(self) -> PrivacyStatement:
-        """What is proved of the noise of the smallest party."""
+        """Privacy statement that is proved for the noise of the smallest party."""
         return self.method.statement(self.public, self.target, "secure")
 
     def check(self, n: int) -> None:
-        """InputError when a party of n rows has too many, or when all parts together could exceed the ring."""
+        """Raise an InputError where n rows are too many, or where all contributions together could exceed the ring."""
         largest = self.method.largest(n, self.public, self.target)
         if largest >= 1 << (self.ring_bits - 1):
             raise InputError("grid.too_small", ring_bits=self.ring_bits)
 
     def part(self, rows: Rows, rng: Stream) -> Any:
-        """The model, and the noise that the party would add if it were the smallest."""
+        """Return the model, and the noise that the party would add if it were the smallest."""
         return self.method.part(rows, self.public, self.target, rng)
 
     def model(self, value: Any) -> LinearModel:
-        """The mean."""
+        """Return the mean of the models."""
         model = self.method.finish(value, self.public, self.target).model
         if not isinstance(model, LinearModel):
             raise InputError("method.not_linear", name=self.method.name)

@@ -1,4 +1,4 @@
-"""Whether what was published follows from what everybody greeted with: the openings that anybody can check."""
+"""Openings that anybody can check: published messages have to follow from the participants' greetings."""
 
 from __future__ import annotations
 
@@ -9,57 +9,59 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError
 from protocols.programs import PROTOCOLS
 from protocols.runtime import message as messages
-from protocols.runtime.claims import Checkable, Wrong
+from protocols.runtime.attestation import Attestation, encode_statement, is_attested
+from protocols.runtime.claims import PublicVerification, Violation
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import Envelope, is_signed, signed_payload
 from protocols.runtime.message import Message
 from protocols.runtime.session import Session
-from protocols.runtime.statement import SignedStatement, encoded, is_attested
 from smc_dp.core.errors import InputError, shown
 
 
-def opens(session: Session) -> bool:
-    """Whether what this session publishes can be made again by anybody."""
-    checkable = checkable_of(session)
-    return checkable is not None and checkable.opens(session.parameters)
+def has_openings(session: Session) -> bool:
+    """Return whether anybody can compute again what this session publishes."""
+    verification = verification_of(session)
+    return verification is not None and verification.opens(session.parameters)
 
 
-def checkable_of(session: Session) -> Checkable | None:
-    """Return what anybody can check of the session's protocol; None where nothing is declared."""
+def verification_of(session: Session) -> PublicVerification | None:
+    """Return the public verification of the session's protocol; None where none is declared."""
     protocol = PROTOCOLS.get(session.program.name)
-    return None if protocol is None else protocol.checkable
+    return None if protocol is None else protocol.public_verification
 
 
-def wrong(
+def find_wrong_opening(
     session: Session,
     greetings: Mapping[str, Envelope],
     published: Mapping[str, Any],
-    heard: list[SignedStatement] | None = None,
-) -> Wrong | None:
+    heard: list[Attestation] | None = None,
+) -> Violation | None:
     """Return what is wrong with published messages, by name; None where nothing is, or nothing is opened.
 
-    `greetings`: the first greeting of each participant. `heard` takes the statements that were seen to be signed.
+    `greetings`: the first of each participant. `heard` receives the statements whose signatures were verified.
     """
-    checkable, p = checkable_of(session), session.parameters
+    checkable, p = verification_of(session), session.parameters
     if checkable is None or not checkable.opens(p):
         return None
     try:
         greeted = read_greetings(session, greetings)
     except InputError as error:
-        return Wrong(error.fault)
+        return Violation(error.fault)
 
     def attested(name: str, message: Message, signature: bytes) -> bool:
         holds = is_attested(session, name, message, {}, signature)
         if holds and heard is not None:
-            heard.append(SignedStatement(name, type(message).__name__, encoded(session, name, message, {}), signature))
+            heard.append(
+                Attestation(name, type(message).__name__, encode_statement(session, name, message, {}), signature)
+            )
         return holds
 
     said = {name: published[name] for name in session.names if name in published}
-    return checkable.published(p, session.id, greeted, said, attested)
+    return checkable.verify_publication(p, session.id, greeted, said, attested)
 
 
 def read_greetings(session: Session, greetings: Mapping[str, Envelope]) -> dict[str, Greeted[Message]]:
-    """Return what everybody said in its greeting; raise InputError where one is missing, unsigned or unreadable."""
+    """Return the messages in the greetings; raise InputError where one is missing, unsigned or unreadable."""
     found = {}
     for name in session.greeters:
         envelope, says = greetings.get(name), session.says(name)

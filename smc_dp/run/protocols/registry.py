@@ -1,8 +1,8 @@
-"""The settings of each protocol: one table, by the name of the protocol.
+"""Terms of all protocols in one table, by the name of the program.
 
-What every run agrees on (method, target, parties, bounds) stands in `smc_dp.run.agreement`. What one protocol needs
-besides is a small class of its own: what it has, how it is written and read, which parameters of the program it makes,
-and the form in which the program computes a method.
+What every run agrees on (method, target, parties, bounds) is in `smc_dp.run.agreement`. Terms add what one protocol
+needs besides: its settings, how they are written and read, the parameters of the program that follow from them, and the
+form in which the program computes a method.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.core.documents import refuse_all
-from smc_dp.core.errors import InputError, InputFault, shown
+from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.run.protocols.curator import CuratorTerms as CuratorTerms
 from smc_dp.run.protocols.linear import LinearTerms as LinearTerms
 from smc_dp.run.protocols.secure_sum import SumTerms as SumTerms
-from smc_dp.run.protocols.settings import Terms as Terms
+from smc_dp.run.protocols.settings import ProtocolTerms as ProtocolTerms
 from smc_dp.run.protocols.settings import setting_names as setting_names
 
 TERMS: Mapping[str, type[Any]] = MappingProxyType(
@@ -27,25 +26,24 @@ TERMS: Mapping[str, type[Any]] = MappingProxyType(
         "secure_sum": SumTerms,
     }
 )
-"""By the name of the program that they are about."""
-FOLLOWS = ("ring_bits", "fraction_bits")
-"""Of a sum's settings, what follows from the rest: whoever states it states it right."""
+DERIVED_SETTINGS = ("ring_bits", "fraction_bits")
+"""Settings of a sum that follow from the rest: a study may state them, with the values that follow."""
 
 
-def terms_of(protocol: str) -> type[Any]:
-    """The class of the settings of this protocol; InputError for one that computes no method."""
+def find_terms(protocol: str) -> type[Any]:
+    """Return the class of the settings of this protocol; InputError for one that computes no method."""
     if protocol not in TERMS:
         raise InputError("protocol.unknown", terms=list(TERMS), got=shown(protocol))
     return TERMS[protocol]
 
 
-def settled(protocol: str, method: Any, named: Mapping[str, Any]) -> Terms:
-    """The settings of this protocol that somebody named, beside what the method prefers.
+def settle_protocol(protocol: str, method: Any, named: Mapping[str, Any]) -> ProtocolTerms:
+    """Return the terms of this protocol with the settings that somebody named, then those that the method prefers.
 
     Raises an InputError with every setting of another protocol, by its name.
     """
-    kind, about = terms_of(protocol), {"method": method.name, "protocol": protocol}
+    kind, about = find_terms(protocol), {"method": method.name, "protocol": protocol}
     others = [name for name in named if name not in setting_names(kind)]
     refuse_all(InputFault("protocol.no_such_setting", {"setting": name, **about}) for name in others)
-    made: Terms = kind(**{**kind.preferred(method), **named})
-    return made
+    terms: ProtocolTerms = kind(**{**kind.preferred(method), **named})
+    return terms

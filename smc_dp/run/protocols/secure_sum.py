@@ -1,4 +1,4 @@
-"""The settings of a secure sum: who may collude or vanish, where masked inputs go, how many rows a party may have."""
+"""Terms of a secure sum: who may collude or drop out, where masked inputs go, how many rows a party may have."""
 
 from __future__ import annotations
 
@@ -8,110 +8,125 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
+from typing_extensions import override
+
 from protocols.errors import LocalError
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
-from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS, Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.at_home import check_secure, usual_noise
+from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
+from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, Terms, check_classes, declared
+from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, ProtocolTerms, check_classes, protocol_setting
 
 OutputName: TypeAlias = Literal["curator", "shares"]
 _EVERYWHERE = (RUN, STUDY, PLAN, COMPARE)
-_crowd = partial(declared, most=MOST_PARTIES - 1, least=0, on=_EVERYWHERE, short=_EVERYWHERE)
+_party_limit = partial(protocol_setting, most=MOST_PARTIES - 1, least=0, on=_EVERYWHERE, short=_EVERYWHERE)
 
 
 @dataclass(frozen=True)
-class SumTerms(Terms):
-    """t parties may collude with Charlie and deviate at will, D may vanish; `most_rows` caps each party's rows.
+class SumTerms(ProtocolTerms):
+    """Settings of a secure sum.
 
-    `semi_honest`: it is accepted that with more parties than can share masks all with all, of whom some may vanish, the
-    guarantee is against those who keep to the protocol.
-    `left_out`: who was to take part and vanished from an earlier session before anybody paid.
+    `colluders` parties may collude with Charlie and be malicious, `dropouts` may drop out; `most_rows` caps the rows of
+    each party. `semi_honest` accepts that, with more parties than can share masks all with all and with drop-outs, the
+    guarantee is against semi-honest participants. `left_out`: parties of an earlier session that dropped out before
+    anybody was charged.
     """
 
-    colluders: int = _crowd(1, COLLUDERS)
-    dropouts: int = _crowd(0, DROPOUTS)
-    most_rows: int = declared(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
-    sizes: RowCounts = declared(
+    colluders: int = _party_limit(1, COLLUDERS)
+    dropouts: int = _party_limit(0, DROPOUTS)
+    most_rows: int = protocol_setting(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
+    sizes: RowCounts = protocol_setting(
         "released", "Secure sum: whether the number of all rows is released.", values=get_args(RowCounts),
         usual="released for wsum and ofpa, else hidden",
     )  # fmt: skip
-    verifiable: bool = declared(
+    verifiable: bool = protocol_setting(
         False, "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
         title="Whether anybody can add up",
     )  # fmt: skip
-    output: OutputName = declared(
+    output: OutputName = protocol_setting(
         "curator", "Secure sum: who gets the masked inputs.", values=get_args(OutputName), on=(RUN,)
     )
-    semi_honest: bool = declared(
+    semi_honest: bool = protocol_setting(
         False, "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
         kind="flag", on=(STUDY,), title="Whether a guarantee against semi-honest participants alone is accepted",
     )  # fmt: skip
-    left_out: tuple[str, ...] = declared((), "Secure sum: parties that dropped out before anybody was charged.", on=())
+    left_out: tuple[str, ...] = protocol_setting(
+        (), "Secure sum: parties that dropped out before anybody was charged.", on=()
+    )
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     can_lose_parties: ClassVar[bool] = True
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if type(self.left_out) is not tuple or not all(type(name) is str for name in self.left_out):
-            raise InputError("left_out.no_names", got=shown(self.left_out))
-        if type(self.verifiable) is not bool:
-            raise InputError("verifiable.not_a_truth_value", got=shown(self.verifiable))
-        if type(self.semi_honest) is not bool:
-            raise InputError("semi_honest.not_a_truth_value", got=shown(self.semi_honest))
+        faults = []
         if self.output == "shares" and self.dropouts:
-            raise InputError("output.shares_with_dropouts", got=self.dropouts)
+            faults.append(InputFault("output.shares_with_dropouts", {"got": self.dropouts}))
         if self.output == "shares" and self.verifiable:
-            raise InputError("output.shares_verifiable")
+            faults.append(InputFault("output.shares_verifiable"))
+        refuse_all(faults)
+
+    @override
+    def check_setting(self, name: str, wanted: Mapping[str, Any]) -> None:
+        value = getattr(self, name)
+        if name == "left_out" and not (type(value) is tuple and all(type(party) is str for party in value)):
+            raise InputError("left_out.no_names", got=shown(value))
+        if name == "verifiable" and type(value) is not bool:
+            raise InputError("verifiable.not_a_truth_value", got=shown(value))
+        if name == "semi_honest" and type(value) is not bool:
+            raise InputError("semi_honest.not_a_truth_value", got=shown(value))
+        super().check_setting(name, wanted)
 
     @classmethod
-    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
-        """As `Terms`."""
-        return usual_noise(method) if has_delta else super().noise(method, has_delta)
+    @override
+    def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:
+        return default_secure_noise(method) if has_delta else super().default_noise(method, has_delta)
 
     @classmethod
+    @override
     def preferred(cls, method: Any) -> Mapping[str, Any]:
-        """Whether numbers of rows are released, unless somebody says so."""
         return {"sizes": method.sizes}
 
     @classmethod
+    @override
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
-        """As `Terms`."""
-        return super().from_dict({**stated, "left_out": tuple(reading.texts("left_out", stated.get("left_out")))})
+        return super().from_dict(
+            {**stated, "left_out": tuple(reading.require_texts("left_out", stated.get("left_out")))}
+        )
 
+    @override
     def as_dict(self) -> dict[str, Any]:
-        """As `Terms`."""
         said = {**super().as_dict(), "left_out": list(self.left_out)}
         return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
 
-    def follows(self, form: SecureForm) -> dict[str, Any]:
-        """Return the ring."""
+    @override
+    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
         return {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
 
-    def among(self, parties: int) -> Among:
-        """As `Terms`."""
-        return Among(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
+    @override
+    def threat_model(self, parties: int) -> ThreatModel:
+        return ThreatModel(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
 
+    @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
-        """Refuses noise that is not drawn in shares, and noise as printed."""
-        check_secure(method, target)
+        require_secure_sum(method, target)
         super().check(protocol, method, target, test_keys=test_keys)
 
+    @override
     def form(self, method: Any, public: Public, target: Target) -> SumForm:
-        """As `Terms`."""
         check_classes(public, method)
-        among = self.among(public.parties)
-        among.check()
-        made: SumForm = method.shared(public, target, among, AnnouncedRows(self.most_rows, self.sizes))
-        return made
+        limits = self.threat_model(public.parties)
+        limits.check()
+        shared: SumForm = method.shared(public, target, limits, AnnouncedRows(self.most_rows, self.sizes))
+        return shared
 
+    @override
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
-        """As `Terms`."""
         if not isinstance(form, SumForm):
             raise InputError("method.no_sum", protocol=protocol)
         sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in form.sums)
@@ -122,6 +137,6 @@ class SumTerms(Terms):
         except LocalError as error:
             raise InputError(error.fault) from None
 
+    @override
     def without(self, names: Sequence[str]) -> Self:
-        """As `Terms`."""
         return replace(self, left_out=(*self.left_out, *names))

@@ -1,4 +1,11 @@
-"""What generic code asks of the settings of a protocol, and how single settings are read back."""
+"""The settings of one protocol: what generic code asks of them, and how a single value is checked.
+
+A setting of a protocol is a field of its terms, a frozen dataclass for each protocol (`curator`, `linear`,
+`secure_sum`); the table `registry.TERMS` has them by the name of the program. `protocol_setting` declares a field:
+its default, its one sentence, its range, and the commands that offer it as an option. `smc_dp.run.settings` makes the
+section `protocol` of those fields, so nothing is declared twice. Terms check their ranges when they are made, and all
+faults are reported at once; therefore a command, a study and a release are refused for the same reasons.
+"""
 
 from __future__ import annotations
 
@@ -7,39 +14,37 @@ from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self
 
-from smc_dp.core.documents import FaultCollector
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import SecureForm, two_classes
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.method import SecureForm, require_two_classes
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import NoiseName, Target
 
 RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
-"""The commands that have settings as options."""
+"""Commands that have settings as options."""
 
 
-def declared(
+def protocol_setting(
     default: Any, sentence: str, *, most: int | None = None, least: int = 1, values: tuple[Any, ...] = (),
-    on: tuple[str, ...] = (RUN, STUDY), **said: Any,
+    on: tuple[str, ...] = (RUN, STUDY), **option: Any,
 ) -> Any:  # fmt: skip
-    """Return a field of terms that is a setting: what it may be, its one sentence, and the commands with its option.
+    """Return a field of terms that is a setting: its range, its one sentence, and the commands with its option.
 
-    It is a whole number from `least` to `most`, one of `values`, or what its class checks. `said`: what else the field
-    of the section says, see `smc_dp.run.settings`.
+    It is a whole number from `least` to `most`, one of `values`, or what its class checks. `option`: what else the
+    field of the section says, see `smc_dp.run.settings`.
     """
     shape = {"metavar": "|".join(values), "kind": "choice"} if values else {"metavar": "INTEGER"} if most else {}
     usual = {"usual": str(default)} if shape and on else {}
-    about = {"sentence": sentence, "on": on, **(shape if on else {}), **usual, **said}
-    return field(default=default, metadata={"setting": about, "most": most, "least": least, "values": values})
+    setting = {"sentence": sentence, "on": on, **(shape if on else {}), **usual, **option}
+    return field(default=default, metadata={"setting": setting, "most": most, "least": least, "values": values})
 
 
-class Terms(Protocol):
-    """The settings of one protocol. Raises InputError for what nobody can agree on.
+class ProtocolTerms(Protocol):
+    """Settings of one protocol, each a field that a release calls by the same name; InputError for values out of range.
 
-    Each setting is a field that `declared` made, which a release calls by the same name. `usual_from`: the number of
-    parties from which on a run that names no protocol takes this one, of those that compute its method.
-    `can_lose_parties`: whether the protocol can do without a party that vanishes, or can begin anew without it.
-    `unsaid`: the values of settings that nobody need say.
+    `usual_from`: number of parties from which on a run that names no protocol takes this one, of those that compute its
+    method. `can_lose_parties`: whether the protocol tolerates drop-outs, or can begin anew without those parties.
+    `unsaid`: values of settings that a document may leave out.
     """
 
     can_lose_parties: ClassVar[bool] = False
@@ -47,19 +52,22 @@ class Terms(Protocol):
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def __post_init__(self) -> None:
-        found, settings = FaultCollector(), vars(self)
+        found = FaultCollector()
         for known in fields(type(self)):  # type: ignore[arg-type]  # every class of terms is a dataclass
-            wanted = known.metadata
             with found.step():
-                if wanted["values"]:
-                    one_of(known.name, settings, wanted["values"])
-                elif wanted["most"] is not None:
-                    whole(known.name, settings, wanted["most"], wanted["least"])
+                self.check_setting(known.name, known.metadata)
         found.require()
 
+    def check_setting(self, name: str, wanted: Mapping[str, Any]) -> None:
+        """Raise an InputError unless the setting of this name is in the range that its field declares."""
+        if wanted["values"]:
+            one_of(name, vars(self), wanted["values"])
+        elif wanted["most"] is not None:
+            whole_number(name, vars(self), wanted["most"], wanted["least"])
+
     @classmethod
-    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
-        """Return the distribution of this method's noise unless somebody names one, with a delta or without."""
+    def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:
+        """Return the usual distribution of this method's noise, where a delta is named or not."""
         own: NoiseName = method.secure_noises[0]
         return own
 
@@ -72,19 +80,19 @@ class Terms(Protocol):
     def from_dict(cls, stated: Mapping[str, Any]) -> Self:
         """Return the settings in a release's parameters, as `as_dict` wrote them."""
         kind: Any = cls
-        said: Self = kind(**{name: stated.get(name, cls.unsaid.get(name)) for name in setting_names(cls)})
-        return said
+        read: Self = kind(**{name: stated.get(name, cls.unsaid.get(name)) for name in setting_names(cls)})
+        return read
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values: a part of the parameters of a release."""
         return {name: getattr(self, name) for name in setting_names(type(self))}
 
-    def follows(self, form: SecureForm) -> dict[str, Any]:
-        """Return what a release says besides, and what follows from the form."""
+    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
+        """Return the derived parameters that a release states besides."""
         return {}
 
-    def among(self, parties: int) -> Among:
-        """Return how many of so many parties may collude or vanish while the noise of the others is counted."""
+    def threat_model(self, parties: int) -> ThreatModel:
+        """Return how many of so many parties may collude or drop out while the noise of the others is counted."""
         ...
 
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
@@ -92,20 +100,20 @@ class Terms(Protocol):
         if test_keys:
             raise InputError("test_keys.without_keys", protocol=protocol)
 
-    def weak(self, protocol: str) -> bool:
-        """Return whether its keys are test keys, too short to protect anything."""
+    def has_test_keys(self, protocol: str) -> bool:
+        """Return whether the keys are test keys, too short to protect anything."""
         return False
 
     def without(self, names: Sequence[str]) -> Self:
-        """Return the settings of a new session that these were left out of; InputError where nobody can be."""
+        """Return the settings of a new session without these parties; InputError where all are needed."""
         raise InputError("parties.all_needed", names=names)
 
     def form(self, method: Any, public: Public, target: Target) -> SecureForm:
-        """Return the method, as the protocol computes it under these settings; InputError where that cannot be."""
+        """Return the method as the protocol computes it under these settings; InputError where that cannot be."""
         ...
 
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
-        """Return the public parameters of the program, bound to what was agreed on."""
+        """Return the public parameters of the program, bound to the digest `agreed`."""
         ...
 
 
@@ -115,21 +123,21 @@ def setting_names(terms: type[Any]) -> list[str]:
 
 
 def check_classes(public: Public, method: Any) -> None:
-    """InputError for more than two classes, where the method is for two: before anybody trains, whoever takes part."""
+    """Raise an InputError for more than two classes where the method is for two, before anybody trains."""
     if method.binary:
-        two_classes(public, method)
+        require_two_classes(public.classes, method)
 
 
 def one_of(name: str, stated: Mapping[str, Any], known: tuple[Any, ...]) -> Any:
-    """A setting that has one of these values."""
+    """Return the setting of this name; InputError unless it has one of these values."""
     for value in known:
         if stated.get(name) == value:
             return value
     raise InputError("setting.not_one_of", name=name, known=known, got=shown(stated.get(name)))
 
 
-def whole(name: str, stated: Mapping[str, Any], most: int, least: int = 1) -> int:
-    """A setting that is a whole number within bounds."""
+def whole_number(name: str, stated: Mapping[str, Any], most: int, least: int = 1) -> int:
+    """Return the setting of this name; InputError unless it is a whole number within bounds."""
     value = stated.get(name)
     if type(value) is not int or not least <= value <= most:
         raise InputError("setting.out_of_range", name=name, wanted=least, most=most, got=shown(value))

@@ -148,7 +148,7 @@ def test_the_carry_of_the_real_mask_never_shows() -> None:
 
 
 def test_a_printed_mask_tells_large_values_from_small() -> None:
-    from protocols.pathak2010.as_printed import signed_integer
+    from protocols.pathak2010.as_published import signed_integer
 
     rng, r_bits = Stream.insecure_from_seed("printed mask"), SIZE_BITS
     large = [2**40 + signed_integer(r_bits, rng) for _ in range(100)]

@@ -15,7 +15,7 @@ from support.toy import ACCEPT, REJECT, same_law, uniformity
 
 from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010.as_printed import split_integer
+from protocols.pathak2010.as_published import split_integer
 
 RING = Ring(64)
 SIGNED = st.integers(-(2**63), 2**63 - 1)

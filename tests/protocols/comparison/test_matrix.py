@@ -30,10 +30,10 @@ from protocols.runtime.claims import Inputs
 from protocols.runtime.session import Program
 from smc_dp.cli.main import main
 from smc_dp.core.version import __version__
-from smc_dp.leakage import law as law_of_runs
+from smc_dp.leakage import distributions as law_of_runs
 from smc_dp.leakage import role_code
-from smc_dp.leakage.limitations import boundary
-from smc_dp.leakage.matrix import matrix as linear_matrix
+from smc_dp.leakage.limitations import try_attacks
+from smc_dp.leakage.matrix import coalition_matrix as linear_matrix
 from smc_dp.leakage.two_samples import compare_samples
 from tests.support.refusals import refused
 
@@ -86,7 +86,7 @@ def test_the_command_prints_the_shipped_table(capsys: pytest.CaptureFixture[str]
 def test_the_command_prints_no_table_for_other_role_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(role_code, "digest", lambda protocol: "00" * 32)
+    monkeypatch.setattr(role_code, "code_digest", lambda protocol: "00" * 32)
     assert main(["lab", "matrix", "comparison"]) == 2
     assert capsys.readouterr().out == ""
 
@@ -147,7 +147,7 @@ def test_a_leak_under_long_keys_alone_is_not_seen_under_short_ones() -> None:
     """Why both are among the samples."""
     program = twins.BLIND["no factors under long keys"]
     assert beyond(matrix(program, replace(ONE, key_bits=512), inputs=one_offer)) == set()
-    assert {p.key_bits for p in SMALL} == {ideal.TOY_KEY_BITS, 3072}
+    assert {p.key_bits for p in SMALL} == {ideal.DRY_RUN_KEY_BITS, 3072}
 
 
 # What is inside.
@@ -195,14 +195,14 @@ TELLING: dict[str, tuple[Any, Any, str, str]] = {
         *(twins.chooser_that_tells(lambda mask, flip: mask), twins.holder_that_hears),
         *("charlie", "another sum"),
     ),
-    "no mask": (twins.chooser_without_mask, roles.holder, "charlie", "another sum"),
+    "no mask": (twins.chooser_without_mask, roles.read_answer, "charlie", "another sum"),
     "the answer": (twins.chooser_that_hears, twins.holder_that_tells, "P1", "n_2"),
 }
 
 
 def inside(monkeypatch: pytest.MonkeyPatch, chooser: Any, holder: Any, who: str) -> set[str]:
-    monkeypatch.setattr(roles, "chooser", chooser)
-    monkeypatch.setattr(roles, "holder", holder)
+    monkeypatch.setattr(roles, "answer_offer", chooser)
+    monkeypatch.setattr(roles, "read_answer", holder)
     found = linear_matrix(INSIDE, 2, chosen=((who,),))
     return {secret for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
 
@@ -229,10 +229,12 @@ NO_READINGS = {"bits with one exponent"}  # the chooser opens nothing
 
 def sampled(program: Program, runs: int) -> float:
     """The smaller p-value of what the holder reads in either world, against the simulator."""
-    who = law_of_runs.coalitions(TRIALS, TRIED, (CHOOSER, HOLDER))
+    who = law_of_runs.claimed_coalitions(TRIALS, TRIED, (CHOOSER, HOLDER))
     rng = Stream.insecure_from_seed("law of twins")
-    made = law_of_runs.simulated(TRIALS, TRIED, rng.fork("simulated"), who, 200)
-    found = (law_of_runs.real(program, TRIALS, TRIED, world, rng.fork(str(world)), who, runs) for world in range(2))
+    made = law_of_runs.simulate_readings(TRIALS, TRIED, rng.fork("simulated"), who, 200)
+    found = (
+        law_of_runs.real_readings(program, TRIALS, TRIED, world, rng.fork(str(world)), who, runs) for world in range(2)
+    )
     return min(compare_samples(read[c], made[c]).p_value for read in found for c in who if c == (HOLDER,))
 
 
@@ -251,7 +253,10 @@ def test_readings_without_factors_are_not_those_of_the_simulator() -> None:
 @pytest.mark.parametrize("name", sorted({*twins.BLIND, *twins.LOUD, *twins.WRONG} - INVISIBLE - NO_READINGS))
 def test_the_law_of_a_twin_is_another_one(name: str) -> None:
     program = {**twins.BLIND, **twins.LOUD, **twins.WRONG}[name]
-    assert law_of_runs.law(program, TRIALS, TRIED, Stream.insecure_from_seed(name)).p_value < law_of_runs.REJECT
+    assert (
+        law_of_runs.check_distributions(program, TRIALS, TRIED, Stream.insecure_from_seed(name)).p_value
+        < law_of_runs.SIGNIFICANCE
+    )
 
 
 @pytest.mark.slow
@@ -259,13 +264,13 @@ def test_the_law_of_a_twin_is_another_one(name: str) -> None:
 def test_the_law_of_these_is_the_same(name: str) -> None:
     """Exponents are not among the readings: they are for the matrix to see."""
     program = {**twins.BLIND, **twins.HARMLESS}[name]
-    found = law_of_runs.law(program, TRIALS, TRIED, Stream.insecure_from_seed(name))
-    assert found.p_value > law_of_runs.REJECT
+    found = law_of_runs.check_distributions(program, TRIALS, TRIED, Stream.insecure_from_seed(name))
+    assert found.p_value > law_of_runs.SIGNIFICANCE
     assert found.missed == ()
 
 
 def test_what_is_not_claimed_is_really_found() -> None:
-    shown = boundary(COMPARISON, TRIED, Stream.insecure_from_seed("boundary"), runs=4)
+    shown = try_attacks(COMPARISON, TRIED, Stream.insecure_from_seed("boundary"), runs=4)
     assert [(one.found, one.tries, one.mistaken) for one in shown] == [(4, 4, 0)] * 2
     blind = replace(COMPARISON, program=twins.LOUD["the result told to the chooser"])
-    assert boundary(blind, TRIED, Stream.insecure_from_seed("boundary"), runs=2)[0].found == 2
+    assert try_attacks(blind, TRIED, Stream.insecure_from_seed("boundary"), runs=2)[0].found == 2

@@ -26,7 +26,7 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run
-from smc_dp.leakage import law, limitations
+from smc_dp.leakage import distributions, limitations
 from smc_dp.leakage.executions import execute
 from tests.support.refusals import refused
 
@@ -92,7 +92,7 @@ def test_a_graph_without_a_hub_is_split_by_parties_alone() -> None:
 
 
 def claimed() -> list[tuple[str, ...]]:
-    return law.coalitions(TRIALS, SMALL, (*SMALL.parties, CURATOR_NAME))
+    return distributions.claimed_coalitions(TRIALS, SMALL, (*SMALL.parties, CURATOR_NAME))
 
 
 def test_simulators_make_what_is_read_and_say_what_the_functionality_does() -> None:
@@ -102,7 +102,7 @@ def test_simulators_make_what_is_read_and_say_what_the_functionality_does() -> N
         simulate = TRIALS.simulation(SMALL, Stream.insecure_from_seed(world))
         for who in claimed():
             found = TRIALS.read(SMALL, tuple(views[name] for name in who))
-            said = TRIALS.told(SMALL, inputs, who) if TRIALS.told else ()
+            said = TRIALS.leakage(SMALL, inputs, who) if TRIALS.leakage else ()
             made = simulate(who, said[0])
             assert {place: len(values) for place, values in found.items()} == {p: len(v) for p, v in made.items()}
             if len(said) == 1:
@@ -121,9 +121,9 @@ def test_worlds_have_equal_sums_and_different_smallest_parties() -> None:
 def test_equal_sizes_are_ordered_by_both_orders_together() -> None:
     """For each fixed rho the coins c alone move the winner, and for each fixed c the ranks alone."""
     ranks = [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
-    assert all(len({ideal.smallest((5, 5, 5), rho, c) for c in range(4)}) > 1 for rho in ranks)
-    assert all(len({ideal.smallest((5, 5, 5), rho, c) for rho in ranks}) > 1 for c in range(4))
-    assert ideal.smallest((5, 4, 9), (0, 2, 1), 3) == 1
+    assert all(len({ideal.place_of_smallest((5, 5, 5), rho, c) for c in range(4)}) > 1 for rho in ranks)
+    assert all(len({ideal.place_of_smallest((5, 5, 5), rho, c) for rho in ranks}) > 1 for c in range(4))
+    assert ideal.place_of_smallest((5, 4, 9), (0, 2, 1), 3) == 1
 
 
 def test_nobody_is_claimed_who_has_both_hubs() -> None:
@@ -143,7 +143,7 @@ def test_the_bits_of_the_search_are_said() -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
     p = ideal.profiles(ideal.sample(5))[0] if sparse else SMALL
-    shown = limitations.boundary(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
+    shown = limitations.try_attacks(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
     assert len(shown) == (5 if sparse else 4)
     assert all(one.found == one.tries > 0 == one.mistaken for one in shown)
 
@@ -151,17 +151,19 @@ def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
 @pytest.mark.slow
 def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party(monkeypatch: pytest.MonkeyPatch) -> None:
     who, rng, runs = [(CURATOR_NAME,), ("P2", CURATOR_NAME)], Stream.insecure_from_seed("law"), 36
-    nobody, named = ideal.NOBODY, "P2"
-    made = {said: law.simulated(TRIALS, SMALL, rng.fork(said), who, 150, said) for said in (nobody, named)}
-    honest = law.real(PROGRAM, TRIALS, SMALL, 2, rng.fork("honest"), who, runs)  # P2 is the smallest
+    nobody, named = ideal.NO_MEMBER, "P2"
+    made = {
+        said: distributions.simulate_readings(TRIALS, SMALL, rng.fork(said), who, 150, said) for said in (nobody, named)
+    }
+    honest = distributions.real_readings(PROGRAM, TRIALS, SMALL, 2, rng.fork("honest"), who, runs)  # P2 is the smallest
     told = {who[0]: nobody, who[1]: named}
-    assert law.compared_as_told([(honest, told), (honest, told)], made).p_value > 1e-6
+    assert distributions.compare_by_output([(honest, told), (honest, told)], made).p_value > 1e-6
     wrong = {who[0]: nobody, who[1]: nobody}
-    found = law.compared_as_told([(honest, wrong), (honest, wrong)], made)
+    found = distributions.compare_by_output([(honest, wrong), (honest, wrong)], made)
     assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.owner")
     monkeypatch.setattr(selection, "first", mutants.no_s)
-    broken = law.real(PROGRAM, TRIALS, SMALL, 2, rng.fork("broken"), who, runs)
-    found = law.compared_as_told([(broken, told), (broken, told)], made)
+    broken = distributions.real_readings(PROGRAM, TRIALS, SMALL, 2, rng.fork("broken"), who, runs)
+    found = distributions.compare_by_output([(broken, told), (broken, told)], made)
     assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.summand")
 
 
@@ -175,7 +177,7 @@ def right(given: Setup) -> bool:
 
 @pytest.mark.parametrize(
     ("place", "name", "twin"),
-    [(selection, "first", mutants.s_stays), (mutants.masks, "share", mutants.equal_signs)],
+    [(selection, "first", mutants.s_stays), (mutants.masks, "masked_share", mutants.equal_signs)],
     ids=["5 s stays in the weights", "19 equal signs"],
 )
 def test_a_mask_that_stays_spoils_the_sum(place: Any, name: str, twin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +261,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch, program: Program = PROGRAM) -> list[s
 
 
 async def _publishes_first(me: Endpoint, p: Parameters, summand: Any, left: Any) -> Any:
-    y = publication.masks.share(p, summand, left)
+    y = publication.masks.masked_share(p, summand, left)
     context = publication._context(me.session_id, me.name)
     committed, opening = publication.commitment.commit(context, publication.words.canonical(y), me.rng)
     me.send(me.curator, publication.Ready(committed))
@@ -271,7 +273,7 @@ def test_24_nobody_publishes_before_go(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         assert hasty(patched) == []
     monkeypatch.setattr(publication, "party", _publishes_first)
-    assert sorted(hasty(monkeypatch, replace(PROGRAM, kept=None))) == ["P1", "P2", "P3"]
+    assert sorted(hasty(monkeypatch, replace(PROGRAM, broken_commitment=None))) == ["P1", "P2", "P3"]
 
 
 # 26: a box key for each link.
@@ -296,7 +298,7 @@ def test_26_a_box_key_for_each_link_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(setup, "curator", _a_box_for_each)
     run = linear((8, 3, 4)).simulate()
     assert (run.ends["P1"], run.published) == ("stopped", {})
-    assert "have different box keys of Charlie's" in run.why["P1"]
+    assert run.why["P1"].code == "box_key.not_alike"
 
 
 def test_26_without_that_charlie_names_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,11 +310,13 @@ def test_26_without_that_charlie_names_the_smallest(monkeypatch: pytest.MonkeyPa
         run = given.simulate(views=True)
         charlie, p = run.views[CURATOR_NAME], given.session.parameters
         row = next(x for x in charlie.results if isinstance(x, OpenedRow))
-        masked = mutants.masks.row(p, row.summand, encapsulation.opened(BOXES[0], row.epk, given.session.id))
+        masked = mutants.masks.mask_row(p, row.summand, encapsulation.opened(BOXES[0], row.epk, given.session.id))
         first = run.views["P1"]
         s = p.weights.subtract_vectors(first.inputs[1].w, first.results[2])
         etas = {j: p.weights.add_vectors(given.inputs[name][1].eta, s) for j, name in enumerate(p.parties)}
-        found = [mutants.masks.bare(p, masked, encapsulation.opened(box, row.epk, given.session.id)) for box in BOXES]
+        found = [
+            mutants.masks.unmask_row(p, masked, encapsulation.opened(box, row.epk, given.session.id)) for box in BOXES
+        ]
         assert [j for j, x in enumerate(found) if x == etas[j]] == [least]
 
 
@@ -328,12 +332,12 @@ def test_28_go_binds_the_share_of_charlie_too(monkeypatch: pytest.MonkeyPatch) -
         return publication.unlike_go(given.session.id, given.session.names, shares) is not None
 
     assert changed_and_noticed()
-    whole = publication.digest
+    whole = publication.go_digest
 
     def of_parties(session_id: bytes, everybody: Sequence[str], commitments: Sequence[bytes]) -> bytes:
         return whole(session_id, everybody[:-1], commitments[:-1])
 
-    monkeypatch.setattr(publication, "digest", of_parties)
+    monkeypatch.setattr(publication, "go_digest", of_parties)
     assert not changed_and_noticed()
 
 

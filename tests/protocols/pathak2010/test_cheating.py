@@ -25,7 +25,7 @@ from protocols.errors import LocalError, PeerError, StallError
 from protocols.pathak2010 import PROGRAM, stage3
 from protocols.pathak2010.messages import KINDS, Half, PublishedShare, Ready, Reshare
 from protocols.pathak2010.values import Announced
-from protocols.runtime import board, channel
+from protocols.runtime import bulletin_board, channel
 from protocols.runtime import simulate as simulator
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Program
@@ -272,7 +272,7 @@ def check_lost(original: Envelope, error: Any, later: list[int]) -> None:
     else:
         wait = error.waiting[original.to]
         assert re.fullmatch(
-            rf"{original.kind} from {original.sender} at (setup|stage\d|roles|as_printed)\.py line \d+", wait
+            rf"{original.kind} from {original.sender} at (setup|stage\d|roles|as_published)\.py line \d+", wait
         )
     assert str(error).startswith("nobody can move: ")
     assert all(f"{who} waits for {what}" in str(error) for who, what in error.waiting.items())
@@ -396,7 +396,7 @@ def test_whoever_blames_the_sender_that_a_spoilt_letter_states_is_caught(
     n = first(PROGRAM, kind)
     for change in ("flip last", "round up"):
         assert attacked(PROGRAM, n, instead(n, CHANGES[change]))
-    for module in (channel, board):
+    for module in (channel, bulletin_board):
         monkeypatch.setattr(module, "somebody_between", lambda sender: sender)
     for change in ("flip last", "round up"):
         with pytest.raises(AssertionError):
@@ -454,25 +454,32 @@ def test_a_broken_word_is_caught(name: str, who: str, program: Program) -> None:
     with refused("share.not_as_announced", error=PeerError) as caught:
         setup(program=lying).simulate()
     assert (caught.value.culprit, caught.value.evidence) == (who, ())
-    assert setup(program=replace(lying, kept=None)).simulate().published.keys() == {"P1", "P2", "P3", CURATOR_NAME}
+    assert setup(program=replace(lying, broken_commitment=None)).simulate().published.keys() == {
+        "P1",
+        "P2",
+        "P3",
+        CURATOR_NAME,
+    }
 
 
 def test_a_word_holds_in_its_session_for_its_name_and_its_numbers() -> None:
     made = setup()
     run = made.simulate()
     names, told, published = made.session.names, run.results["P2"], run.published
-    assert stage3.broken_word(made.session.id, names, told, published) is None
-    _, broken = stage3.broken_word(bytes(32), names, told, published) or pytest.fail("nobody is named")
+    assert stage3.broken_commitment(made.session.id, names, told, published) is None
+    _, broken = stage3.broken_commitment(bytes(32), names, told, published) or pytest.fail("nobody is named")
     assert broken.code == "share.not_as_announced"
-    assert stage3.broken_word(bytes(32), names, told, published) == ("P1", broken)
+    assert stage3.broken_commitment(bytes(32), names, told, published) == ("P1", broken)
     swapped_names = {**published, "P2": published["P3"], "P3": published["P2"]}
-    assert stage3.broken_word(made.session.id, names, told, swapped_names) == ("P2", broken)
+    assert stage3.broken_commitment(made.session.id, names, told, swapped_names) == ("P2", broken)
     joined = replace(published["P3"], y=(*published["P3"].y, 0))
-    assert stage3.broken_word(made.session.id, names, told, {**published, "P3": joined}) == ("P3", broken)
+    assert stage3.broken_commitment(made.session.id, names, told, {**published, "P3": joined}) == ("P3", broken)
     missing = {name: share for name, share in published.items() if name != CURATOR_NAME}
-    assert stage3.broken_word(made.session.id, names, told, missing) is None  # it may be gone: nobody is named for that
+    assert (
+        stage3.broken_commitment(made.session.id, names, told, missing) is None
+    )  # it may be gone: nobody is named for that
     other = Announced(told.y, (*told.commitments[1:], told.commitments[0]))
-    assert stage3.broken_word(made.session.id, names, other, published) == ("P1", broken)
+    assert stage3.broken_commitment(made.session.id, names, other, published) == ("P1", broken)
 
 
 def test_every_kind_with_content_has_a_liar() -> None:

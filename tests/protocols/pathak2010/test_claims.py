@@ -41,7 +41,7 @@ from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
 from smc_dp.leakage.executions import execute
-from smc_dp.leakage.two_samples import compare_samples, shape
+from smc_dp.leakage.two_samples import compare_samples, reading_counts
 
 CHECKED_HERE = (comparison, pathak2010)
 
@@ -54,7 +54,7 @@ def test_every_protocol_makes_a_claim() -> None:
         claim = import_module(f"protocols.{folder}.ideal").CLAIM
         assert isinstance(claim, Claim)
         assert claim.simulators
-        assert claim.not_claimed
+        assert claim.limitations
 
 
 # Whole runs of the curator protocol in two worlds that release the same sum.
@@ -147,7 +147,7 @@ def test_every_coalition_reads_what_its_simulator_makes_place_by_place(kind: str
     rng = Stream.insecure_from_seed("structure")
     simulate, parties = ideal.simulation(t.parameters, rng), t.parameters.parties
     for coalition in (CHARLIE, *((name,) for name in parties), parties[:2], parties):
-        assert shape(together(views, coalition)) == shape(simulate(coalition))
+        assert reading_counts(together(views, coalition)) == reading_counts(simulate(coalition))
 
 
 def test_both_worlds_release_the_same_sum() -> None:
@@ -198,8 +198,8 @@ def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -
 @pytest.mark.slow
 def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether both top bits are equal is one more thing that Charlie learns, and it moves with the sizes."""
-    monkeypatch.setattr(roles, "chooser", mutants.chooser_with_flip_apart)
-    monkeypatch.setattr(roles, "holder", mutants.holder_with_flip_apart)
+    monkeypatch.setattr(roles, "answer_offer", mutants.chooser_with_flip_apart)
+    monkeypatch.setattr(roles, "read_answer", mutants.holder_with_flip_apart)
     tops = []
     for sizes in ([1, 2], [1, 2**32 - 1]):
         equal = []
@@ -326,7 +326,7 @@ def repeated(views: dict[str, View]) -> set[tuple[str, str]]:
     held: dict[tuple[int, int], set[str]] = defaultdict(set)
     times: Counter[tuple[int, int]] = Counter()
     for view in views.values():
-        for _, message in view.mail:
+        for _, message in view.messages:
             for slot in message.slots:
                 value = getattr(message, slot.name)
                 for c in value if slot.count else (value,):
@@ -395,13 +395,13 @@ async def take_key(me: Endpoint, key: DgkPrivateKey) -> None:
 
 async def hold(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case], length: int) -> list[int]:
     for _, y, _ in cases:
-        roles.offer(me, "P1", key, y, length)
-    return [await roles.holder(me, "P1", key) for _ in cases]
+        roles.send_offer(me, "P1", key, y, length)
+    return [await roles.read_answer(me, "P1", key) for _ in cases]
 
 
 async def choose(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case]) -> None:
     for x, _, flip in cases:
-        await roles.chooser(me, CURATOR_NAME, key.public, x, flip)
+        await roles.answer_offer(me, CURATOR_NAME, key.public, x, flip)
 
 
 async def holder(me: Endpoint, desk: Desk, key: DgkPrivateKey, cases: Sequence[Case]) -> list[int]:
@@ -427,7 +427,7 @@ def compared(seed: str) -> dict[Case, list[Readings]]:
     assert run.results[CURATOR_NAME] == [comparison_ideal.functionality(*case) for case in cases]
     assert not readings(run.views["P1"])  # the chooser reads ciphertexts and public keys
     read, size = readings(run.views[CURATOR_NAME]), LENGTH + 1
-    assert shape(read) == {"Differences.c": size * len(cases), "Differences.delta": len(cases)}
+    assert reading_counts(read) == {"Differences.c": size * len(cases), "Differences.delta": len(cases)}
     found: dict[Case, list[Readings]] = defaultdict(list)
     for i, case in enumerate(cases):
         c, delta = read["Differences.c"][size * i : size * (i + 1)], read["Differences.delta"][i : i + 1]
@@ -457,12 +457,12 @@ def test_the_holder_reads_what_its_simulator_makes_of_the_answer() -> None:
 
 
 def test_without_the_mask_the_holder_reads_the_flip(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roles, "chooser", mutants.chooser_without_mask)
+    monkeypatch.setattr(roles, "answer_offer", mutants.chooser_without_mask)
     assert holder_likeness(compared("comparisons")) < REJECT
 
 
 def test_without_factors_the_holder_reads_the_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "differences", comparison_twins.without_blinding)
+    monkeypatch.setattr(steps, "blinded_differences", comparison_twins.without_blinding)
     assert holder_likeness(compared("comparisons")) < REJECT
     runs = seen("small", count=8)
     assert compare_samples(read_by(CHARLIE, runs), simulations(CHARLIE)).p_value < REJECT

@@ -28,11 +28,10 @@ from protocols.pathak2010 import ideal, minimum, noisy_sum_claims, parameters, s
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime import state as states
-from protocols.runtime.claims import View, public_fields, readings
+from protocols.runtime.claims import View, message_from, public_fields, readings
 from protocols.runtime.envelope import signed_payload
 from protocols.runtime.simulate import Run, Setting
-from smc_dp.attacks.extract_randomiser import randomiser
-from smc_dp.attacks.sessions import mail_from
+from smc_dp.attacks.extract_randomiser import find_randomiser
 from smc_dp.privacy.statement import security_bits
 
 
@@ -89,8 +88,8 @@ def pi2_by_randomisers(t: Trial, views: dict[str, View]) -> list[int | None]:
     """
     parties = t.parameters.parties
     xi = views["P1"].results[0].xi
-    sent = [randomiser(xi, mail_from(views[CURATOR_NAME], name, Slot).a) for name in parties]
-    back = [randomiser(xi, mail_from(views[name], CURATOR_NAME, Blinded).a) for name in parties]
+    sent = [find_randomiser(xi, message_from(views[CURATOR_NAME], name, Slot).a) for name in parties]
+    back = [find_randomiser(xi, message_from(views[name], CURATOR_NAME, Blinded).a) for name in parties]
     return [back.index(r) if r in back else None for r in sent]
 
 
@@ -215,7 +214,7 @@ def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> N
 def a_state_has_the_input_and_the_keys_of_its_owner() -> None:
     session, identities, seeds, inputs = trial([5, 7], 1).setup
     first = byte_steps.begin(session, "P1", identities["P1"], seeds["P1"], inputs["P1"])
-    kept = states.load(first.state, (*session.program.records, type(session.parameters)))
+    kept = states.load_state(first.state, (*session.program.records, type(session.parameters)))
     assert kept["role"][3] == inputs["P1"]
     assert signed_payload(first.mail[0]).startswith(sealing.public_key(kept["channel"][0]))
 
@@ -233,7 +232,7 @@ BEYOND = {
 }
 
 
-@pytest.mark.parametrize("sentence", [unclaimed.sentence for unclaimed in ideal.CLAIM.not_claimed])
+@pytest.mark.parametrize("sentence", [unclaimed.sentence for unclaimed in ideal.CLAIM.limitations])
 def test_what_is_not_claimed_is_really_lost(sentence: str) -> None:
     shown: list[Callable[[], None]] = [show for start, show in BEYOND.items() if sentence.startswith(start)]
     assert len(shown) == 1

@@ -14,7 +14,7 @@ from protocols.errors import LocalError, PeerError
 from protocols.pathak2010 import PROGRAM
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from tests.support.refusals import refused
@@ -23,7 +23,7 @@ from tests.support.refusals import refused
 class Table(NamedTuple):
     """All actors of a session, and the board that they look at."""
 
-    board: Board
+    board: BulletinBoard
     roles: dict[str, Actor]
 
     def advance(self, *names: str) -> list[Envelope]:
@@ -49,7 +49,7 @@ class Table(NamedTuple):
 
 
 def all_of(made: Setup) -> Table:
-    board = Board(made.session)
+    board = BulletinBoard(made.session)
     return Table(board, actors(*made, board.greetings))
 
 
@@ -103,7 +103,7 @@ def test_done_release_and_nothing_more() -> None:
         roles[envelope.to].deliver(envelope)
     table.carry()
     assert all(role.done and role.end == "done" and role.waiting is None for role in roles.values())
-    assert all(role.awaited == () and role.why == "" for role in roles.values())
+    assert all(role.awaited == () and role.why is None for role in roles.values())
     shares = [role.release() for role in roles.values()]
     assert [[e.kind for e in sent] for sent in shares] == [["PublishedShare"]] * 3
     assert [role.release() for role in roles.values()] == [[], [], []]  # once
@@ -137,7 +137,7 @@ def test_a_role_that_is_over_forgets_and_then_opens_and_blames_nothing() -> None
             actor.deliver(extra)
         assert (caught.value.culprit, caught.value.evidence) == ("somebody on the way from P2", ())
         assert caught.value.fault.place == "somebody on the way from P2: "
-    forgetful.mailbox.away.add(("P2", "stage3"))
+    forgetful.inbox.away.add(("P2", "stage3"))
     forgetful.deliver(extra)
     assert [(note.sender, note.number) for note in forgetful.notes] == [("P2", extra.number)]
 
@@ -160,7 +160,7 @@ def test_nobody_publishes_before_everybody_has_announced(last: str) -> None:
 
 
 def test_early_mail_waits_for_its_turn() -> None:
-    """Mail of a later step is kept until the role asks for it; order on a link is all that counts."""
+    """A message of a later step is kept until the role asks for it; order on a link is all that counts."""
     made = setup(3, 1)
     wanted = made.simulate().results
     table = all_of(made)
@@ -182,7 +182,7 @@ def test_mail_before_a_greeting_waits_for_it() -> None:
     made = setup(3, 1)
     wanted = made.simulate().results
     table = all_of(made)
-    late = Board(made.session)
+    late = BulletinBoard(made.session)
     slow = actors(*made, late.greetings)["P1"]
     late.post(*slow.advance())
     letters: dict[str, list[Envelope]] = {name: [] for name in table.roles}
@@ -194,7 +194,7 @@ def test_mail_before_a_greeting_waits_for_it() -> None:
         slow.deliver(envelope)
     assert slow.advance() == []
     assert slow.waiting == f"{HELLO} from P2, P3, charlie"
-    assert slow.mailbox.log == []
+    assert slow.inbox.log == []
     for name in ("P2", "P3", "charlie"):
         late.post(table.board.greetings[name])
     table.roles["P1"] = slow

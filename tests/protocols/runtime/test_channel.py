@@ -15,7 +15,7 @@ from support.sessions import setup
 from protocols.crypto import sealing
 from protocols.errors import LocalError, PeerError
 from protocols.runtime import channel as channels
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.channel import Channel
 from protocols.runtime.envelope import HELLO, START, Envelope
 from protocols.runtime.session import PUBLIC_NAME
@@ -391,7 +391,7 @@ def is_posted(envelope: Envelope) -> bool:
 @settings(max_examples=300, deadline=None)
 @given(ENVELOPES)
 def test_arbitrary_envelopes_are_nobodys_fault_on_the_board(envelope: Envelope) -> None:
-    board = Board(MADE.session)
+    board = BulletinBoard(MADE.session)
     assume(not is_posted(envelope) or envelope.sender not in MADE.session.names)
     with pytest.raises(PeerError) as caught:
         board.post(envelope)
@@ -402,7 +402,7 @@ def test_arbitrary_envelopes_are_nobodys_fault_on_the_board(envelope: Envelope) 
 @settings(max_examples=100, deadline=None)
 @given(ENVELOPES, st.sampled_from(["P1", "charlie"]))
 def test_an_arbitrary_greeting_is_posted_and_then_refused_by_its_readers(envelope: Envelope, sender: str) -> None:
-    board = Board(MADE.session)
+    board = BulletinBoard(MADE.session)
     board.post(
         replace(envelope, session=MADE.session.id, sender=sender, to=PUBLIC_NAME, kind=HELLO, number=0),
     )

@@ -13,7 +13,7 @@ from support.votes import Word, made
 from protocols.errors import LocalError
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO
-from protocols.runtime.mailbox import Absent, Mailbox
+from protocols.runtime.inbox import Absent, Inbox
 from protocols.runtime.simulate import Run
 from protocols.runtime.view import recompute
 from tests.support.refusals import refused
@@ -34,7 +34,7 @@ async def party(me: Endpoint, p: Parties, mine: int) -> tuple[int, int]:
 
 def left_by_the_third() -> tuple[Setup, Run]:
     setup = made(party)
-    return setup, setup.simulate(vanish={"P3": LAST}, views=True)
+    return setup, setup.simulate(drop_outs={"P3": LAST}, views=True)
 
 
 def made_again(setup: Setup, run: Run) -> list[bool]:
@@ -55,13 +55,13 @@ def test_a_mark_says_how_much_of_the_whole_stage_was_read() -> None:
 
 def test_a_count_that_begins_anew_at_a_checkpoint_marks_the_letter_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: whoever runs the role again with its marks misses what it had read."""
-    ended = Mailbox.end_stage
+    ended = Inbox.end_stage
 
-    def forgetful(mailbox: Mailbox, stage: str) -> None:
-        ended(mailbox, stage)
-        mailbox.read.clear()
+    def forgetful(inbox: Inbox, stage: str) -> None:
+        ended(inbox, stage)
+        inbox.read.clear()
 
-    monkeypatch.setattr(Mailbox, "end_stage", forgetful)
+    monkeypatch.setattr(Inbox, "end_stage", forgetful)
     setup, run = left_by_the_third()
     assert run.absent["P1"] == frozenset({Absent("P3", "Word", "adding", 0)})
     assert made_again(setup, run) == [False, False]

@@ -15,7 +15,7 @@ from support.toy_sum import PROGRAM, Sums, inputs
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 
 STEPS = 5000
@@ -27,7 +27,7 @@ class Interleaving:
 
     def __init__(self, made: Setup, seed: int, marks: float) -> None:
         self.made, self.coins, self.marks = made, Stream.insecure_from_seed(f"interleaving {seed}"), marks
-        self.board = Board(made.session)
+        self.board = BulletinBoard(made.session)
         self.live = actors(*made, self.board.greetings)
         self.resumed: dict[str, Actor] = {}
         self.public: list[Envelope] = []

@@ -11,7 +11,7 @@ from support.parties import Parties
 from support.sessions import names, start
 
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.mailbox import Mailbox
+from protocols.runtime.inbox import Inbox
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.session import Program
 
@@ -62,13 +62,13 @@ def test_a_run_holds_at_most_two_stages_of_mail() -> None:
         assert sum(len(line) for line in record) > STAGES * STAGE  # all of it is in the file
 
 
-def keep_all(mailbox: Mailbox, stage: str) -> None:
+def keep_all(inbox: Inbox, stage: str) -> None:
     """The twin: what was read stays in the log."""
 
 
 @pytest.mark.parametrize("twin", ["record in memory", "mail is kept"])
 def test_what_keeps_everything_is_seen(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if twin == "mail is kept":
-        monkeypatch.setattr(Mailbox, "end_stage", keep_all)
+        monkeypatch.setattr(Inbox, "end_stage", keep_all)
     with tempfile.TemporaryFile() as record:
         assert peak(None if twin == "record in memory" else record) > 2 * STAGE

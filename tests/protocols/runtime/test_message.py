@@ -18,18 +18,18 @@ from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
 from protocols.crypto.dgk import BitCiphertext, FreshBit
 from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.errors import DecodeError, LocalError
-from protocols.pathak2010 import PROGRAM, Parameters, as_printed
+from protocols.pathak2010 import PROGRAM, Parameters, as_published
 from protocols.pathak2010 import messages as kinds
 from protocols.pathak2010.messages import XI, ZETA
 from protocols.runtime import message as codec
-from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public, shared, under
+from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, encrypted, masked, message, public, shared
 from tests.support.refusals import refused
 
 P = Parameters(("P1", "P2", "P3"), 3, 512)
 LAYOUT = P.layout()
 ZETA_KEY, XI_KEY, DGK_KEY = paillier_key("zeta"), paillier_key("xi"), dgk_key(P.u, 512)
 KEYS = {XI: XI_KEY.public, ZETA: ZETA_KEY.public, DGK: DGK_KEY.public}
-ALL = sorted({*PROGRAM.kinds, *as_printed.PROGRAM.kinds}, key=lambda kind: kind.__name__)
+ALL = sorted({*PROGRAM.kinds, *as_published.PROGRAM.kinds}, key=lambda kind: kind.__name__)
 every_kind = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 
 
@@ -37,7 +37,7 @@ def fill(kind: type[Any], seed: int) -> Any:
     """A valid message with random content."""
     rng = Stream.insecure_from_seed(f"{kind.__name__} {seed}")
 
-    def value(slot: codec.Slot) -> Any:
+    def value(slot: codec.FieldSpec) -> Any:
         width = LAYOUT[slot.protection.width]
         if slot.type in (int, bool, bytes):
             return rng.bytes(width) if slot.type is bytes else rng.bits(1 if slot.type is bool else 8 * width)
@@ -126,7 +126,7 @@ def b(n: int, width: int) -> bytes:
         (kinds.Opening(b"s" * 32, b"o" * 32), [b"s" * 32, b"o" * 32]),
         (kinds.SharedKey(3, 5), [b(3, 32), b(5, 32)]),
         (ComparisonKey(3, 5, 7), [b(3, 64), b(5, 64), b(7, 64)]),
-        (as_printed.PrintedCuratorShare(1, 9), [b(1, 4), b(9, 10)]),
+        (as_published.PrintedCuratorShare(1, 9), [b(1, 4), b(9, 10)]),
     ],
     ids=lambda x: type(x).__name__,
 )
@@ -189,7 +189,7 @@ def test_one_changed_byte_is_refused_or_read(kind: type[Any], at: int, change: i
 def test_arbitrary_content_in_the_right_frame(kind: type[Any], seed: int, special: str) -> None:
     rng = Stream.insecure_from_seed(seed)
 
-    def piece(slot: codec.Slot) -> bytes:
+    def piece(slot: codec.FieldSpec) -> bytes:
         width = LAYOUT[slot.protection.width]
         key = KEYS.get(slot.protection.width)
         choices = {"random": rng.bytes(width), "zero": bytes(width), "ones": b"\xff" * width}
@@ -312,7 +312,7 @@ def test_stale_ciphertexts_are_not_sent_unless_the_paper_says_so() -> None:
     bits = fill(Bits, 0).y
     with refused("ciphertext.stale", error=LocalError):
         codec.encode(Bits((BitCiphertext(bits[0].n, bits[0].value), *bits[1:])), LAYOUT, KEYS)
-    printed = as_printed.PrintedSelected((stale, stale, stale))
+    printed = as_published.PrintedSelected((stale, stale, stale))
     assert codec.decode(type(printed), codec.encode(printed, LAYOUT, KEYS), LAYOUT, KEYS) == printed
 
 
@@ -351,7 +351,7 @@ def test_the_fields_that_return_are_declared_and_all_others_take_what_is_fresh()
 
 @every_kind
 def test_no_kind_of_the_hardened_protocol_may_carry_stale_ciphertexts(kind: type[Any]) -> None:
-    assert kind.as_printed == kind.__name__.startswith("Printed") == (kind not in PROGRAM.kinds)
+    assert kind.as_published == kind.__name__.startswith("Printed") == (kind not in PROGRAM.kinds)
 
 
 def test_ciphertexts_under_another_key_are_not_sent() -> None:
@@ -433,7 +433,7 @@ class PublicCiphertext(Message):
 
 
 class NumberUnderAKey(Message):
-    x: Annotated[int, under("a")]
+    x: Annotated[int, encrypted("a")]
 
 
 class OptionalNumber(Message):
@@ -474,7 +474,7 @@ class Example(Message):
 
 
 def test_what_a_declaration_makes() -> None:
-    assert (Example.step, Example.as_printed) == ("9.9", False)
+    assert (Example.step, Example.as_published) == ("9.9", False)
     assert str(Example.route) == "party -> party, curator -> public"
     assert Example.route.allows(PARTY, PARTY)
     assert not Example.route.allows(PARTY, CURATOR)

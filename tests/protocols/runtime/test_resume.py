@@ -14,9 +14,9 @@ from protocols.crypto.identity import Identity
 from protocols.errors import LocalError, ReplayError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
-from protocols.runtime.board import Board
+from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from tests.support.refusals import refused
 
 KILLS = 20
@@ -32,7 +32,7 @@ class Relay:
     repeated: int = 0
 
     def __post_init__(self) -> None:
-        self.board = Board(self.setup.session)
+        self.board = BulletinBoard(self.setup.session)
 
     def post(self, envelope: Envelope) -> None:
         link = self.links.setdefault((envelope.sender, envelope.to), [])
@@ -135,7 +135,7 @@ def test_a_site_that_forgets_what_it_committed_is_seen(monkeypatch: pytest.Monke
 
 def test_marks_are_in_the_state() -> None:
     made = toy()
-    run = made.simulate(vanish={"P2": 1})
+    run = made.simulate(drop_outs={"P2": 1})
     actor = first_stage(made, run.transcript.envelopes, patient=True)
     out = actor.advance()
     marks = actor.miss("P2")
@@ -174,7 +174,7 @@ def rolled_back(made: Setup, state: bytes, counter: int, mail: list[Envelope], *
 
 def test_who_is_resumed_before_anybody_has_greeted_sees_greetings_that_come_later() -> None:
     session, identities, seeds, given = setup(K=2)
-    board = Board(session)
+    board = BulletinBoard(session)
     early = Actor(session, "P1", identities["P1"], seeds["P1"], given["P1"], board.greetings)
     hello = early.advance()
     again = replay.resume(session, replay.save(early), identities["P1"], early.counter, board.greetings)

@@ -12,7 +12,7 @@ from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
-from protocols.runtime.role_stepper import KEYS
+from protocols.runtime.role_stepper import KEY_STAGE
 from protocols.runtime.session import PUBLIC_NAME, Greeting, Program
 from tests.support.refusals import refused
 
@@ -49,10 +49,10 @@ def test_progress_is_told_in_order() -> None:
     told: list[tuple[str, str]] = []
     setup(3, 1).simulate(progress=lambda name, stage: told.append((name, stage)))
     for name in ("P1", "P2", "P3", "charlie"):
-        stages = [stage for who, stage in told if who == name and stage != KEYS]
+        stages = [stage for who, stage in told if who == name and stage != KEY_STAGE]
         assert list(dict.fromkeys(stages)) == ["setup", "stage1", "stage2", "stage3"]
         assert stages == sorted(stages)
-    assert {who for who, stage in told if stage == KEYS} == {"P1", "charlie"}  # those who make keys
+    assert {who for who, stage in told if stage == KEY_STAGE} == {"P1", "charlie"}  # those who make keys
 
 
 def test_marks_and_topology_stand_in_the_record() -> None:

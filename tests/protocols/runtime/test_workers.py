@@ -17,19 +17,19 @@ from support.sums import Ledger, made, parameters
 
 from protocols.curator import parties_and_curator
 from protocols.errors import LocalError, StallError, StoppedError
-from protocols.pathak2010 import as_printed
+from protocols.pathak2010 import as_published
 from protocols.runtime import simulate as simulator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, message, public
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Letters, Run, Setting, simulate
-from protocols.runtime.workers import HostedRole
+from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
+from protocols.runtime.workers import WorkerRole
 
 SESSIONS: dict[str, Callable[[], Setup]] = {
     "star": lambda: star(6),
     "curator": lambda: setup(4, 3),
     "all pairs": lambda: setup(3, 2, "all-pairs"),
-    "as printed": lambda: setup(3, 2, program=as_printed.PROGRAM),
+    "as printed": lambda: setup(3, 2, program=as_published.PROGRAM),
     "linear": lambda: linear([5, 3, 3, 9]),
     "drop-outs": lambda: made(parameters(4, 0, 1, (2, 1))),
     "complete": lambda: made(parameters(3, 2, 0, (2, 1))),
@@ -67,8 +67,8 @@ def left(run: Run) -> dict[str, Any]:
 def test_workers_leave_what_one_process_leaves(name: str) -> None:
     session = SESSIONS[name]()
     one, two = Ledger(), Ledger()
-    wanted = session.simulate(views=True, charge=one.spend, voided=one.voided)
-    found = session.simulate(views=True, charge=two.spend, voided=two.voided, workers=2)
+    wanted = session.simulate(views=True, charge=one.spend, refund=one.voided)
+    found = session.simulate(views=True, charge=two.spend, refund=two.voided, workers=2)
     assert left(found) == left(wanted)
     assert (sorted(two.charged), sorted(two.void)) == (sorted(one.charged), sorted(one.void))
     assert found.clock.now.keys() == wanted.clock.now.keys()
@@ -83,10 +83,10 @@ def test_any_number_of_workers_on_a_star(workers: int) -> None:
     assert left(session.simulate(workers=workers, topology="star")) == left(session.simulate(topology="star"))
 
 
-@pytest.mark.parametrize("vanish", [{"P2": 5}, {"P1": Letters(2), "P3": 9}])
-def test_who_vanishes_vanishes_in_one_process(vanish: dict[str, int | Letters]) -> None:
+@pytest.mark.parametrize("vanish", [{"P2": 5}, {"P1": SealedCount(2), "P3": 9}])
+def test_who_vanishes_vanishes_in_one_process(vanish: dict[str, int | SealedCount]) -> None:
     session = made(parameters(4, 0, 1, (2, 1)))
-    assert left(session.simulate(vanish=vanish, workers=2)) == left(session.simulate(vanish=vanish))
+    assert left(session.simulate(drop_outs=vanish, workers=2)) == left(session.simulate(drop_outs=vanish))
 
 
 # What a role asks, is charged for, and raises.
@@ -141,10 +141,10 @@ ASKING = Program(
     "asking", 1, {PARTY: party, CURATOR: curator}, (Answer, Heard), (), Asking, participants=parties_and_curator
 )
 HERE = os.getpid()
-Home = Callable[[int], int]
+LocalProgram = Callable[[int], int]
 
 
-def asked(answers: Home, workers: int, ledger: Callable[[str, str], None] | None = None, **more: Any) -> Run:
+def asked(answers: LocalProgram, workers: int, ledger: Callable[[str, str], None] | None = None, **more: Any) -> Run:
     p = Asking(names(4))
     session = start(ASKING, p, dict.fromkeys(ASKING.participants(p), (p,)))
     return simulate(*session, Setting(workers=workers, charge=ledger, **more), dict.fromkeys(p.parties, answers))
@@ -184,7 +184,7 @@ def dies_elsewhere(j: int) -> int:
     return j
 
 
-def ended(answers: Home, workers: int) -> tuple[str, bytes]:
+def ended(answers: LocalProgram, workers: int) -> tuple[str, bytes]:
     with tempfile.TemporaryFile() as record:
         record.write(b"before")
         try:
@@ -197,7 +197,7 @@ def ended(answers: Home, workers: int) -> tuple[str, bytes]:
 
 
 @pytest.mark.parametrize("answers", [fails_late, stops, fails_elsewhere, dies_elsewhere])
-def test_errors_and_stops_are_those_of_one_process(answers: Home, capfd: pytest.CaptureFixture[str]) -> None:
+def test_errors_and_stops_are_those_of_one_process(answers: LocalProgram, capfd: pytest.CaptureFixture[str]) -> None:
     assert ended(answers, 2) == ended(answers, 1)
     assert capfd.readouterr() == ("", "")  # whatever a role had in its hands
     assert not multiprocessing.active_children()
@@ -216,7 +216,7 @@ def test_what_a_ledger_raises_ends_the_run() -> None:
     assert not multiprocessing.active_children()
 
 
-def at_once(role: HostedRole, what: str, content: Any) -> bool:
+def at_once(role: WorkerRole, what: str, content: Any) -> bool:
     """The twin: tells what a worker has done, whatever was delivered."""
     return True
 
@@ -233,6 +233,6 @@ def test_a_schedule_that_does_not_wait_for_letters_is_seen(again: list[int], mon
     session = setup(3, 2)
     wanted = session.simulate(workers=2).transcript.dumps()
     assert again == []
-    monkeypatch.setattr(HostedRole, "_could", at_once)
+    monkeypatch.setattr(WorkerRole, "_could", at_once)
     assert session.simulate(workers=2).transcript.dumps() == wanted
     assert again == [1]

@@ -13,6 +13,7 @@ from support.role_code import Code, Patch, copied
 from support.sums import Ledger, made, outcome, parameters, simulated, wrong
 
 from protocols.curator import CURATOR_NAME
+from protocols.errors import Fault
 from protocols.secure_sum import dealing
 
 HONEST = role_code.honest()
@@ -50,8 +51,8 @@ def answer(
     """What a member discloses, to the complaints that it was told or to these."""
     k, m = c.code.complaints, c.code.messages
     every = tuple(said(c, name, "Accused").accused if every is None else every)
-    shares = tuple(change(k.disclosed(c.p, every, c.p.parties.index(name), c.dealt(name))))
-    signed = c.sign(name, m.Disclosure(c.roster(), k.digest(c.p, every), k.shares_digest(shares)))
+    shares = tuple(change(k.shares_to_disclose(c.p, every, c.p.parties.index(name), c.dealt(name))))
+    signed = c.sign(name, m.Disclosure(c.roster(), k.complaints_digest(c.p, every), k.shares_digest(shares)))
     return m.Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signed)
 
 
@@ -80,14 +81,14 @@ def named(c: Coalition) -> set[str]:
 
 def test_a_share_that_was_sent_wrong_and_opened_right_costs_nobody_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four messages a party and two causal steps apart, which is what NOTES says."""
-    setup, ledger, given = made(parameters(4, 1, 1, (2, 1))), Ledger(), dealing.shares_for
-    own = dealing.deal(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
+    setup, ledger, given = made(parameters(4, 1, 1, (2, 1))), Ledger(), dealing.shares_for_holder
+    own = dealing.deal_seeds(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
     plain = outcome(simulated(setup, Ledger())).sent
 
     def shares_for(of: dealing.Seeds, holder: int) -> Any:
         return spoilt(given(of, holder), "P3", ("P3",) if holder == 2 and of.b == own else ())
 
-    monkeypatch.setattr(dealing, "shares_for", shares_for)
+    monkeypatch.setattr(dealing, "shares_for_holder", shares_for)
     left = outcome(simulated(setup, ledger))
     assert wrong(setup, left, ledger) == []
     assert left.published[CURATOR_NAME].members == (0b1111, 0b1111)
@@ -113,10 +114,7 @@ def test_a_dealer_that_opens_wrongly_is_named_by_all_and_nobody_pays(to: tuple[s
     c.say(BAD, CURATOR_NAME, answer(c, change=zeros))
     assert set(c.failed) == set(ALL[:4])
     assert named(c) == {BAD}
-    assert (
-        c.honest[CURATOR_NAME].why
-        == f"charlie: {BAD} dealt shares of which somebody complained, and disclosed others than it committed to"
-    )
+    assert c.honest[CURATOR_NAME].why == Fault("shares.disclosed_otherwise", {"dealer": BAD}).within("charlie")
     assert not c.charged
 
 
@@ -130,22 +128,117 @@ def test_a_dealer_that_stays_silent_is_the_one_who_is_missing() -> None:
     assert not c.charged
 
 
-@pytest.mark.parametrize("sent", [None, b"junk"])
-def test_a_dealer_that_sends_one_holder_no_message_makes_that_holder_missing(sent: bytes | None) -> None:
-    """Which is not claimed: the complaint round is about shares, and the curator sees who is not ready. Nobody pays."""
-    c = session(HONEST, 5, 1, 1, charlie=False)
+def without(to: Iterable[str], sent: bytes | None, K: int = 5, t: int = 1, kind: str = "Shares") -> Coalition:
+    """K parties; the last deals to all but these, who get nothing, or something else, and have waited long enough."""
+    c = session(HONEST, K, t, 1, charlie=False)
     c.greet()
     c.pump()
-    for holder in ALL[:4]:
-        if holder != "P1":
-            c.say(BAD, holder, c.code.dealing.shares_for(c.dealt(BAD), ALL.index(holder)))
-        elif sent is not None:
-            c.raw(BAD, "P1", "Shares", sent, c.honest["P1"].stage)
-    c.say(BAD, CURATOR_NAME, c.ready(BAD, c.roster(), 0))
-    assert c.honest[CURATOR_NAME].awaited == ("P1",)
-    assert c.honest["P1"].awaited == (BAD,)
-    assert named(c) == ({BAD} if sent else set())
+    names, bad = c.p.parties, c.p.parties[-1]
+    for member in c.members:
+        for holder in names[: K - t]:
+            if holder not in to or member != bad:
+                c.say(member, holder, c.code.dealing.shares_for_holder(c.dealt(member), names.index(holder)))
+            elif sent is not None:
+                c.raw(bad, holder, kind, sent, c.honest[holder].stage)
+    for holder in to if sent is None else ():
+        assert c.honest[holder].awaited == (bad,)
+        c.miss(holder, bad)
+    for member in c.members:
+        if member != bad or c.p.may_accuse_silence:
+            c.say(member, CURATOR_NAME, c.ready(member, c.roster(), 0))
+    return c
+
+
+@pytest.mark.parametrize("kind", ["Shares", "Ready"])
+@pytest.mark.parametrize("sent", [None, b"junk"])
+@pytest.mark.parametrize(
+    ("K", "t", "to"), [(4, 1, ("P1",)), (4, 1, ("P1", "P2", "P3")), (5, 1, ("P1", "P3")), (7, 2, ("P2",))]
+)
+def test_a_dealer_that_sends_a_holder_no_share_opens_it(
+    K: int, t: int, to: tuple[str, ...], sent: bytes | None, kind: str
+) -> None:
+    c = without(to, sent, K, t, kind)
+    bad = c.p.parties[-1]
+    place = c.p.parties.index(bad)
+    assert said(c, bad, "Accused").accused == tuple(1 << place if name in to else 0 for name in c.p.parties)
+    for member in c.members:
+        c.say(member, CURATOR_NAME, answer(c, member))
+    assert started(c)
+    for holder in to:
+        vault = c.honest[holder].progress.results[0]
+        own = tuple(of_sum.held[place] for of_sum in vault.secrets)
+        assert own == c.dealt(bad).shares[c.p.parties.index(holder)]
+
+
+@pytest.mark.parametrize(("K", "t"), [(4, 1), (5, 1), (7, 2)])
+@pytest.mark.parametrize("sent", [None, b"junk"])
+def test_a_dealer_that_sends_a_holder_no_share_and_no_answer_is_the_one_who_is_missing(
+    K: int, t: int, sent: bytes | None
+) -> None:
+    c = without(("P1",), sent, K, t)
+    bad = c.p.parties[-1]
+    for member in c.members[:-1]:
+        c.say(member, CURATOR_NAME, answer(c, member))
+    assert c.honest[CURATOR_NAME].awaited == (bad,)
+    c.miss(CURATOR_NAME, bad)
+    c.settle()
+    assert {actor.end for actor in c.honest.values()} == {"stopped"}
+    assert not c.failed
     assert not c.charged
+
+
+def test_a_share_that_comes_after_its_dealer_was_accused_is_left_out() -> None:
+    c = without(("P1",), None)
+    c.say(BAD, CURATOR_NAME, answer(c))
+    assert started(c)
+    c.say(BAD, "P1", c.code.dealing.shares_for_holder(c.dealt(BAD), 0), "setup")
+    assert started(c)
+
+
+def test_where_silence_cannot_be_accused_a_holder_without_a_share_is_missing() -> None:
+    """K = 5, t = 2, T = 4: two who accuse falsely, or whose messages are held up, and two others have T shares."""
+    c = without(("P1",), None, 5, 2)
+    assert not c.p.may_accuse_silence
+    assert c.honest["P1"].end == "stopped"
+    assert not c.charged
+
+
+def held_up(t: int, to: tuple[str, ...], code: Code = HONEST, K: int = 7) -> Coalition:
+    """Charlie carries all messages, and keeps P1's shares from these: they accuse P1, and he asks it to open theirs."""
+    c = session(code, K, t, 1)
+    c.withholds = lambda e: (e.sender, e.kind, e.to in to) == ("P1", "Shares", True)
+    c.greet()
+    c.pump()
+    for member in c.members:
+        if member != CURATOR_NAME:
+            c.deal(member)
+    for holder in to:
+        c.miss(holder, "P1")
+    m, ready = c.code.messages, c.to_charlie("Ready")
+    ready |= {name: c.ready(name, c.roster()) for name in c.members if name != CURATOR_NAME}
+    c.say(CURATOR_NAME, "P1", c.start_with(c.roster(), 1))
+    every = [ready[name] for name in c.p.parties]
+    c.say(CURATOR_NAME, "P1", m.Accused(tuple(x.accused[0] for x in every), tuple(x.signature[0] for x in every)))
+    return c
+
+
+def opens_own_seed(c: Coalition) -> bool:
+    """Whether what P1 disclosed and what the members hold are shares enough of its seeds."""
+    dealt, got = c.dealt("P1"), c.to_charlie("Disclosed")
+    shown = dict(enumerate(got["P1"].b[:: c.p.R])) if got else {}
+    known = {j: share for j, share in shown.items() if share != ZERO}
+    known |= {j: dealt.shares[j][0].b for j, name in enumerate(c.p.parties) if name in c.members}
+    return bool(known) and c.code.dealing.seed_of_shares(known) == dealt.b[0]
+
+
+@pytest.mark.parametrize(("to", "opens"), [(ALL[1:4], True), (ALL[1:5], False)])
+@pytest.mark.parametrize("t", [0, 1])
+def test_whoever_holds_up_shares_gets_fewer_than_t_opened(t: int, to: tuple[str, ...], opens: bool) -> None:
+    """K = 7 and T = 4 + t: what an honest dealer opens to honest holders and what t members hold are T - 1 at most."""
+    c = held_up(t, to)
+    assert (bool(c.to_charlie("Disclosed")), c.honest["P1"].end) == (opens, None if opens else "stopped")
+    assert not opens_own_seed(c)
+    assert not c.failed
 
 
 def test_an_answer_that_is_not_signed_as_one_to_these_complaints_is_its_senders_fault() -> None:
@@ -388,13 +481,13 @@ MUTANTS: dict[str, tuple[Callable[[Code], Any], Patch, Any, Any]] = {
     ),
     "any answer is a wrong one": (
         unproven,
-        Patch("disputes", "if proven and complaints.is_wrong(p, greetings, every, i, shown):", "if proven:"),
+        Patch("disputes", "if proven and complaints.is_wrong_disclosure(p, greetings, every, i, shown):", "if proven:"),
         {CURATOR_NAME},
         {"P1"},
     ),
     "what was opened is not looked at": (
         unchecked,
-        Patch("disputes", "    if complaints.accused(p, greetings, me.index, held):\n", "    if False:\n"),
+        Patch("disputes", "    if complaints.accused_dealers(p, greetings, me.index, held):\n", "    if False:\n"),
         False,
         True,
     ),

@@ -15,9 +15,9 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.mailbox import Mailbox
-from protocols.runtime.simulate import Letters
-from protocols.secure_sum import masks, setup, steps
+from protocols.runtime.inbox import Inbox
+from protocols.runtime.simulate import SealedCount
+from protocols.secure_sum import disputes, masks, steps
 from protocols.secure_sum.parameters import Parameters
 
 THREE = made(parameters(3, 0, 1))
@@ -32,7 +32,7 @@ def patterns(every: int) -> Iterator[dict[str, int]]:
         yield {f"P{j}": count for j, count in enumerate(counts, start=1) if count < EVERY}
 
 
-def played(made_: Setup, vanish: Mapping[str, int | Letters]) -> tuple[Outcome, Ledger]:
+def played(made_: Setup, vanish: Mapping[str, int | SealedCount]) -> tuple[Outcome, Ledger]:
     ledger = Ledger()
     left = outcome(simulated(made_, ledger, vanish))
     assert wrong(made_, left, ledger) == [], vanish
@@ -72,11 +72,11 @@ def test_charlie_vanishes_too(every: int) -> None:
     ],
 )  # fmt: skip
 def test_some_of_more_parties_vanish_in_one_of_two_sums(K: int, t: int, D: int, count: int) -> None:
-    """`Letters` are counted: the greeting, K - 1 shares, ready, and three letters a sum."""
+    """`SealedCount` are counted: the greeting, K - 1 shares, ready, and three letters a sum."""
     made_, coins = made(parameters(K, t, D, (2, 1))), Stream.insecure_from_seed(f"vanish {K} {t}")
     for n in range(count):
         gone = {f"P{1 + coins.below(K)}" for _ in range(coins.below(D + 2) + 1)}
-        vanish = {name: Letters((0 if n % 4 == 3 else K + 1) + coins.below(7)) for name in gone}
+        vanish = {name: SealedCount((0 if n % 4 == 3 else K + 1) + coins.below(7)) for name in gone}
         left, _ = played(made_, vanish)
         ready = all(count.number >= K + 1 for count in vanish.values())
         if ready and len(gone) <= D:
@@ -107,7 +107,7 @@ def test_a_sum_of_too_few_is_given_up_and_costs_nobody_who_hears_of_it(late: boo
         left, ledger = loose.run(), loose.ledger
         assert wrong(made_, left, ledger) == []
     else:
-        left, ledger = played(made_, {"P4": Letters(6), "P5": Letters(6)})
+        left, ledger = played(made_, {"P4": SealedCount(6), "P5": SealedCount(6)})
     alive = {f"P{j}" for j in range(1, 6 if late else 4)}
     assert {name for name, end in left.ends.items() if end == "stopped"} == alive | {CURATOR_NAME}
     assert {name for name, _ in ledger.void} == alive
@@ -178,34 +178,34 @@ def impatient(patch: pytest.MonkeyPatch) -> None:
 
     def voiding(me: Endpoint, *given: Any) -> None:
         send(me, *given)
-        me.void("sum 0")
+        me.refund("sum 0")
 
     patch.setattr(steps, "send_masked", voiding)
 
 
 def no_void(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Endpoint, "void", lambda me, label: None)
+    patch.setattr(Endpoint, "refund", lambda me, label: None)
 
 
 def masks_left_on(patch: pytest.MonkeyPatch) -> None:
     """The pair masks of those who vanished are not taken off."""
-    lift = masks.lift
+    lift = masks.unmask_sum
 
     def lifting(p: Parameters, at: bytes, y: Mapping[int, Vector], seeds: Mapping[int, bytes], *rest: Any) -> Vector:
         return lift(p, at, y, {i: seed for i, seed in seeds.items() if i in y}, *rest)
 
-    patch.setattr(masks, "lift", lifting)
+    patch.setattr(masks, "unmask_sum", lifting)
 
 
 def early_start(patch: pytest.MonkeyPatch) -> None:
     """Parties pay with their greeting."""
-    held_ = setup._held
+    held_ = disputes.receive_shares
 
     async def paying(me: Endpoint, *given: Any) -> Any:
         me.spend("sum 0")
         return await held_(me, *given)
 
-    patch.setattr(setup, "_held", paying)
+    patch.setattr(disputes, "receive_shares", paying)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_charge_that_stays_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_late_mail_that_is_not_dropped_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Mailbox, "_is_late", lambda box, mail, stage: False)
+    monkeypatch.setattr(Inbox, "_is_late", lambda box, mail, stage: False)
     loose = Loose(made(parameters(3, 0, 1, (2, 1))), Stream.insecure_from_seed("late"), held=held("Masked", "P2"))
     loose.run()
     assert CURATOR_NAME in loose.raised

@@ -15,16 +15,16 @@ from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.simulate import Letters, Run, Setting, simulate
+from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
 from protocols.runtime.view import RecordedView, recompute
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Addends, joined
+from protocols.secure_sum.values import Addends, join_addends
 from tests.support.refusals import refused
 
 COMPLETE, WITH_DROP_OUTS = parameters(3, 1, 0, (2, 1, 3)), parameters(4, 0, 1, (2, 1, 3))
 AFTER_ITS_INPUT = 1 + 3 + 1  # letters of P4: greeting, shares, that it is ready
-Home = Callable[[tuple[Vector, ...]], Addends]
+LocalProgram = Callable[[tuple[Vector, ...]], Addends]
 
 
 class Answering:
@@ -54,14 +54,14 @@ def homes(p: Parameters) -> dict[str, Answering]:
     return {name: Answering(p, j) for j, name in enumerate(p.parties, start=1)}
 
 
-def ran(setup: Setup, home: Mapping[str, Home], **setting: Any) -> Run:
+def ran(setup: Setup, home: Mapping[str, LocalProgram], **setting: Any) -> Run:
     return simulate(*setup, Setting(**setting), home)
 
 
 def is_ideal(p: Parameters, run: Run, home: Mapping[str, Answering]) -> bool:
     """The sums are those of what the members answered, and everybody was asked once a sum, after the sums before."""
     result = run.results[CURATOR_NAME]
-    given = {name: joined(p, *(a.answers or [Addends((), ())])) for name, a in home.items()}
+    given = {name: join_addends(p, *(a.answers or [Addends((), ())])) for name, a in home.items()}
     for r, (S, members) in enumerate(zip(result.values, result.members, strict=True)):
         if ideal.functionality(p, given, r, p.members(members)) != S:
             return False
@@ -84,7 +84,7 @@ def test_each_sum_is_the_ideal_one_of_what_the_sums_before_lead_to(p: Parameters
 @pytest.mark.parametrize(("letters", "in_sums"), [(AFTER_ITS_INPUT, 0), (AFTER_ITS_INPUT + 1, 1), (11, 2)])
 def test_who_vanishes_is_in_no_sum_after_that(letters: int, in_sums: int) -> None:
     p, home = WITH_DROP_OUTS, homes(WITH_DROP_OUTS)
-    run = ran(asking(p), home, vanish={"P4": Letters(letters)})
+    run = ran(asking(p), home, drop_outs={"P4": SealedCount(letters)})
     assert is_ideal(p, run, home)
     taken = [3 in p.members(members) for members in run.results[CURATOR_NAME].members]
     assert taken == [r < in_sums for r in range(p.R)]
@@ -120,7 +120,7 @@ def test_other_drivers_ask_at_home_as_well_and_no_state_asks_twice() -> None:
     assert len(home.asked) == p.R
 
 
-def stepped(setup: Setup, run: Run, name: str, home: Home) -> list[Envelope]:
+def stepped(setup: Setup, run: Run, name: str, home: LocalProgram) -> list[Envelope]:
     """What a party sends by `byte_steps.step`, letter by letter."""
     session, me, mail = setup.session, setup.identities[name], run.transcript.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}
@@ -151,7 +151,7 @@ def test_numbers_for_more_sums_than_there_are_make_no_input() -> None:
     p = COMPLETE
     every = [Answering(p, 1)(((),) * r) for r in range(p.R)]
     with refused("numbers.of_other_lengths", error=LocalError):
-        joined(p, *every, every[0])
+        join_addends(p, *every, every[0])
 
 
 def test_what_is_known_beforehand_is_not_asked_for() -> None:

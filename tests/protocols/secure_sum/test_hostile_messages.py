@@ -16,7 +16,7 @@ from support.role_code import Code, Patch, copied
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.message import CURATOR, PARTY, Slot
+from protocols.runtime.message import CURATOR, PARTY, FieldSpec
 from protocols.runtime.session import Greeting
 
 Twist = Callable[[Any, int], Any]
@@ -62,9 +62,9 @@ class Twisted(Endpoint):
             self.heard.said.append((to, message))
         super().send(to, message)
 
-    async def gather(self, senders: Any, kind: Any) -> Any:
+    async def gather(self, senders: Any, kind: Any, **more: Any) -> Any:
         senders = tuple(senders)
-        got = await super().gather(senders, kind)
+        got = await super().gather(senders, kind, **more)
         self.heard.got.extend(zip(senders, got, strict=True))
         return got
 
@@ -74,7 +74,7 @@ class Twisted(Endpoint):
         return got
 
 
-def places(code: Code) -> Iterator[tuple[str, str, Slot]]:
+def places(code: Code) -> Iterator[tuple[str, str, FieldSpec]]:
     """Every field of every message of the protocol, with who writes it: the last party, or Charlie."""
     m = code.messages
     for kind in (m.MaskKeys, m.Shares, m.Ready, m.Masked, m.Signed, m.Unmask):
@@ -83,7 +83,7 @@ def places(code: Code) -> Iterator[tuple[str, str, Slot]]:
         yield from ((CURATOR_NAME, kind.__name__, slot) for slot in kind.slots)
 
 
-def twisted(message: Any, slot: Slot, how: str, layout: Any) -> Any:
+def twisted(message: Any, slot: FieldSpec, how: str, layout: Any) -> Any:
     """The message with this field twisted: the first value of a vector, all of them with a name in capitals."""
     value, width = getattr(message, slot.name), layout[slot.protection.width]
     if slot.count is None:
@@ -96,7 +96,7 @@ def twisted(message: Any, slot: Slot, how: str, layout: Any) -> Any:
     return replace(message, **{slot.name: tuple(other)})
 
 
-def run(code: Code, liar: str, kind: str, slot: Slot, how: str, to: Sequence[str]) -> tuple[Coalition, Heard]:
+def run(code: Code, liar: str, kind: str, slot: FieldSpec, how: str, to: Sequence[str]) -> tuple[Coalition, Heard]:
     """Four parties, two sums, one may vanish and one deviate; to these the liar twists this field."""
     heard, layout = Heard(), dict[str, int]()
 
@@ -113,7 +113,7 @@ def run(code: Code, liar: str, kind: str, slot: Slot, how: str, to: Sequence[str
         return role
 
     def greets(p: Any, name: str, rng: Any) -> Any:
-        made = code.dealing.greeting(p, name, rng)
+        made = code.dealing.make_greeting(p, name, rng)
         return twisted(made, slot, how, layout) if (name, kind) == (liar, "MaskKeys") else made
 
     roles = {end: role_of(code.PROGRAM.roles[end]) for end in (PARTY, CURATOR)}

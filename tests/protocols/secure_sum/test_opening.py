@@ -15,10 +15,10 @@ from support.sums import Loose, greetings, made, parameters
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
+from protocols.runtime.attestation import is_attested
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
-from protocols.runtime.simulate import Letters
-from protocols.runtime.statement import is_attested
+from protocols.runtime.simulate import SealedCount
 from protocols.secure_sum import masks, opening
 from protocols.secure_sum.messages import MaskKeys, PublishedOpening
 from protocols.secure_sum.parameters import Parameters
@@ -39,13 +39,16 @@ class Case(NamedTuple):
             return is_attested(at, name, message, {}, signature)
 
         said = published or self.published
-        found = opening.fault(at.parameters, session or at.id, self.greetings, said, attested)
+        found = opening.opening_fault(at.parameters, session or at.id, self.greetings, said, attested)
         return str(found.fault) if found else None
 
 
-SHAPES: dict[str, tuple[Parameters, dict[str, int | Letters]]] = {
+SHAPES: dict[str, tuple[Parameters, dict[str, int | SealedCount]]] = {
     "all are there": (parameters(3, 0, 1, verifiable=True), {}),
-    "two sums, one drop-out each": (parameters(5, 0, 2, (2, 1), verifiable=True), {"P2": Letters(6), "P4": Letters(9)}),
+    "two sums, one drop-out each": (
+        parameters(5, 0, 2, (2, 1), verifiable=True),
+        {"P2": SealedCount(6), "P4": SealedCount(9)},
+    ),
     "two sums, nobody may vanish": (parameters(3, 2, 0, (1, 2), verifiable=True), {}),
 }
 
@@ -54,7 +57,7 @@ SHAPES: dict[str, tuple[Parameters, dict[str, int | Letters]]] = {
 def case(name: str) -> Case:
     p, vanish = SHAPES[name]
     setup = made(p)
-    run = setup.simulate(vanish=vanish)
+    run = setup.simulate(drop_outs=vanish)
     return Case(setup, greetings(setup, run.transcript.envelopes), run.published[CURATOR_NAME])
 
 
@@ -186,7 +189,7 @@ def test_a_checker_that_adds_up_without_looking_is_told_apart(monkeypatch: pytes
     p = of.setup.session.parameters
     wrong_sum = with_(of.published, "S", 0, of.published.S[0] ^ 1)
     wrong_signature = with_(of.published, "inputs", 0, bytes(64))
-    believing = partial(opening.fault, p, of.setup.session.id, of.greetings)
+    believing = partial(opening.opening_fault, p, of.setup.session.id, of.greetings)
     assert believing(wrong_signature, lambda name, message, signature: True) is None
-    monkeypatch.setattr(masks, "lift", lambda *given: wrong_sum.S)
+    monkeypatch.setattr(masks, "unmask_sum", lambda *given: wrong_sum.S)
     assert of.fault(wrong_sum) is None

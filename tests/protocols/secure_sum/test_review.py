@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -19,10 +20,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError
 from protocols.runtime import replay
-from protocols.runtime.claims import Told, Wrong
+from protocols.runtime.claims import DisclosedMessage, Violation
 from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.runtime.message import CURATOR
-from protocols.secure_sum import PROGRAM, checkable, dealing
+from protocols.secure_sum import PROGRAM, dealing, public_verification
 from protocols.secure_sum.messages import PublishedShare, PublishedSum
 from tests.support.refusals import refused
 
@@ -89,7 +90,7 @@ def test_charlie_blames_nobody_for_having_seen_other_greetings() -> None:
     c = two_faced(role_code.honest())
     assert not c.failed
     assert not c.charged
-    assert c.honest[CURATOR_NAME].why == "charlie: P1 saw other greetings"
+    assert c.honest[CURATOR_NAME].why == Fault("greetings.not_alike", {"party": "P1"}).within("charlie")
     assert two_faced(copied(BLAMING_READERS)).failed[CURATOR_NAME].culprit == "P1"
 
 
@@ -99,7 +100,7 @@ def test_a_party_masks_nothing_among_greetings_without_its_own() -> None:
     def replayed(code: Code) -> Coalition:
         c = session(code, 3, 1, 0)
         c.greet()
-        old = c.code.dealing.greeting(c.p, "P1", Stream.insecure_from_seed("an earlier run"))
+        old = c.code.dealing.make_greeting(c.p, "P1", Stream.insecure_from_seed("an earlier run"))
         hello = c.greeting("P1", lambda said: old)
         for board in c.boards.values():
             board["P1"] = hello
@@ -108,7 +109,7 @@ def test_a_party_masks_nothing_among_greetings_without_its_own() -> None:
         return c
 
     c = replayed(role_code.honest())
-    assert c.honest["P1"].why == "P1: what is posted as its greeting is not what it greeted with"
+    assert c.honest["P1"].why == Fault("greeting.not_the_own").within("P1")
     assert ("P1", "sum 0") not in c.charged
     assert ("P1", "sum 0") in replayed(copied(OF_ANY_GREETING)).charged
 
@@ -185,9 +186,9 @@ def test_a_charge_is_voided_after_a_crash_as_well(twin: bool) -> None:
     agreed = c.propose(0, ALL[1:], ALL[:4])
     p1, voided, restored = c.honest["P1"], list[str](), replay._restored
     state = replay.save(p1)
-    forgetting = lambda *args: restored(*args[:-2], None, None)  # noqa: E731
+    forgetting = lambda *args: restored(*args[:-1], partial(args[-1], refund=None))  # noqa: E731
     with patch.object(replay, "_restored", forgetting if twin else restored):
-        again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], voided=voided.append)
+        again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], refund=voided.append)
     every = c.signatures(agreed, 0)
     certificate = c.code.messages.Certificate(tuple(every.get(name, bytes(64)) for name in ALL))
     c.honest["P1"] = again
@@ -216,18 +217,26 @@ def test_charlie_publishes_the_sums_that_he_told(field: str) -> None:
         with refused("sum.not_as_told", error=PeerError) as caught:
             made(p, program=program).simulate()
         assert caught.value.culprit == "charlie"
-        made(p, program=replace(program, kept=None)).simulate()  # who does not look does not see
+        made(p, program=replace(program, broken_commitment=None)).simulate()  # who does not look does not see
 
 
 def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
     """Shares from Charlie or to him, and shares that he opens: kinds of messages that have no such route."""
     c = five(role_code.honest())
-    said = {name: c.code.dealing.greeting(c.p, name, c.seeds[name].fork("greeting")) for name in ALL}
+    said = {name: c.code.dealing.make_greeting(c.p, name, c.seeds[name].fork("greeting")) for name in ALL}
     greetings = {name: Greeted(message, c.boards[CURATOR_NAME][name].digest) for name, message in said.items()}
-    shares = c.code.dealing.shares_for(c.dealt("P1"), 1)
+    shares = c.code.dealing.shares_for_holder(c.dealt("P1"), 1)
     unmask = c.code.messages.Unmask((bytes(32),) * 5, (bytes(32),) * 5, ())
-    strange = [Told(CURATOR_NAME, "P2", "setup", shares), Told("P1", CURATOR_NAME, "setup", shares)]
-    assert checkable.told(c.p, greetings, [*strange, Told(CURATOR_NAME, "P2", "sum0", unmask)]) is None
+    strange = [
+        DisclosedMessage(CURATOR_NAME, "P2", "setup", shares),
+        DisclosedMessage("P1", CURATOR_NAME, "setup", shares),
+    ]
+    assert (
+        public_verification.false_dealer(
+            c.p, greetings, [*strange, DisclosedMessage(CURATOR_NAME, "P2", "sum0", unmask)]
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("of_seed", [True, False])
@@ -237,21 +246,21 @@ def test_whichever_share_does_not_fit_its_dealer_is_named(of_seed: bool, monkeyp
     p, dealt = c.p, c.dealt("P1")
     assert len(p.parties[1:]) == p.T + 1
 
-    def told(wrong: int) -> Wrong | None:
+    def told(wrong: int) -> Violation | None:
         held = [list(shares) for shares in dealt.shares]
         if wrong:
             held[wrong] = [replace(held[wrong][0], **{"b" if of_seed else "s": bytes(32)})]
-        said = {name: c.code.dealing.greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
-        leaves = tuple(dealing.root(dealing.tree(0, j, shares)) for j, shares in enumerate(held))
+        said = {name: c.code.dealing.make_greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
+        leaves = tuple(dealing.merkle_root(dealing.share_leaves(0, j, shares)) for j, shares in enumerate(held))
         greetings = {name: Greeted(message, bytes(32)) for name, message in said.items()}
         greetings["P1"] = Greeted(replace(said["P1"], leaves=leaves), bytes(32))
         shares = [c.code.messages.Shares((held[j][0].b,), (held[j][0].s,)) for j in range(p.K)]
-        letters = [Told("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
-        return checkable.told(p, greetings, letters)
+        letters = [DisclosedMessage("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
+        return public_verification.false_dealer(p, greetings, letters)
 
     fault = Fault("sum.false_shares", {"name": "P1", "what": "seed" if of_seed else "mask key", "sum": 0})
-    assert [told(wrong) for wrong in range(p.K)] == [None, *[Wrong(fault, "P1")] * 5]
-    monkeypatch.setattr(checkable, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
+    assert [told(wrong) for wrong in range(p.K)] == [None, *[Violation(fault, "P1")] * 5]
+    monkeypatch.setattr(public_verification, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
     assert [told(wrong) is None for wrong in range(p.K)] == [True, *[False] * 4, True]
 
 
@@ -259,5 +268,5 @@ def test_a_sum_without_what_was_added_up_is_no_opening() -> None:
     p = parameters(3, 0, 1, verifiable=True)
     said = {CURATOR_NAME: PublishedSum((7,), (1, 2))}
     for published, culprit in ((said, CURATOR_NAME), ({"P1": PublishedShare((1, 2))}, None)):
-        found = checkable.published(p, bytes(32), {}, published, lambda *given: True)
-        assert found == Wrong(Fault("sum.not_published"), culprit)
+        found = public_verification.published_fault(p, bytes(32), {}, published, lambda *given: True)
+        assert found == Violation(Fault("sum.not_published"), culprit)

@@ -18,13 +18,15 @@ import pytest
 import scipy.stats
 from broken import pathak_mutants as mutants
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
-from protocols.pathak2010 import stage2
-from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010 import as_published, stage2
+from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Blinded, Selected, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
+from protocols.runtime.claims import message_from, stage_result
 from smc_dp import attacks
 from smc_dp.attacks import (
     average_uploads,
@@ -41,11 +43,11 @@ from smc_dp.attacks import (
 )
 from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, AttackOutcome, AttackResult, MeasuredAttack, Variant
 from smc_dp.attacks.report import AttackReport
-from smc_dp.attacks.report_blocks import HEADINGS, powers, sections, verdicts
+from smc_dp.attacks.report_blocks import _HEADINGS, attack_verdicts, describe_power, measured_sections
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Public
-from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
+from smc_dp.methods.hamm2016.votes import Soft, Vote, majority_labels
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.statistic import sensitivity, statistic_in_integers
@@ -173,16 +175,18 @@ def test_how_seldom_a_real_advantage_passes_for_a_failure_is_that_of_the_binomia
 
 def test_what_failed_comes_with_its_power() -> None:
     attack = attacks.ATTACKS["strip-noise"]
-    (said,) = powers([AttackReport(attack, (measured(20, 20), measured(0, 20)), 512)])
+    (said,) = describe_power([AttackReport(attack, (measured(20, 20), measured(0, 20)), 512)])
     assert said.startswith("What failed was tried 20 times or more: an attack with an advantage of 1/4 would")
     assert "probability 0.024 at most" in said
-    assert powers([AttackReport(attack, (measured(20, 20),), 512)]) == []
+    assert describe_power([AttackReport(attack, (measured(20, 20),), 512)]) == []
     figures = measured(0, 20).as_dict()["missed"]
     assert figures == {"0.25": pytest.approx(0.0243, abs=1e-4), "0.5": pytest.approx(2e-5, rel=0.01)}
 
 
 def measurements(report: AttackReport) -> tuple[tuple[str, ...], ...]:
-    (table,) = (b for s in sections([report])[0].blocks for b in getattr(s, "blocks", ()) if isinstance(b, PageTable))
+    (table,) = (
+        b for s in measured_sections([report])[0].blocks for b in getattr(s, "blocks", ()) if isinstance(b, PageTable)
+    )
     return table.rows
 
 
@@ -190,8 +194,8 @@ def test_what_is_not_as_expected_is_said() -> None:
     variants = tuple(Variant(n, "t", "about", "succeeds", lambda rng, bits: True) for n in ("v", "w"))
     attack = MeasuredAttack("a", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
     report = AttackReport(attack, (measured(20, 20, known=True), replace(measured(0, 20), variant="w")), 512)
-    assert [row[HEADINGS.index("outcome")] for row in measurements(report)] == ["succeeds, no fix yet", "fails"]
-    assert [said.code for said in verdicts([report])] == ["attack.not_as_expected"]
+    assert [row[_HEADINGS.index("outcome")] for row in measurements(report)] == ["succeeds, no fix yet", "fails"]
+    assert [said.code for said in attack_verdicts([report])] == ["attack.not_as_expected"]
     assert not report.as_expected
     assert replace(report, measured=report.measured[:1]).as_expected
     assert report.as_dict()["variants"][1]["interval"] == [0.0, pytest.approx(0.168433, abs=1e-6)]
@@ -213,15 +217,17 @@ def test_every_attack_is_there_and_tells_its_story() -> None:
 
 def test_attackers_are_given_what_they_have_and_no_run() -> None:
     for module, function in (
-        (strip_noise, "stripped"), (strip_noise, "less_own"), (link_sender, "pi1_of_charlie"),
-        (link_sender, "smallest_of_charlie"), (charlie_and_one, "unmasked"), (charlie_and_one, "sizes_in_the_sum"),
-        (recover_exponent, "noise_of"), (extract_randomiser, "pi2_of_parties"), (residues_mod_k, "residues"),
-        (charlie_and_one, "printed_sizes"), (charlie_and_one, "sizes_of_charlie_and_party"),
-        (infer_min_size, "estimated"), (average_uploads, "averaged"), (vote_flip, "side_of"),
-        (ofpa_record_recovery, "recover"),
+        (strip_noise, "strip_own_noise"), (strip_noise, "subtract_noise"), (link_sender, "guess_pi1"),
+        (link_sender, "guess_smallest"), (charlie_and_one, "unmask_inputs"), (charlie_and_one, "read_sum_sizes"),
+        (recover_exponent, "recover_noise"), (extract_randomiser, "guess_pi2"), (residues_mod_k, "read_residues"),
+        (charlie_and_one, "read_printed_sizes"), (charlie_and_one, "sizes_of_charlie_and_party"),
+        (infer_min_size, "estimate_size"), (average_uploads, "average_model"), (vote_flip, "guess_side"),
+        (ofpa_record_recovery, "recover_record"),
     ):  # fmt: skip
         hints = [str(p.annotation) for p in inspect.signature(getattr(module, function)).parameters.values()]
-        assert not any(secret in hint for hint in hints for secret in ("Played", "Secret", "dict[str, View]")), function
+        assert not any(secret in hint for hint in hints for secret in ("FinishedRun", "Secret", "dict[str, View]")), (
+            function
+        )
 
 
 @pytest.mark.parametrize(("name", "variant"), sorted(QUICK), ids=str)
@@ -275,21 +281,21 @@ def other_permutation(first: Any, second: Any, *rest: Any) -> Permutation:
 
 
 GUESSES: dict[str, tuple[str, Callable[..., Any]]] = {
-    "remove-noise": ("entered", lambda own: own),
-    "strip-noise": ("stripped", lambda S, w, noise, parts: [s + e for s, e in zip(S, noise, strict=True)]),
-    "link-sender": ("pi1_of_charlie", other_permutation),
-    "recover-exponent": ("noise_of", lambda view, victim, kind: 1234567),
-    "extract-randomiser": ("pi2_of_parties", other_permutation),
-    "residues-mod-k": ("residues", lambda released, parties: [1] * len(released)),
-    "infer-min-size": ("estimated", lambda released, one_row: 50.0),
-    "charlie-and-one": ("printed_sizes", lambda p, charlie, party: charlie_and_one.Sizes((1, 2, 3), 0)),
-    "charlie-and-first": ("everything", lambda p, charlie, party, S: None),
-    "known-noise": ("own_at_every_place", lambda p, gathered: gathered),
-    "selective-failure": ("place_of_smallest", lambda refusals: 0),
-    "inconsistent-extension": ("found_delta", lambda p, loot, told: told | loot.inside),
-    "ofpa-record-recovery": ("recover", lambda known, uploads: (known.X.mean(axis=0), 1)),
-    "average-uploads": ("averaged", lambda uploads: uploads[0]),
-    "vote-flip": ("side_of", lambda released, u: 1),
+    "remove-noise": ("without_rows_and_noise", lambda own: own),
+    "strip-noise": ("strip_own_noise", lambda S, w, noise, parts: [s + e for s, e in zip(S, noise, strict=True)]),
+    "link-sender": ("guess_pi1", other_permutation),
+    "recover-exponent": ("recover_noise", lambda view, victim, kind: 1234567),
+    "extract-randomiser": ("guess_pi2", other_permutation),
+    "residues-mod-k": ("read_residues", lambda released, parties: [1] * len(released)),
+    "infer-min-size": ("estimate_size", lambda released, one_row: 50.0),
+    "charlie-and-one": ("read_printed_sizes", lambda p, charlie, party: charlie_and_one.Sizes((1, 2, 3), 0)),
+    "charlie-and-first": ("read_everything", lambda p, charlie, party, S: None),
+    "known-noise": ("repeat_own_row", lambda p, gathered: gathered),
+    "selective-failure": ("join_refusals", lambda refusals: 0),
+    "inconsistent-extension": ("search_delta", lambda p, loot, told: told | loot.inside),
+    "ofpa-record-recovery": ("recover_record", lambda known, uploads: (known.X.mean(axis=0), 1)),
+    "average-uploads": ("average_model", lambda uploads: uploads[0]),
+    "vote-flip": ("guess_side", lambda released, u: 1),
 }
 
 
@@ -320,44 +326,44 @@ def test_the_search_finds_plain_and_wrapped_noise_at_the_ends_of_its_range() -> 
     limit, M = 1 << recover_exponent.RANGE_BITS, 1 << recover_exponent.RING_BITS
     for e in (limit, -limit, 0, 1, -1, 12_345):
         for exponent in (e, e % M):
-            assert recover_exponent.searched(Ciphertext(n, 5), Ciphertext(n, pow(5, exponent, n**2))) == e
-    assert recover_exponent.searched(Ciphertext(n, 5), Ciphertext(n, pow(5, 3 * limit, n**2))) is None
+            assert recover_exponent.search_exponent(Ciphertext(n, 5), Ciphertext(n, pow(5, exponent, n**2))) == e
+    assert recover_exponent.search_exponent(Ciphertext(n, 5), Ciphertext(n, pow(5, 3 * limit, n**2))) is None
 
 
 @pytest.mark.parametrize("eta", [161_803, -271_828])
 def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_noise(eta: int) -> None:
     secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -6), (2, eta))]
-    stale = sessions.play(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
+    stale = sessions.run_program(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
     assert stale.lifted == [3 + -6]
-    assert recover_exponent.noise_of(stale.party(0), "P3", Selected) == eta
-    honest = sessions.play(sessions.HARDENED, secrets, 512, seeded("stale"))
-    assert recover_exponent.noise_of(honest.party(0), "P3", Selected) is None
+    assert recover_exponent.recover_noise(stale.party(0), "P3", Selected) == eta
+    honest = sessions.run_program(pathak2010.PROGRAM, secrets, 512, seeded("stale"))
+    assert recover_exponent.recover_noise(honest.party(0), "P3", Selected) is None
 
 
 def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2() -> None:
     secrets = [sessions.PartySecret(n, [1], [2]) for n in range(1, 8)]
-    seen = sessions.play(mutants.STALE_BLINDING, secrets, 512, seeded("stale"))
-    xi = sessions.left_behind(seen.party(0), PartyKeys).xi
-    sent = [sessions.mail_from(seen.charlie, name, Slot).a for name in seen.parameters.parties]
-    returned = [sessions.mail_from(seen.views[name], "charlie", Blinded).a for name in seen.parameters.parties]
-    pi2 = sessions.left_behind(seen.charlie, Halves).pi2
-    assert extract_randomiser.pi2_of_parties(xi, sent, returned, seeded("guess")) == pi2
+    seen = sessions.run_program(mutants.STALE_BLINDING, secrets, 512, seeded("stale"))
+    xi = stage_result(seen.party(0), PartyKeys).xi
+    sent = [message_from(seen.charlie, name, Slot).a for name in seen.parameters.parties]
+    returned = [message_from(seen.views[name], "charlie", Blinded).a for name in seen.parameters.parties]
+    pi2 = stage_result(seen.charlie, Halves).pi2
+    assert extract_randomiser.guess_pi2(xi, sent, returned, seeded("guess")) == pi2
 
 
 def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
     secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -600_000), (2, 7))]
-    seen = sessions.play(sessions.PRINTED, secrets, 512, seeded("printed"))
+    seen = sessions.run_program(as_published.PROGRAM, secrets, 512, seeded("printed"))
     for reader, victim in ((0, 1), (2, 0), (1, 2)):
-        found = recover_exponent.noise_of(seen.party(reader), f"P{victim + 1}", PrintedSelected)
+        found = recover_exponent.recover_noise(seen.party(reader), f"P{victim + 1}", PrintedSelected)
         assert found == secrets[victim].eta[0]
 
 
 def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
-    seen = sessions.play(sessions.HARDENED, sessions.secrets(2, 1, seeded(0)), 512, seeded(0))
-    with pytest.raises(LookupError, match="charlie had no PrintedSelected from P1"):
-        sessions.mail_from(seen.charlie, "P1", PrintedSelected)
-    with pytest.raises(LookupError, match="no stage left a PartyKeys with charlie"):
-        sessions.left_behind(seen.charlie, PartyKeys)
+    seen = sessions.run_program(pathak2010.PROGRAM, sessions.draw_secrets(2, 1, seeded(0)), 512, seeded(0))
+    with pytest.raises(ValueError, match="the view of charlie has no PrintedSelected"):
+        message_from(seen.charlie, "P1", PrintedSelected)
+    with pytest.raises(ValueError, match="the view of charlie has no PartyKeys"):
+        stage_result(seen.charlie, PartyKeys)
 
 
 @pytest.mark.parametrize(
@@ -371,13 +377,13 @@ def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
 def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, draws: int, rate: float) -> None:
     """All parties decide rightly, at this rate at least with 95 % confidence."""
     method, target = PathakMean(strip_noise.LAM), Target(strip_noise.EPSILON, calibration)
-    models, sizes, rng = strip_noise._models(), strip_noise.SIZES, seeded(calibration)
+    models, sizes, rng = strip_noise._models(), strip_noise._SIZES, seeded(calibration)
     exact, right = [sum(column) for column in zip(*models, strict=True)], 0
     public = Public(len(sizes), len(exact), 2)
     for _ in range(draws):
-        noise = [method.law(target, n, public).sample(rng) for n in sizes]
+        noise = [method.distribution(target, n, public).sample(rng) for n in sizes]
         S = [w + e for w, e in zip(exact, noise[0], strict=True)]
-        found = [strip_noise.stripped(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
+        found = [strip_noise.strip_own_noise(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
         right += found == [exact, None, None, None]
     assert clopper_pearson(right, draws, CONFIDENCE)[0] >= rate
 
@@ -387,8 +393,8 @@ def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, dr
 
 def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share() -> None:
     M, lam = vote_flip.PARTIES, vote_flip.LAM
-    for_one, against = (vote_flip.ensemble(side) for side in (1, -1))
-    assert (majority(for_one.counts) != majority(against.counts)).all()
+    for_one, against = (vote_flip.tied_ensemble(side) for side in (1, -1))
+    assert (majority_labels(for_one.counts) != majority_labels(against.counts)).all()
 
     def moved(method: Vote | Soft) -> float:
         V = [method.train_from(parties).V[0] for parties in (for_one, against)]
@@ -521,7 +527,7 @@ def test_the_list_is_measured_and_as_on_record(capsys: pytest.CaptureFixture[str
     out, err = capsys.readouterr()
     assert err.count(" against ") == len(PAIRS)
     _, _, heading, *cells = [re.split(" {2,}", line.strip()) for line in out.split("\n\n")[0].splitlines()]
-    assert heading == ["attack", "breaks", "attacker", *HEADINGS]
+    assert heading == ["attack", "breaks", "attacker", *_HEADINGS]
     assert [row[0] for row in cells] == [name for name, _ in PAIRS]
     for (name, variant), row in zip(PAIRS, cells, strict=True):
         attack = attacks.ATTACKS[name]

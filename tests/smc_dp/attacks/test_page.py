@@ -17,12 +17,12 @@ from protocols.crypto.paillier import PublicKey
 from protocols.pathak2010 import stage1, stage2
 from smc_dp import attacks
 from smc_dp.attacks.attack import AttackResult, MeasuredAttack
-from smc_dp.attacks.bar_chart import LEFT, RIGHT, bars
-from smc_dp.attacks.recovery_picture import Recovery, beside_the_secret
+from smc_dp.attacks.bar_chart import _LEFT, _RIGHT, draw_bars
+from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
 from smc_dp.attacks.report import AttackReport
-from smc_dp.attacks.report_blocks import of_report, page, unmeasured
-from smc_dp.attacks.step_code import noted, place, source
-from smc_dp.attacks.stripping_picture import NoisyPanel, coordinates
+from smc_dp.attacks.report_blocks import attack_page, attack_section, without_numbers
+from smc_dp.attacks.step_code import function_place, function_source, step_notes
+from smc_dp.attacks.stripping_picture import NoisyPanel, draw_panels
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import Banner, Drawing, PageBlock, PageTable, Prose, Section, SideBySide, Verbatim
 from smc_dp.pages.html import html
@@ -61,18 +61,18 @@ def sides(section: Section) -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("attack", ON_PRINT, ids=lambda attack: attack.name)
 def test_the_printed_step_stands_beside_what_mends_it_as_it_runs(attack: MeasuredAttack) -> None:
-    (left, printed), (right, mended) = sides(of_report(came_to(attack)))
+    (left, printed), (right, mended) = sides(attack_section(came_to(attack)))
     assert (left, right) == (f"{attack.name}: as printed", f"{attack.name}: what stands here in its place")
-    assert printed == [source(f) for v in attack.attacked for f in v.code]
-    assert mended == [source(f) for v in attack.mended for f in v.code]
+    assert printed == [function_source(f) for v in attack.attacked for f in v.code]
+    assert mended == [function_source(f) for v in attack.mended for f in v.code]
     assert printed != mended
     bare = tuple(replace(v, code=()) if v.expected == "fails" else v for v in attack.variants)
-    assert sides(of_report(came_to(replace(attack, variants=bare)))) == []  # twin: half a comparison is none
+    assert sides(attack_section(came_to(replace(attack, variants=bare)))) == []  # twin: half a comparison is none
 
 
 @pytest.mark.parametrize("attack", ON_PRINT, ids=lambda attack: attack.name)
 def test_what_is_noted_is_read_from_the_notes(attack: MeasuredAttack) -> None:
-    paragraphs = noted(attack)
+    paragraphs = step_notes(attack)
     assert paragraphs
     notes = " ".join(re.sub(r"\*\*(\[[^*]*)\*\*", r"\1", NOTES).split()).replace("`", "")
     if "[N" in attack.flaw or attack.noted:
@@ -80,11 +80,11 @@ def test_what_is_noted_is_read_from_the_notes(attack: MeasuredAttack) -> None:
     if "[N" in attack.flaw:
         assert paragraphs[0][:4] in attack.flaw
     other = replace(attack, flaw="no note [N99].", noted="")
-    assert noted(other) != paragraphs or "[N" not in attack.flaw  # twin
+    assert step_notes(other) != paragraphs or "[N" not in attack.flaw  # twin
 
 
 def test_powers_in_the_notes_stay_powers() -> None:
-    told = " ".join(p for name in ("recover-exponent", "extract-randomiser") for p in noted(attacks.ATTACKS[name]))
+    told = " ".join(p for name in ("recover-exponent", "extract-randomiser") for p in step_notes(attacks.ATTACKS[name]))
     assert "mod M = 2**64 into a slot" in told
     assert "the product carries y**n with y uniform" in told
     assert "**[" not in told
@@ -92,7 +92,7 @@ def test_powers_in_the_notes_stay_powers() -> None:
 
 def test_without_a_fix_inside_the_design_the_page_says_where_else_it_succeeds() -> None:
     said = [
-        {b.text for b in blocks_in(of_report(came_to(attacks.ATTACKS[name]))) if isinstance(b, Prose)}
+        {b.text for b in blocks_in(attack_section(came_to(attacks.ATTACKS[name]))) if isinstance(b, Prose)}
         for name in ("strip-noise", "link-sender")
     ]
     (told,) = [text for text in said[0] if text.startswith("Inside the paper's design there is no fix")]
@@ -105,10 +105,10 @@ def test_a_bar_is_as_long_as_the_rate_and_the_sentences_come_first() -> None:
     measured = [
         (v, AttackResult(attack.name, v.name, 5 * i, 20, 0.1, v.expected, False)) for i, v in enumerate(attack.variants)
     ]
-    drawing = bars("x", measured)
+    drawing = draw_bars("x", measured)
     drawn = drawing.svg.markup("x")
     for i in (1, 2):
-        assert f'width="{(RIGHT - LEFT) * 5 * i / 20:.6g}" height="18" class="fill-' in drawn
+        assert f'width="{(_RIGHT - _LEFT) * 5 * i / 20:.6g}" height="18" class="fill-' in drawn
         assert f"{5 * i} of 20" in drawing.said[i]
         assert f"{5 * i} of 20" in drawn
     assert len(drawing.said) == len(measured) + 1
@@ -116,7 +116,7 @@ def test_a_bar_is_as_long_as_the_rate_and_the_sentences_come_first() -> None:
 
 
 def test_what_was_not_measured_has_no_numbers() -> None:
-    section = unmeasured(attacks.ATTACKS["link-sender"], "Not measured here.")
+    section = without_numbers(attacks.ATTACKS["link-sender"], "Not measured here.")
     assert [b.text for b in blocks_in(section) if isinstance(b, Banner)] == ["Not measured here."]
     assert not any(isinstance(b, Drawing | PageTable) for b in blocks_in(section))
     assert len(sides(section)) == 2
@@ -125,7 +125,7 @@ def test_what_was_not_measured_has_no_numbers() -> None:
 
 def test_the_page_of_all_attacks_is_small_and_names_what_was_not_expected_first() -> None:
     reports = [came_to(attack) for attack in attacks.ATTACKS.values()]
-    good = page(reports)
+    good = attack_page(reports)
     assert [banner.look for banner in good.notices] == ["good"]
     assert len(good.sections) == len(attacks.ATTACKS) + 1
     text = html(good)
@@ -133,7 +133,7 @@ def test_the_page_of_all_attacks_is_small_and_names_what_was_not_expected_first(
     headings = re.findall(r"<h[2-6] [^>]*>(.*?)</h", text)
     assert len(set(headings)) == len(headings)  # landmarks are told apart by them
     lost = replace(reports[0], measured=tuple(replace(m, successes=0) for m in reports[0].measured))
-    assert {banner.look for banner in page([lost, *reports[1:]]).notices} == {"failed"}
+    assert {banner.look for banner in attack_page([lost, *reports[1:]]).notices} == {"failed"}
 
 
 def test_the_command_writes_a_page_and_never_over_a_file(
@@ -157,7 +157,7 @@ def test_the_command_writes_a_page_and_never_over_a_file(
     text = file.read_text(encoding="utf-8")
     for variant in found["variants"]:
         assert f"succeeded in {variant['successes']} of {variant['trials']} trials" in text
-    assert "def printed_noise(" in text
+    assert "def noise_as_published(" in text
     monkeypatch.setattr(attacks, "measure", None)  # nothing is tried
     assert main(given) == 2
     assert "--report: " in (said := capsys.readouterr().err)
@@ -167,9 +167,9 @@ def test_the_command_writes_a_page_and_never_over_a_file(
 
 
 def test_a_place_is_a_file_and_a_name() -> None:
-    assert place(stage2.party) == "protocols/pathak2010/stage2.py, party"
-    assert source(stage2.party).startswith("async def party(me: Endpoint")
-    assert source(PublicKey.blind).startswith("def blind(self")  # a method, at the margin
+    assert function_place(stage2.party) == "protocols/pathak2010/stage2.py, party"
+    assert function_source(stage2.party).startswith("async def party(me: Endpoint")
+    assert function_source(PublicKey.blind).startswith("def blind(self")  # a method, at the margin
 
 
 # Pictures of a run.
@@ -178,7 +178,7 @@ def test_a_place_is_a_file_and_a_name() -> None:
 def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> None:
     held = NoisyPanel("As printed", "the party", [3, -4] * 10, [3, 0] * 10, [3, -4] * 10)
     lost = replace(held, form="Secure sum", left=[3, -2] * 10)
-    drawing = coordinates((held, lost))
+    drawing = draw_panels((held, lost))
     assert drawing.said[0] == (
         "As printed: over all 20 coordinates the release is 0.80 lengths of the exact sum away from it, and what the "
         "party holds after taking its own noise off is exactly 0: it holds the exact sum."
@@ -191,7 +191,7 @@ def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> 
 def test_what_lies_farther_out_than_a_row_can_stands_at_the_edge_as_a_ring() -> None:
     secret = np.array([0.5, -0.25, 0.0])
     found = [Recovery("As printed", secret + 1e-9, 1), Recovery("With a proof", np.array([30.0, -0.2, -2.0]), 0)]
-    drawing = beside_the_secret(secret, 1, found)
+    drawing = draw_recoveries(secret, 1, found)
     assert drawing.said[:2] == (
         "As printed: the 3 features are off by up to 1e-09, the label 1 is right.",
         "With a proof: the 3 features are off by up to 30, the label 0 is wrong.",
@@ -208,6 +208,6 @@ def test_an_attack_draws_a_run_of_both_sides(name: str) -> None:
     printed, mended, _ = drawing.said
     won = "exactly 0: it holds the exact sum" if name == "strip-noise" else "e-1"
     assert (won in printed, won in mended) == (True, False)
-    section = of_report(replace(came_to(attack), drawing=drawing))
+    section = attack_section(replace(came_to(attack), drawing=drawing))
     assert drawing in list(blocks_in(section))
-    assert drawing not in list(blocks_in(of_report(came_to(attack))))  # twin: nobody drew one
+    assert drawing not in list(blocks_in(attack_section(came_to(attack))))  # twin: nobody drew one

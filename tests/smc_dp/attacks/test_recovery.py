@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.ofpa_record_recovery import recover
+from smc_dp.attacks.ofpa_record_recovery import recover_record
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.privacy.target import Target
@@ -31,7 +31,7 @@ def attacked(rows: Rows, method: Ofpa, target: Target) -> tuple[float, bool]:
         target, Stream.insecure_from_seed(0)
     )
     known = rows.take(np.arange(len(rows) - 1))
-    x, label = recover(known, uploads.uploads[:, 0])
+    x, label = recover_record(known, uploads.uploads[:, 0])
     return float(np.abs(x - rows.X[-1]).max()), label == rows.y[-1]
 
 

@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
-from protocols.pathak2010.boundary import noise_of_charlie_and_first
+from protocols.pathak2010.limitations import noise_of_charlie_and_first
 from smc_dp.attacks import sessions
-from smc_dp.attacks.charlie_and_one import Sizes, sizes_in_the_sum, unmasked
-from smc_dp.attacks.sessions import PartySecret, Played
-from smc_dp.attacks.strip_noise import less_own
-from smc_dp.attacks.sums import add_up, weighted_sum
-from smc_dp.audit.epsilon.secure_sum import too_few
+from smc_dp.attacks.charlie_and_one import Sizes, read_sum_sizes, unmask_inputs
+from smc_dp.attacks.sessions import FinishedRun, PartySecret
+from smc_dp.attacks.strip_noise import subtract_noise
+from smc_dp.attacks.sums import run_secure_sum, shared_weighted_sum
+from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.core.arrays import Array
-from smc_dp.methods.sums.among import Among
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
-from smc_dp.privacy.target import SHARED, NoiseName
+from smc_dp.methods.sums.threat_model import ThreatModel
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName
 
-AMONG = Among(4, 1, 1)  # H = 2
+AMONG = ThreatModel(4, 1, 1)  # H = 2
 DIMENSION, EPSILON = 123, Fraction(1, 2)
 TOLERANCE = 0.1  # whose share was the longest is only seen afterwards, which is worth half of this to the best
 
@@ -35,18 +36,18 @@ def seeded(label: object) -> Stream:
 # Whoever takes its own share off.
 
 
-def left_by_the_best(shares: Array, among: Among) -> float:
+def left_by_the_best(shares: Array, threat_model: ThreatModel) -> float:
     """The noise that the best of all parties in a sum leaves when it takes its own off, as a part of that of K shares.
 
     shares: (draws, K, d), all of one law. D parties vanish: of the sum there are those of the others.
     """
-    there = shares[:, : among.parties - among.dropouts]
+    there = shares[:, : threat_model.parties - threat_model.dropouts]
     left = there.sum(axis=1, keepdims=True) - there
     best = np.square(left).sum(axis=2).min(axis=1)
     return float(best.sum() / np.square(shares.sum(axis=1)).sum())
 
 
-def mean_square(law: ShareLaw) -> float:
+def mean_square(law: ShareDistribution) -> float:
     """Of a coordinate of one share."""
     if isinstance(law, GaussianShares):
         return float(law.variance)
@@ -54,15 +55,18 @@ def mean_square(law: ShareLaw) -> float:
     return 2 * scale**2 * float(law.shape) if isinstance(law, GammaShares) else scale**2 * (law.dimension + 1)
 
 
-def drawn(law: ShareLaw, noise: object) -> Array:
+def drawn(law: ShareDistribution, noise: object) -> Array:
     coins = seeded(noise)
     return np.array([[law.share(coins) for _ in range(AMONG.parties)] for _ in range(12)], dtype=float)
 
 
-@pytest.mark.parametrize("noise", SHARED)
+@pytest.mark.parametrize("noise", SHARED_NOISES)
 def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
     """In parts of that of all shares, and of what the law of H shares has; one party leaves none of its own."""
-    law, least = weighted_sum(AMONG, DIMENSION, EPSILON, noise=noise).noise.law, AMONG.honest / AMONG.parties
+    law, least = (
+        shared_weighted_sum(AMONG, DIMENSION, EPSILON, noise=noise).noise.distribution,
+        AMONG.honest / AMONG.parties,
+    )
     shares = drawn(law, noise)
     assert left_by_the_best(shares, AMONG) >= least - TOLERANCE
 
@@ -72,30 +76,30 @@ def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
 
     assert counted(shares) >= 1 - TOLERANCE
     if noise != "self":
-        assert counted(drawn(too_few(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
+        assert counted(drawn(dilute_shares(law, AMONG.parties), "too few")) < 0.6  # twin: H too large
     contributor = shares * (np.arange(AMONG.parties) == 0)[:, np.newaxis]  # twin: one party's noise is all
     assert left_by_the_best(contributor, AMONG) == 0
 
 
 def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> None:
-    form, coins = weighted_sum(AMONG, 3, EPSILON), seeded("run")
-    entered = [PartySecret(n, [n * 7, -n, 5], form.noise.law.share(coins)) for n in (3, 4, 5, 6)]
-    S = add_up(form, entered, coins).lifted
+    form, coins = shared_weighted_sum(AMONG, 3, EPSILON), seeded("run")
+    entered = [PartySecret(n, [n * 7, -n, 5], form.noise.distribution.share(coins)) for n in (3, 4, 5, 6)]
+    S = run_secure_sum(form, entered, coins).lifted
     for own in entered:
         others = [other.eta for other in entered if other is not own]
         exact = zip(*(other.w for other in entered), *others, strict=True)
-        assert less_own(S, own.eta) == [sum(column) for column in exact]
+        assert subtract_noise(S, own.eta) == [sum(column) for column in exact]
     alone = [entered[0], *(PartySecret(s.n, s.w, [0, 0, 0]) for s in entered[1:])]  # twin: nobody else draws any
     exact = zip(*(s.w for s in alone), strict=True)
-    assert less_own(add_up(form, alone, coins).lifted, alone[0].eta) == [sum(column) for column in exact]
+    assert subtract_noise(run_secure_sum(form, alone, coins).lifted, alone[0].eta) == [sum(column) for column in exact]
 
 
 # Charlie and P_1.
 
 
 def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() -> None:
-    entered = sessions.secrets(3, 2, seeded("curator"))
-    seen = sessions.play(sessions.HARDENED, entered, 512, seeded("curator"))
+    entered = sessions.draw_secrets(3, 2, seeded("curator"))
+    seen = sessions.run_program(pathak2010.PROGRAM, entered, 512, seeded("curator"))
     noise = noise_of_charlie_and_first(seen.parameters, seen.charlie, seen.party(0))
     p, smallest = seen.parameters.weights, min(entered, key=lambda s: s.n)
     assert noise == p.vector(smallest.eta)
@@ -103,23 +107,23 @@ def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() ->
     assert p.subtract_vectors(seen.released, noise) == exact
 
 
-def runs(count: int) -> list[tuple[Played, list[PartySecret]]]:
-    form, found = weighted_sum(AMONG, 1, EPSILON, sizes="released"), []
+def runs(count: int) -> list[tuple[FinishedRun, list[PartySecret]]]:
+    form, found = shared_weighted_sum(AMONG, 1, EPSILON, sizes="released"), []
     for i in range(count):
         coins = seeded(f"masks {i}")
-        entered = [PartySecret(n, [77 * n, n], [*form.noise.law.share(coins), 0]) for n in (9, 30, 200, 1000)]
-        found.append((add_up(form, entered, coins), entered))
+        entered = [PartySecret(n, [77 * n, n], [*form.noise.distribution.share(coins), 0]) for n in (9, 30, 200, 1000)]
+        found.append((run_secure_sum(form, entered, coins), entered))
     return found
 
 
-def readings(found: list[tuple[Played, list[PartySecret]]]) -> tuple[list[int], int]:
+def readings(found: list[tuple[FinishedRun, list[PartySecret]]]) -> tuple[list[int], int]:
     """What is left of the numbers of rows under the masks that Charlie and P1 do not know, and how many of the honest
     parties' vectors are open.
     """
     left, open_ = [], 0
     for seen, entered in found:
         ring = seen.parameters.ring
-        for name, z in unmasked(seen.parameters, seen.charlie, seen.party(0)).items():
+        for name, z in unmask_inputs(seen.parameters, seen.charlie, seen.party(0)).items():
             own = entered[seen.parameters.parties.index(name)]
             open_ += z == ring.add_vectors(ring.vector(own.w), ring.vector(own.eta))
             left.append(z[-1])
@@ -146,7 +150,7 @@ def test_charlie_and_the_first_party_have_no_noise_of_the_secure_sum(monkeypatch
     assert open_ == len(left) == 8 * 3
     assert p_value(left, bits) < 1e-3
     seen, entered = bare[0]
-    assert sizes_in_the_sum(seen.parameters, seen.charlie, seen.party(0)) == sizes(entered)
+    assert read_sum_sizes(seen.parameters, seen.charlie, seen.party(0)) == sizes(entered)
 
 
 def sizes(entered: list[PartySecret]) -> Sizes:
@@ -158,7 +162,7 @@ def test_with_all_parties_but_one_charlie_takes_every_mask_off() -> None:
     ((seen, entered),) = runs(1)
 
     def stated(*parties: int) -> Any:
-        return sizes_in_the_sum(seen.parameters, seen.charlie, *(seen.party(j) for j in parties))
+        return read_sum_sizes(seen.parameters, seen.charlie, *(seen.party(j) for j in parties))
 
     assert stated(0, 1, 2) == stated(1, 2, 3) == sizes(entered)
     assert sizes(entered) not in (stated(0), stated(3), stated(0, 1))

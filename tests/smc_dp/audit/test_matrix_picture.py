@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smc_dp.audit.matrix_picture import FILLS, drawing, page
+from smc_dp.audit.matrix_picture import _FILLS, matrix_drawing, matrix_page
 from smc_dp.cli.main import main
 from smc_dp.leakage.matrix_text import MatrixTable
 from smc_dp.pages.html import html
@@ -24,11 +24,11 @@ TABLE = MatrixTable(
     ),
     ("One party: has hints.", "Charlie: learns.", "Charlie and all parties: learns."),
 )
-LOOKS = {level: fill for level, _, fill in FILLS}
+LOOKS = {level: fill for level, _, fill in _FILLS}
 
 
 def test_every_cell_has_the_pattern_of_its_worst_level_and_its_word() -> None:
-    drawn = drawing(TABLE).svg.markup("x")
+    drawn = matrix_drawing(TABLE).svg.markup("x")
     cells = [cell for _, row in TABLE.rows for cell in row if cell]
     for level, worst in (("all", 2), ("listed", 1), ("partly", 1), ("(-)", 1), ("own", 2)):
         assert drawn.count(f'class="fill-{LOOKS[level]}"') == worst
@@ -36,16 +36,16 @@ def test_every_cell_has_the_pattern_of_its_worst_level_and_its_word() -> None:
     assert len(set(LOOKS.values())) == len(LOOKS)
     assert sum(f">{cell}</text>" in drawn for cell in cells) == len(cells)
     worse = replace(TABLE, rows=(("one party", ("all", "(-)", "partly*")), *TABLE.rows[1:]))  # twin
-    assert drawing(worse).svg.markup("x").count('class="fill-solid"') == 3
+    assert matrix_drawing(worse).svg.markup("x").count('class="fill-solid"') == 3
 
 
 def test_the_sentences_come_first_and_say_what_patterns_mean() -> None:
-    said = drawing(TABLE).said
+    said = matrix_drawing(TABLE).said
     assert said[:4] == (TABLE.margin, *TABLE.sentences)
     assert (
         "all is dark, listed is dense strokes, partly is hatched, (-) is dotted, - is white, own is shaded" in said[4]
     )
-    text = html(page((TABLE,), ("The key.", "The limits.", "The method.")))
+    text = html(matrix_page((TABLE,), ("The key.", "The limits.", "The method.")))
     order = (TABLE.title, TABLE.margin, *TABLE.sentences, 'role="img"', "The key.", "The limits.", "The method.")
     places = [text.index(part.replace("'", "&#39;")) for part in order]
     assert places == sorted(places)
@@ -54,9 +54,9 @@ def test_the_sentences_come_first_and_say_what_patterns_mean() -> None:
 
 def test_words_over_columns_do_not_run_into_each_other() -> None:
     many = MatrixTable("x, 2", "", ("exact sum",) * 9, (("a", ("-",) * 9),), ("A: nothing.",))
-    drawn = drawing(many).svg.markup("x")
+    drawn = matrix_drawing(many).svg.markup("x")
     assert drawn.count(">exact</text>") == 9
-    assert drawing(many).svg.width <= 510  # so that letters stay readable on a telephone
+    assert matrix_drawing(many).svg.width <= 510  # so that letters stay readable on a telephone
 
 
 def test_the_command_draws_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
 from smc_dp.data.bounds import read_bounds
-from smc_dp.data.validate_file import PRIVATE
+from smc_dp.data.validate_file import PRIVATE_NOTICE
 
 DICTIONARY = """\
 Variable / Field Name,Field Type,"Choices, Calculations, OR Slider Labels",\
@@ -84,7 +84,7 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
     assert sorted(folder.rglob("*")) == before
     assert out.isascii()
     first, *lines = out.splitlines()
-    assert first == f"party north (bad.csv): 6 faults. {PRIVATE}"
+    assert first == f"party north (bad.csv): 6 faults. {PRIVATE_NOTICE}"
     assert [line for line in lines if line][:2] == [
         "* column 'age', row 2: wanted a number, the cell is empty",
         "* column 'age', row 4: wanted a number, got 'x'",
@@ -100,14 +100,14 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
         "the first, in row 1: 17.0 is outside its bounds [18.0, 110.0]"
     )
     code, out, _ = said(capsys, "check", "bad.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert (code, out.splitlines()[0]) == (2, f"party north (bad.csv): 2 faults. {PRIVATE}")
+    assert (code, out.splitlines()[0]) == (2, f"party north (bad.csv): 2 faults. {PRIVATE_NOTICE}")
 
 
 def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "check", "good.csv", "--bounds", "bounds.toml", "--party", "north")
     assert (code, err) == (0, "")
     assert out.rstrip("\n").split("\n") == [
-        f"party north (good.csv): 3 rows fit the bounds (3 no, 0 yes). {PRIVATE}",
+        f"party north (good.csv): 3 rows fit the bounds (3 no, 0 yes). {PRIVATE_NOTICE}",
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
         "the first, in row 3: 111.0 is outside its bounds [18.0, 110.0]",
         "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it",
@@ -122,7 +122,7 @@ def test_the_same_as_json(file: str, code: int, faults: int, capsys: pytest.Capt
     assert (came, found["party"], found["file"], found["fits"]) == (code, "north", file, not faults)
     assert len(found["faults"]) == faults
     assert all("." in fault["code"] and isinstance(fault["fields"], dict) for fault in found["faults"])
-    assert found["private"] == PRIVATE
+    assert found["private"] == PRIVATE_NOTICE
     assert bool(found["warnings"]) == (file != "gone.csv")
 
 
@@ -144,7 +144,7 @@ def test_what_the_whole_file_lacks_is_a_fault_like_others(folder: Path, capsys: 
 def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(screen, "prose_width", lambda: 40)
+    monkeypatch.setattr(screen, "paragraph_width", lambda: 40)
     (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;f;no;Köln\n".encode("latin-1"))
     _, out, _ = said(capsys, "check", "east.csv", "--bounds", "bounds.toml", "--party", "east")
     first, *_, last = out.splitlines()

@@ -14,15 +14,15 @@ import pytest
 
 import smc_dp
 from protocols.arithmetic.rng import Stream
-from smc_dp.cli.compare import FIGURES, compare
+from smc_dp.cli.compare import FIGURES, compare_methods
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import Deal
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import defaults, runner
 from smc_dp.experiments.reproduce import papers
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
@@ -98,14 +98,14 @@ def test_who_stops_a_run_is_told_how_to_go_on(folder, capsys, monkeypatch):
     def stop(cells, pool, seed):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runner, "work", stop)
+    monkeypatch.setattr(runner, "run_cells", stop)
     assert main([*SMALL, "--out", "out"]) == 130
     assert "stopped: the same command with --out out goes on\n" in capsys.readouterr().err
 
 
 def test_public_rows_can_be_switched_off():
-    assert defaults.dealt("breast_cancer").auxiliary == 100
-    dealt = defaults.dealt("breast_cancer", auxiliary=0, labelled=0)
+    assert defaults.usual_deal("breast_cancer").auxiliary == 100
+    dealt = defaults.usual_deal("breast_cancer", auxiliary=0, labelled=0)
     assert (dealt.auxiliary, dealt.labelled) == (None, None)
 
 
@@ -207,7 +207,7 @@ def learnt(argv: list[str], folder: Path) -> float:
 
 def test_the_first_example_learns(folder):
     """Clearly more than the share of the commonest class; its twin, as it was, without a lambda, does not."""
-    examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare.__doc__ or "")
+    examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare_methods.__doc__ or "")
     methods = (Path(smc_dp.__file__).parent / "methods" / "README.md").read_text()
     assert re.findall(r"^smc-dp (lab compare .+)$", methods, re.MULTILINE)[0] == examples[0]
     first = examples[0].partition(" --out")[0].split()
@@ -245,20 +245,20 @@ def test_data_verify_names_what_is_wrong(folder, capsys):
 
 
 def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
-    assert defaults.dealt("har").parties == 1000
-    assert defaults.dealt("har", parties=500).per_party == 6
-    assert defaults.dealt("har", per_party=5, auxiliary=7) == Deal(1000, 5, auxiliary=7, components=50)
-    split = defaults.dealt("har", "50,50")
+    assert defaults.usual_deal("har").parties == 1000
+    assert defaults.usual_deal("har", parties=500).per_party == 6
+    assert defaults.usual_deal("har", per_party=5, auxiliary=7) == Partition(1000, 5, auxiliary=7, components=50)
+    split = defaults.usual_deal("har", "50,50")
     assert (split.parties, split.per_party, split.auxiliary) == (2, None, 1352)
-    assert defaults.dealt("bank", parties=4).split is None
+    assert defaults.usual_deal("bank", parties=4).split is None
     with pytest.raises(InputError, match="wanted 3"):
-        defaults.dealt("a9a", "50,50", parties=3)
+        defaults.usual_deal("a9a", "50,50", parties=3)
 
 
 def test_each_method_has_its_own_noise_unless_one_is_asked_for():
     def chosen(methods: list[str], noise: str | None) -> tuple[dict, list[str]]:
         both = ("proven", "paper")
-        found, skipped = defaults.entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
+        found, skipped = defaults.make_entries(methods, both, (None,), noise=noise, delta=Fraction(1, 10**6), draws=1)
         return {(e.method, e.calibration): e.noise for e in found}, list(map(str, skipped))
 
     assert chosen(["ofpa", "param_laplace", "batch"], None)[0] == {
@@ -280,7 +280,7 @@ def test_each_method_has_its_own_noise_unless_one_is_asked_for():
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("calibration", ["proven", "paper"])
 def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibration):
-    """And the methods refuse every other: `laws` is what they do."""
+    """And the methods refuse every other: `noise_names` is what they do."""
     method = METHODS[name]
     if not method.calibrations:
         return
@@ -295,4 +295,4 @@ def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibrat
             return False
         return True
 
-    assert {n for n in get_args(NoiseName) if drawn(n)} == set(laws(method, calibration))
+    assert {n for n in get_args(NoiseName) if drawn(n)} == set(noise_names(method, calibration))

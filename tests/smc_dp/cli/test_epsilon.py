@@ -10,11 +10,11 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.audit import TESTS
-from smc_dp.audit.epsilon.deviations import ABOUT as WAYS
-from smc_dp.audit.epsilon.plan import FEWEST, FOR_MU, Request, affordable, planned
-from smc_dp.audit.epsilon.protocol import SCOPE
-from smc_dp.audit.epsilon.secure_sum import SCOPE as SUM_SCOPE
-from smc_dp.audit.epsilon.twins import ABOUT
+from smc_dp.audit.epsilon.deviations import DEVIATIONS as WAYS
+from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
+from smc_dp.audit.epsilon.plan import FEWEST, FOR_MU, Request, affordable_draws, plan_cases
+from smc_dp.audit.epsilon.protocol import PATHAK_SCOPE
+from smc_dp.audit.epsilon.secure_sum import SECURE_SUM_SCOPE as SUM_SCOPE
 from smc_dp.cli.main import main
 from smc_dp.methods.registry import METHODS
 
@@ -58,7 +58,7 @@ def test_half_the_noise_of_a_method_is_a_twin_too(capsys: pytest.CaptureFixture[
     code, found = answer(capsys, "avg_clip", "--noise", "laplace", "--twin", "half-noise", "--trials", "100")
     assert code == int(found["refuted"])
     assert found["twins"][0]["example"]["claim"]["epsilon"] == 1
-    assert found["twins"][0]["about"] == ABOUT["half-noise"]
+    assert found["twins"][0]["about"] == MUTANT_FAULTS["half-noise"]
 
 
 def test_a_method_with_all_that_it_has(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_through_the_whole_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("prr_mean", "--protocol", "--trials", "60") == 0
     printed = capsys.readouterr().out
     assert "the whole protocol, proven knorm\n  claims pure epsilon 1.0" in printed
-    assert " ".join(SCOPE.split()) in " ".join(printed.split())
+    assert " ".join(PATHAK_SCOPE.split()) in " ".join(printed.split())
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ def test_through_the_whole_secure_sum(capsys: pytest.CaptureFixture[str], monkey
     assert all(f"one of three {about}\n  claims zcdp epsilon 1.0" in printed for about in WAYS.values())
     said = " ".join(printed.split())
     assert " ".join(SUM_SCOPE.split()) in said
-    assert " ".join(SCOPE.split()) not in said
+    assert " ".join(PATHAK_SCOPE.split()) not in said
 
 
 def test_without_trials_a_number_of_draws_is_found(
@@ -133,7 +133,7 @@ def test_gaussian_noise_has_the_draws_that_its_bound_needs() -> None:
     """However slow the machine is; other cases have what there is time for."""
     rng, wanted = Stream.from_system(), {"gauss": FOR_MU, "laplace": (FEWEST, FEWEST)}
     for name, draws in wanted.items():
-        assert affordable(planned(Request(name, Fraction(1))), 1e-6, 10, rng) == draws
+        assert affordable_draws(plan_cases(Request(name, Fraction(1))), 1e-6, 10, rng) == draws
 
 
 @pytest.mark.slow
@@ -147,7 +147,7 @@ def test_all(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--list") == 0
     printed = capsys.readouterr().out
-    assert all(name in printed for name in (*METHODS, *ABOUT, "knorm"))
+    assert all(name in printed for name in (*METHODS, *MUTANT_FAULTS, "knorm"))
     code, found = answer(capsys, "--list")
     assert code == 0
     assert set(found) == {"methods", "noises", "twins"}

@@ -16,7 +16,7 @@ import pytest
 import smc_dp
 from protocols.errors import PeerError
 from smc_dp.cli.main import main
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 
 BOUNDS = """
 [columns]
@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     def secure(*args: object, **kwargs: object) -> None:
         raise AssertionError("a message would have been sent")
 
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     monkeypatch.delenv("SMC_DP_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     for name, text in {"bounds.toml": BOUNDS, "north.csv": NORTH, "south.csv": SOUTH}.items():
@@ -228,7 +228,7 @@ def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys,
     def secure(*args: object, **kwargs: object) -> None:
         raise PeerError("south", "paillier.not_a_unit", [3])
 
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     assert main(["run", *OWN, "--json"]) == 2  # which also silences the progress
     out, err = capsys.readouterr()
     found = json.loads(out)["error"]
@@ -253,7 +253,7 @@ def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch)
     def secure(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     before = sorted(folder.rglob("*"))
     assert main(["run", *OWN, "--json"]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")

@@ -20,11 +20,11 @@ import shellingham
 import typer
 
 import smc_dp
-from smc_dp.audit.epsilon.twins import ABOUT
+from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
 from smc_dp.cli import completion
 from smc_dp.cli.main import app, main
-from smc_dp.data import datasets
-from smc_dp.leakage.matrix import MOST_PARTIES
+from smc_dp.data import tabular_datasets
+from smc_dp.leakage.matrix import MATRIX_PARTIES
 
 ROOT = Path(smc_dp.__file__).parents[1]
 HEAVY = {
@@ -99,9 +99,9 @@ def test_help_costs_little() -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("run", "|".join(datasets.NAMES)),
-        ("lab epsilon", "|".join(ABOUT)),
-        ("lab matrix", f"2 to {MOST_PARTIES} parties, 3 by default"),
+        ("run", "|".join(tabular_datasets.TABULAR_NAMES)),
+        ("lab epsilon", "|".join(MUTANT_FAULTS)),
+        ("lab matrix", f"2 to {MATRIX_PARTIES} parties, 3 by default"),
     ],
 )
 def test_what_help_says_without_looking_is_true(

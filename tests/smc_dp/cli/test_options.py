@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -9,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from smc_dp.cli.compare import compare
-from smc_dp.cli.epsilon import epsilon
-from smc_dp.cli.ledger import init
+from smc_dp.cli.compare import compare_methods
+from smc_dp.cli.epsilon import bound_epsilon
+from smc_dp.cli.ledger import init_ledger
 from smc_dp.cli.main import main
-from smc_dp.cli.options import Invocation, in_options
-from smc_dp.cli.run import run
+from smc_dp.cli.options import Invocation, options_in_message
+from smc_dp.cli.run import train_together
 
 NAMES = {"key_bits": "--key-bits", "noise": "--noise", "lam": "--lambda", "calibration": "--calibration"}
 
@@ -36,18 +37,18 @@ NAMES = {"key_bits": "--key-bits", "noise": "--noise", "lam": "--lambda", "calib
     ],
 )
 def test_parameters_become_options_at_the_start_and_in_backquotes(said: str, printed: str) -> None:
-    assert in_options(said, NAMES) == printed
+    assert options_in_message(said, NAMES) == printed
 
 
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        (run, {"key_bits": "--key-bits", "lam": "--lambda", "lambda": "--lambda", "as_json": "--json"}),
-        (run, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
-        (run, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
-        (compare, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
-        (epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
-        (init, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
+        (train_together, {"key_bits": "--key-bits", "lam": "--lambda", "lambda": "--lambda", "as_json": "--json"}),
+        (train_together, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
+        (train_together, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
+        (compare_methods, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
+        (bound_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
+        (init_ledger, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
     ],
 )
 def test_the_names_are_those_of_the_command(command: Callable[..., int | None], names: dict[str, str]) -> None:
@@ -56,7 +57,7 @@ def test_the_names_are_those_of_the_command(command: Callable[..., int | None], 
 
 
 def test_a_command_has_the_names_of_no_other() -> None:
-    found = Invocation(init, {}).names()
+    found = Invocation(init_ledger, {}).names()
     assert "key_bits" not in found
     assert "folder" not in found
 
@@ -132,3 +133,26 @@ def test_an_interrupt_while_a_command_imports_is_one_line(
     monkeypatch.setattr(sys, "meta_path", [Interrupted("smc_dp.run.simulation"), *sys.meta_path])
     assert main(["run"]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
+
+
+ALONE: dict[str, tuple[str, dict[str, str]]] = {
+    "attack --list --trials 3 --json": ("option.list_runs_nothing", {"option": "--trials"}),
+    "attack vote-flip --key-bits 512 --json": (
+        "option.attack_without_keys",
+        {"option": "--key-bits", "name": "vote-flip"},
+    ),
+    "epsilon knorm --list --json": ("option.not_with_list", {"option": "METHOD"}),
+    "matrix comparison --parties 3 --json": (
+        "option.matrix_is_shipped",
+        {"option": "--parties", "protocol": "comparison"},
+    ),
+}
+
+
+@pytest.mark.parametrize("line", ALONE)
+def test_options_that_do_not_go_together_are_refused_by_codes_with_fields(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", *line.split()]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], error["fields"]) == ALONE[line]

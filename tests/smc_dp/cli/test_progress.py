@@ -6,15 +6,15 @@ from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.parameters import Parameters
 from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise
-from smc_dp.run.protocols.by_protocol import participants, secure
+from smc_dp.run.protocols.execution import open_session, run_session
 
 
 def test_no_stage_has_more_than_all_participants() -> None:
     """Whoever makes keys leaves the set-up for it and comes back, and is still one participant."""
     heard: dict[str, list[tuple[int, int]]] = {}
     parts, rng = [Contribution(size, (1,), (2,)) for size in (5, 6)], Stream.insecure_from_seed(1)
-    session = participants(pathak2010.PROGRAM, Parameters(("north", "south"), 1, 512), rng)
-    secure(
+    session = open_session(pathak2010.PROGRAM, Parameters(("north", "south"), 1, 512), rng)
+    run_session(
         SumWithSmallestNoise(),
         parts,
         session,

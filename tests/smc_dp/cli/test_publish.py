@@ -60,7 +60,7 @@ def test_who_copies_the_folder_publishes_too_much(honest: Folders, tmp_path: Pat
 
 @pytest.mark.slow
 def test_an_audit_of_what_is_published_misses_the_cost_alone(honest: Folders, tmp_path: Path) -> None:
-    publication.publish(honest.run, tmp_path / "published")
+    publication.publish_run(honest.run, tmp_path / "published")
     before, after = (
         {f.check.name: f.outcome.status for f in audit_run(run).findings}
         for run in (honest.run, tmp_path / "published")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from smc_dp.audit.run import conformity
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.cli.main import main
 
 TOY = ("--insecure-test-keys", "--key-bits", "512", "--parties", "3")
@@ -56,8 +56,8 @@ def test_reports_are_those_of_the_run(options: tuple[str, ...], capsys: pytest.C
     report = run(capsys, *options, "--out", "r")
     folder = Path("r")
     record = lines("r")
-    evidence = load(folder)
-    assert [check.run(evidence).status for check in conformity.LINKS] == ["passed"] * len(conformity.LINKS)
+    evidence = load_evidence(folder)
+    assert [check.run(evidence).status for check in conformity.LINK_CHECKS] == ["passed"] * len(conformity.LINK_CHECKS)
     assert all({"n", "from", "to", "kind", "size", "digest", "prev"} <= line.keys() for line in record)
     cost = report["cost"]
     assert [stage["stage"] for stage in cost["by_stage"]] == ["setup", "keys", "stage1", "stage2", "stage3"]

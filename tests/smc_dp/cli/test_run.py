@@ -16,13 +16,13 @@ from smc_dp import predict
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.pages.text import block_lines
 from smc_dp.run.prediction import Predictions
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Cost, Outcome, StageCost
 from smc_dp.run.report import Comparison
-from smc_dp.run.report_blocks import compared
+from smc_dp.run.report_blocks import accuracy_blocks
 
 BOUNDS = """
 [columns]
@@ -44,7 +44,7 @@ def folder(tmp_path, monkeypatch) -> Path:
         stage = StageCost("stage 1", 7, 1234, 3, seconds)
         return in_the_clear(functionality, parts, taking_part, cost=Cost(2.0, 7, 1234, 3, (stage,)), **rest)
 
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -278,9 +278,9 @@ def test_every_help_has_examples(capsys):
 
 
 def test_progress_is_drawn_on_a_terminal_and_plain_elsewhere(capsys, monkeypatch):
-    with screen.progress(quiet=True) as callback:
+    with screen.progress_bars(quiet=True) as callback:
         assert callback is None
-    with screen.progress() as callback:
+    with screen.progress_bars() as callback:
         for done in (1, 2):
             callback("stage [1]", done, 2)
     assert capsys.readouterr() == ("", "stage [1] ...\n")
@@ -355,7 +355,7 @@ def test_a_release_that_parties_could_do_without_says_so(folder, capsys):
     assert better == 2
     assert remarks[0].startswith("The release is worse than 2 of the parties alone: the smallest party's 300 rows set")
     as_good = Comparison(0.9, {"north": 0.9, "south": 0.85}, 0.95, 0.6, 300)
-    assert remarked("\n".join(block_lines(compared(as_good), 999, 999))) == (0, [])
+    assert remarked("\n".join(block_lines(accuracy_blocks(as_good), 999, 999))) == (0, [])
 
 
 def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):

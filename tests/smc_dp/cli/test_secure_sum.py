@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from smc_dp.cli.main import main
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 
 THREE = ("--parties", "3", "--lambda", "1")
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_is_refused_in_one_line_before_any_message(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...],
     why: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(by_protocol, "secure", lambda *_, **__: pytest.fail("a message would have been sent"))
+    monkeypatch.setattr(execution, "run_session", lambda *_, **__: pytest.fail("a message would have been sent"))
     assert main(["run", "--method", "wsum", *THREE, *arguments]) == 2
     err = capsys.readouterr().err
     assert why in err

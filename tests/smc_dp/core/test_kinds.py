@@ -6,8 +6,19 @@ from typing import Annotated, Any
 
 import pytest
 
-from smc_dp.core.documents import Document, UnfitError, validated
-from smc_dp.core.kinds import DigestText, FiniteFigure, FiniteNumbers, OneOf, Term, Texts, TwoNumbers, WholeNumber, few
+from smc_dp.core.documents import Document, validate_document
+from smc_dp.core.errors import UnfitError
+from smc_dp.core.kinds import (
+    DigestText,
+    FiniteFigure,
+    FiniteNumbers,
+    OneOf,
+    Term,
+    Texts,
+    TwoNumbers,
+    WholeNumber,
+    limit_keys,
+)
 from tests.support.refusals import refused
 
 
@@ -22,7 +33,7 @@ class Every(Document):
     digest: DigestText = "0" * 64
     term: Term = ""
     word: Annotated[str, OneOf(("a", "b"))] = "a"
-    crowd: Annotated[dict[str, dict[str, int]], few(3, deep=True)] = {}  # noqa: RUF012
+    crowd: Annotated[dict[str, dict[str, int]], limit_keys(3, deep=True)] = {}  # noqa: RUF012
 
 
 @pytest.mark.parametrize(("name", "good", "bad"), [
@@ -37,10 +48,10 @@ class Every(Document):
     ("crowd", {"a": {"b": 1}}, [{"a": {"b": 1, "c": 2, "d": 3}}, {str(i): {} for i in range(4)}, {"a": {"b": True}}]),
 ])  # fmt: skip
 def test_the_right_value_passes_and_others_name_the_field(name: str, good: Any, bad: list[Any]) -> None:
-    assert getattr(validated(Every, {name: good}, "x"), name) == good
+    assert getattr(validate_document(Every, {name: good}, "x"), name) == good
     for value in bad:
         with pytest.raises(UnfitError) as caught:
-            validated(Every, {name: value}, "x")
+            validate_document(Every, {name: value}, "x")
         assert all(fault.place.startswith(name) for fault in caught.value.faults)
         assert len(str(caught.value).splitlines()) == 1
 
@@ -51,5 +62,5 @@ def test_a_million_wrong_values_cost_one_line() -> None:
         ({str(i): 1 for i in range(1_000_000)}, "document.too_many_keys"),
     ):
         with refused(code) as caught:
-            validated(Every, crowd, "x")
+            validate_document(Every, crowd, "x")
         assert len(str(caught.value)) < 100

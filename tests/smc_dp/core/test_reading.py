@@ -12,12 +12,12 @@ from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize(("call", "code", "good", "bad"), [
-    (lambda v: reading.text("x", v), "json.not_a_text", "a", [1, None, b"a", ["a"]]),
-    (lambda v: reading.texts("x", v), "json.not_a_list", ["a", "b"], ["ab", None]),
-    (lambda v: reading.texts("x", v), "json.not_texts", ["a", "b"], [[1]]),
-    (lambda v: reading.mapping("x", v), "json.not_an_object", {"a": 1}, [[], None, "a"]),
-    (lambda v: reading.items("x", v), "json.not_a_list", [1, "a"], [{}, "ab", None]),
-    (lambda v: reading.hexadecimal("x", v, 2), "json.not_hexadecimal", "00ff",
+    (lambda v: reading.require_text("x", v), "json.not_a_text", "a", [1, None, b"a", ["a"]]),
+    (lambda v: reading.require_texts("x", v), "json.not_a_list", ["a", "b"], ["ab", None]),
+    (lambda v: reading.require_texts("x", v), "json.not_texts", ["a", "b"], [[1]]),
+    (lambda v: reading.require_object("x", v), "json.not_an_object", {"a": 1}, [[], None, "a"]),
+    (lambda v: reading.require_list("x", v), "json.not_a_list", [1, "a"], [{}, "ab", None]),
+    (lambda v: reading.require_hex("x", v, 2), "json.not_hexadecimal", "00ff",
      ["00FF", "0ff", "00ff00", " 0ff", 0xFF, None]),
 ])  # fmt: skip
 def test_the_right_value_passes_and_others_name_the_field(call: Any, code: str, good: Any, bad: list[Any]) -> None:

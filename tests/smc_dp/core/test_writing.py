@@ -43,7 +43,7 @@ def test_a_failure_at_any_step_leaves_nothing(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_folder_that_appears_meanwhile_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "sync", lambda folder: (tmp_path / "run").mkdir(exist_ok=True))
+    monkeypatch.setattr(writing, "sync_folder", lambda folder: (tmp_path / "run").mkdir(exist_ok=True))
     with refused("folder.exists"):
         write_folder(tmp_path / "run", CONTENTS, 0o777)
     assert names(tmp_path) == ["run"]
@@ -52,7 +52,7 @@ def test_a_folder_that_appears_meanwhile_is_not_replaced(tmp_path: Path, monkeyp
 
 def test_without_looking_again_it_would_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: renaming alone puts the new folder in place of an empty one."""
-    monkeypatch.setattr(writing, "sync", lambda folder: (tmp_path / "run").mkdir(exist_ok=True))
+    monkeypatch.setattr(writing, "sync_folder", lambda folder: (tmp_path / "run").mkdir(exist_ok=True))
     monkeypatch.setattr(writing, "refuse_existing", lambda folder: None)
     write_folder(tmp_path / "run", CONTENTS, 0o777)
     assert names(tmp_path / "run") == sorted(CONTENTS)

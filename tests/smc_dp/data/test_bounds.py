@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical, parse_bounds, read_bounds
-from smc_dp.data.preprocess import check_two_classes, class_numbers, encode, labelled_rows
+from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical_level, parse_bounds, read_bounds
+from smc_dp.data.preprocess import check_two_classes, encode_classes, encode_labelled_rows, encode_rows
 from smc_dp.data.table import Table
-from smc_dp.data.tables import parse_csv
+from smc_dp.data.table_reader import parse_csv
 from tests.support.refusals import refused
 
 TEXT = """
@@ -122,30 +122,30 @@ def test_a_bounds_file_that_cannot_be_read(tmp_path):
     + [(text, text) for text in ("yes", "1e3", "nan", ".5", "5.", "--1", "-", "", "1.2.3", "٣", "1_0")],
 )
 def test_numbers_are_compared_in_their_shortest_form(text, form):
-    assert canonical(text) == form
-    assert canonical(form) == form
+    assert canonical_level(text) == form
+    assert canonical_level(form) == form
 
 
 @given(st.floats(-1e6, 1e6).map(lambda x: round(x, 6) + 0.0))
 def test_equal_numbers_have_one_canonical_form(x):
-    assert canonical(f"{x:.6f}") == canonical(f"+{x:.9f}" if x >= 0 else f"{x:.9f}")
-    assert float(canonical(f"{x:.6f}")) == x
+    assert canonical_level(f"{x:.6f}") == canonical_level(f"+{x:.9f}" if x >= 0 else f"{x:.9f}")
+    assert float(canonical_level(f"{x:.6f}")) == x
 
 
 def test_rows_are_mapped_clipped_scaled_and_get_a_bias():
     table = parse_csv(b"sex,age,outcome\nf,60,yes\nm,130,no\n", "t")
-    X = encode(table, parse_bounds(TEXT))
+    X = encode_rows(table, parse_bounds(TEXT))
     root = np.sqrt(1 + 0.09)
     first = np.array([0.0, 0.0, 1.0]) / 1.5
     second = np.array([1.0, 1.0, 0.0]) / 1.5  # 130 clipped to 120; norm sqrt 2 is below the clip
     expected = np.array([[*first, 0.3], [*second, 0.3]]) / root
     np.testing.assert_allclose(X, expected, rtol=1e-11)
-    assert class_numbers(table, parse_bounds(TEXT), "outcome").tolist() == [1, 0]
+    assert encode_classes(table, parse_bounds(TEXT), "outcome").tolist() == [1, 0]
 
 
 def test_without_centring_zero_stays_zero_and_without_bias_nothing_is_appended():
     bounds = Bounds((NumericColumn("a", 0.0, 4.0),), ("0", "1"), clip=1.0, bias=0.0, center=False)
-    X = encode(parse_csv(b"a\n0\n1\n9\n", "t"), bounds)
+    X = encode_rows(parse_csv(b"a\n0\n1\n9\n", "t"), bounds)
     np.testing.assert_allclose(X, [[0.0], [0.25], [1.0]], rtol=1e-11)
 
 
@@ -161,48 +161,48 @@ def test_the_shrinking_is_needed():
 def test_strict_bounds_name_party_column_and_row():
     table = parse_csv(b"age,sex,outcome\n5,f,yes\n121,m,no\n", "party north (n.csv)")
     with refused("cell.outside_bounds", at="party north (n.csv): column 'age', row 2", got=121.0):
-        encode(table, parse_bounds(TEXT), strict=True)
+        encode_rows(table, parse_bounds(TEXT), strict=True)
 
 
 def test_unknown_category_and_unknown_label_name_what_was_wanted():
     bounds = parse_bounds(TEXT)
     table = parse_csv(b"age,sex,outcome\n5,f,yes\n12,d,maybe\n", "party north")
     with refused("cell.unknown_level", at="party north: column 'sex', row 2", got="'d'"):
-        encode(table, bounds)
+        encode_rows(table, bounds)
     with refused("cell.unknown_level", at="column 'outcome', row 2", got="'maybe'"):
-        class_numbers(table, bounds, "outcome")
+        encode_classes(table, bounds, "outcome")
 
 
 def test_a_party_needs_rows_and_for_some_methods_both_classes():
     bounds = parse_bounds(TEXT)
     with refused("rows.none"):
-        labelled_rows(parse_csv(b"age,sex,outcome\n", "party north"), bounds, "outcome")
+        encode_labelled_rows(parse_csv(b"age,sex,outcome\n", "party north"), bounds, "outcome")
     one = parse_csv(b"age,sex,outcome\n1,f,yes\n2,m,yes\n", "party north")
-    rows = labelled_rows(one, bounds, "outcome")
+    rows = encode_labelled_rows(one, bounds, "outcome")
     assert rows.y.tolist() == [1, 1]
     with refused("rows.one_class", at="party north", label="'outcome'", wanted="both 'no' and 'yes'"):
         check_two_classes(one, rows, bounds)
     both = parse_csv(b"age,sex,outcome\n1,f,yes\n2,m,no\n", "party north")
-    check_two_classes(both, labelled_rows(both, bounds, "outcome"), bounds)
+    check_two_classes(both, encode_labelled_rows(both, bounds, "outcome"), bounds)
 
 
 def test_three_classes_are_numbered_in_the_order_in_which_they_are_announced():
     bounds = parse_bounds('[columns]\na = [0, 4]\n[label]\nclasses = [2, 0, "x"]\n')
     assert bounds.classes == ("2", "0", "x")
     table = parse_csv(b"a,y\n1,x\n2,2.0\n3,0\n", "party north")
-    assert labelled_rows(table, bounds, "y").y.tolist() == [2, 0, 1]
+    assert encode_labelled_rows(table, bounds, "y").y.tolist() == [2, 0, 1]
     with refused("cell.unknown_level", at="row 1", got="'1'"):
-        class_numbers(parse_csv(b"a,y\n1,1\n", "party north"), bounds, "y")
+        encode_classes(parse_csv(b"a,y\n1,1\n", "party north"), bounds, "y")
     some = parse_csv(b"a,y\n1,x\n2,0\n", "party north")  # two of three are enough
-    rows = labelled_rows(some, bounds, "y")
+    rows = encode_labelled_rows(some, bounds, "y")
     assert rows.y.tolist() == [2, 1]
     check_two_classes(some, rows, bounds)
     one = some.take(np.array([0]), "party north")
     with refused("rows.one_class", count=1, only="'x'", wanted="two or more of the 3 classes"):
-        check_two_classes(one, labelled_rows(one, bounds, "y"), bounds)
+        check_two_classes(one, encode_labelled_rows(one, bounds, "y"), bounds)
 
 
 def test_labels_are_compared_as_numbers_where_they_are_numbers():
     bounds = Bounds((NumericColumn("a", 0.0, 1.0),), ("-1", "+1"))
     table = Table("t", {"y": [1.0, "1", "+1", "01.0", -1, "-1.0"]}, range(1, 7))
-    assert class_numbers(table, bounds, "y").tolist() == [1, 1, 1, 1, 0, 0]
+    assert encode_classes(table, bounds, "y").tolist() == [1, 1, 1, 1, 0, 0]

@@ -18,13 +18,13 @@ import pytest
 import scipy.sparse
 import sklearn.datasets
 
-from smc_dp.data import cache, catalogue, datasets, fetch
+from smc_dp.data import cache, catalogue, fetch, tabular_datasets
 from smc_dp.data.bounds import CategoricalColumn
 from smc_dp.data.cache import read_cache, write_cache
-from smc_dp.data.dataset import NAMES, load_pool
-from smc_dp.data.dataset_info import FACTS
-from smc_dp.data.files import SHA256, idx_file, parse_idx
-from smc_dp.data.points import Points, Pool
+from smc_dp.data.dataset import Points, Pool
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.known_files import SHA256, idx_file, parse_idx
+from smc_dp.data.load_pool import DATASET_NAMES, load_pool
 from tests.support.refusals import refused
 
 needs_data = pytest.mark.skipif(
@@ -37,21 +37,21 @@ def folder() -> Path:
 
 
 def test_without_a_folder_only_the_bundled_data_sets_are_there():
-    found = {entry.name: entry.state for entry in catalogue.listed(None)}
-    assert tuple(sorted(found)) == tuple(sorted(NAMES))
+    found = {entry.name: entry.state for entry in catalogue.list_datasets(None)}
+    assert tuple(sorted(found)) == tuple(sorted(DATASET_NAMES))
     assert {name for name, state in found.items() if state == "bundled"} == {"breast_cancer", "digits"}
     assert set(found.values()) == {"bundled", "absent"}
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "digits"])
 def test_listed_sizes_of_bundled_data_sets_are_those_of_the_pools(name):
-    pool, facts = load_pool(name), FACTS[name]
+    pool, facts = load_pool(name), DATASET_INFO[name]
     assert (len(pool.train), pool.train.X.shape[1], len(pool.classes)) == (facts.rows, facts.columns, facts.classes)
 
 
 @needs_data
 def test_listed_sizes_are_those_of_the_files():
-    entries = {entry.name: entry for entry in catalogue.listed(folder())}
+    entries = {entry.name: entry for entry in catalogue.list_datasets(folder())}
     assert {name: entry.state for name, entry in entries.items() if entry.state in ("partial", "absent")} == {
         "covtype": "partial",
         "har": "partial",
@@ -64,17 +64,17 @@ def test_listed_sizes_are_those_of_the_files():
 
 
 def test_one_missing_file_makes_a_data_set_absent(tmp_path):
-    for file in FACTS["a9a"].files:
-        assert catalogue.state("a9a", tmp_path) == "absent"
+    for file in DATASET_INFO["a9a"].files:
+        assert catalogue.dataset_state("a9a", tmp_path) == "absent"
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).touch()
-    assert catalogue.state("a9a", tmp_path) == "complete"
+    assert catalogue.dataset_state("a9a", tmp_path) == "complete"
 
 
 def test_missing_and_damaged_files_fail_their_check(tmp_path):
     (tmp_path / "a9a").mkdir()
     (tmp_path / "a9a" / "a9a.gz").write_bytes(b"x")
-    checks = {check.file: check.fault for check in catalogue.verify(tmp_path)}
+    checks = {check.file: check.fault for check in catalogue.verify_files(tmp_path)}
     assert checks.keys() == SHA256.keys()
     assert all(checks.values())
     damaged, absent = checks["a9a/a9a.gz"], checks["a9a/a9a.t.gz"]
@@ -85,14 +85,14 @@ def test_missing_and_damaged_files_fail_their_check(tmp_path):
 
 @needs_data
 def test_every_recorded_file_is_verified_and_one_flipped_bit_is_not(tmp_path):
-    assert [check for check in catalogue.verify(folder()) if check.fault] == []
+    assert [check for check in catalogue.verify_files(folder()) if check.fault] == []
     name = "bank/bank-full.csv.gz"
     shutil.copytree(folder() / "bank", tmp_path / "bank")
     (tmp_path / name).chmod(0o600)
     content = bytearray((tmp_path / name).read_bytes())
     content[-1] ^= 1
     (tmp_path / name).write_bytes(content)
-    (check,) = (check for check in catalogue.verify(tmp_path) if check.file == name)
+    (check,) = (check for check in catalogue.verify_files(tmp_path) if check.file == name)
     assert check.fault.code == "file.not_as_recorded"
 
 
@@ -176,9 +176,9 @@ def test_a_cache_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypa
 
 
 def test_preparing_reads_checks_and_keeps(tmp_path):
-    pool, path = catalogue.prepare("digits", None)
+    pool, path = catalogue.prepare_dataset("digits", None)
     assert path is None
-    again, path = catalogue.prepare("digits", None, tmp_path)
+    again, path = catalogue.prepare_dataset("digits", None, tmp_path)
     assert path is not None
     assert_same(pool, again)
     assert_same(pool, load_pool("digits", cache=tmp_path))
@@ -195,14 +195,14 @@ def test_preparing_reads_checks_and_keeps(tmp_path):
 )
 def test_what_cannot_be_prepared_is_said_in_one_line(name, options, code):
     with refused(code):
-        catalogue.prepare(name, None, **options)
+        catalogue.prepare_dataset(name, None, **options)
 
 
 def test_a_missing_file_is_named(tmp_path):
     with refused("dataset.file_missing"):
-        catalogue.prepare("har", tmp_path)
+        catalogue.prepare_dataset("har", tmp_path)
     with refused("dataset.not_fetchable"):
-        catalogue.prepare("a9a", tmp_path, tmp_path / "cache", network=True)
+        catalogue.prepare_dataset("a9a", tmp_path, tmp_path / "cache", network=True)
     assert not (tmp_path / "cache").exists()
 
 
@@ -236,7 +236,7 @@ def faked(monkeypatch, name, result):
 def test_no_network_is_one_clear_line_and_nothing_is_kept(monkeypatch, tmp_path, name, error, reason):
     faked(monkeypatch, name, error)
     with refused("dataset.not_fetched", at=f"data set {name}") as caught:
-        catalogue.prepare(name, None, tmp_path / "cache", network=True)
+        catalogue.prepare_dataset(name, None, tmp_path / "cache", network=True)
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "cache").exists()
@@ -269,7 +269,7 @@ def test_the_whole_covertype_is_fetched_where_there_is_a_network(monkeypatch, tm
     target = np.repeat(np.arange(1, 8), [211_840, 283_301, 35_754, 2_747, 9_493, 17_367, 20_510]).astype(np.int32)
     data = np.broadcast_to(np.arange(54.0) * 10, (581_012, 54))
     faked(monkeypatch, "covtype", SimpleNamespace(data=data, target=target))
-    pool, path = catalogue.prepare("covtype", None, tmp_path, network=True)
+    pool, path = catalogue.prepare_dataset("covtype", None, tmp_path, network=True)
     assert pool.train.X.shape == (495_141, 54)
     assert np.bincount(pool.train.y).tolist() == [211_840, 283_301]
     assert "Fetched by scikit-learn" in pool.notes[0]
@@ -282,7 +282,7 @@ def test_the_whole_covertype_is_fetched_where_there_is_a_network(monkeypatch, tm
 
 @pytest.mark.slow
 def test_kdd_cup_is_fetched_without_its_test_file(monkeypatch):
-    columns = datasets.bundled_bounds("kdd99").columns
+    columns = tabular_datasets.bundled_bounds("kdd99").columns
     row = [c.categories[-1].encode() if isinstance(c, CategoricalColumn) else 1 for c in columns]
     data = np.broadcast_to(np.array(row, dtype=object), (494_021, 41))
     target = np.array([b"normal."] * 97_278 + [b"smurf."] * 396_743, dtype=object)
@@ -311,7 +311,7 @@ def openml_mnist():
 def test_fetched_mnist_is_checked_byte_for_byte(monkeypatch):
     bunch = openml_mnist()
     faked(monkeypatch, "mnist37", bunch)
-    assert_same(load_pool("mnist37", folder()), replace(fetch.fetch("mnist37"), notes=FACTS["mnist37"].notes))
+    assert_same(load_pool("mnist37", folder()), replace(fetch.fetch("mnist37"), notes=DATASET_INFO["mnist37"].notes))
     bunch.data[59_999, 300] ^= 1  # twin: one bit of one pixel
     with refused("dataset.wrong_content", at="fetched data set mnist37"):
         fetch.fetch("mnist37")

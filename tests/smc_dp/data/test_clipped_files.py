@@ -12,9 +12,9 @@ from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.core.errors import RowsClippedWarning
 from smc_dp.data.bounds import Bounds, parse_bounds
-from smc_dp.data.preprocess import examine
-from smc_dp.data.sources import own_files
-from smc_dp.data.tables import read_table
+from smc_dp.data.preprocess import examine_table
+from smc_dp.data.sources import read_own_files
+from smc_dp.data.table_reader import read_table
 from smc_dp.deploy.preflight import read_rows
 
 BOUNDS = """
@@ -63,25 +63,25 @@ def told(act: Callable[[], object]) -> list[str]:
 
 def test_each_party_is_told_of_its_own_numbers(files: Path) -> None:
     parties = [str(files / "north.csv"), str(files / "south.csv")]
-    said = told(lambda: own_files(parties, files / "bounds.toml"))
+    said = told(lambda: read_own_files(parties, files / "bounds.toml"))
     assert len(said) == 1  # 2 of 40 are 5 %, which is not more than that
     assert said[0].startswith(f"party north ({files / 'north.csv'}): column 'age': 5 of 40 cells are moved into the")
     assert "stays on this machine" in said[0]
     (files / "south.csv").write_text(rows(late=3))
-    assert "column 'seen': 3 of 40 cells" in told(lambda: own_files(parties, files / "bounds.toml"))[1]
+    assert "column 'seen': 3 of 40 cells" in told(lambda: read_own_files(parties, files / "bounds.toml"))[1]
 
 
 def test_rows_longer_than_clip_are_counted_before_they_are_shortened(files: Path) -> None:
     table = read_table(files / "north.csv", "file")
-    assert examine(table, bounds()).clipped == 0  # ages outside become 1, and sqrt 2 is below 1.5
+    assert examine_table(table, bounds()).clipped == 0  # ages outside become 1, and sqrt 2 is below 1.5
     short = bounds(**{"clip = 1.5": "clip = 1.2"})
-    assert examine(table, short).clipped == 5
-    assert [(fault.column, fault.count) for fault in examine(table, short).outside] == [("age", 5)]
-    said = told(lambda: own_files([str(files / "north.csv"), str(files / "south.csv")], short))
+    assert examine_table(table, short).clipped == 5
+    assert [(fault.column, fault.count) for fault in examine_table(table, short).outside] == [("age", 5)]
+    said = told(lambda: read_own_files([str(files / "north.csv"), str(files / "south.csv")], short))
     assert "5 of 40 rows are longer than clip 1.2 of [rows] and are shortened" in said[0]
     assert "no row is longer than sqrt(3) = 1.73" in said[0]
     exactly = parse_bounds('[columns]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\n[rows]\nclip = 1\n')
-    assert examine(table, exactly).clipped == 0  # as long as the norm, and not longer
+    assert examine_table(table, exactly).clipped == 0  # as long as the norm, and not longer
 
 
 def test_a_site_is_told_of_its_own_rows(files: Path) -> None:

@@ -12,8 +12,8 @@ from smc_dp.data.columns import (
     Column,
     DateColumn,
     NumericColumn,
-    as_plain,
-    day_in,
+    column_as_dict,
+    parse_iso_date,
 )
 from tests.support.refusals import refused
 
@@ -168,7 +168,7 @@ def test_a_word_for_a_rule_may_be_a_level_where_no_rule_is():
     ],
 )
 def test_a_column_says_in_a_digest_only_what_it_says(column: Column, plain: dict[str, object]) -> None:
-    assert as_plain(column) == plain
+    assert column_as_dict(column) == plain
 
 
 def test_bounds_that_use_nothing_new_are_written_as_ever():
@@ -186,6 +186,6 @@ def test_bounds_that_use_nothing_new_are_written_as_ever():
 
 @pytest.mark.parametrize("text", ["20200202", "2020-W05-7", "2020-2-2", "2020-02-30", "", "2020-02-02 "])
 def test_a_date_is_written_in_one_way(text: str) -> None:
-    assert day_in("2020-02-02") == date(2020, 2, 2)
+    assert parse_iso_date("2020-02-02") == date(2020, 2, 2)
     with pytest.raises(ValueError, match=r"Invalid isoformat|wanted a date|day is out of range"):
-        day_in(text)
+        parse_iso_date(text)

@@ -14,9 +14,9 @@ from smc_dp.cli.main import main
 from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
 from smc_dp.data.columns import Aliases
 from smc_dp.data.federation import Rows
-from smc_dp.data.preprocess import labelled_rows
-from smc_dp.data.tables import parse_csv, read_table
-from smc_dp.data.validate_file import check_file
+from smc_dp.data.preprocess import encode_labelled_rows
+from smc_dp.data.table_reader import parse_csv, read_table
+from smc_dp.data.validate_file import validate_file
 from tests.support.refusals import refused
 
 ROWS = patients(60)
@@ -39,7 +39,7 @@ smoker = "category"
 
 def plain(rows: Sequence[Patient]) -> Rows:
     """The rows as a file has them of which nobody need say anything, by bounds that a person wrote."""
-    return labelled_rows(parse_csv(Spelling().text(rows).encode(), "plain"), parse_bounds(PLAIN), LABEL)
+    return encode_labelled_rows(parse_csv(Spelling().text(rows).encode(), "plain"), parse_bounds(PLAIN), LABEL)
 
 
 def early(rows: Sequence[Patient]) -> list[Patient]:
@@ -48,7 +48,7 @@ def early(rows: Sequence[Patient]) -> list[Patient]:
 
 
 def read(path: Path, bounds: Bounds) -> Rows:
-    return labelled_rows(read_table(path, "rows"), bounds, LABEL)
+    return encode_labelled_rows(read_table(path, "rows"), bounds, LABEL)
 
 
 def alike(left: Rows, right: Rows) -> bool:
@@ -61,7 +61,7 @@ def test_the_same_rows_are_the_same_features_in_every_form(form: str, tmp_path: 
     path = EXPORTS[form].save(ROWS, tmp_path, "north")
     bounds = read_bounds(EXPORTS[form].bounds(tmp_path))
     assert alike(read(path, bounds), plain(ROWS))
-    assert check_file(path, bounds, "north").fits
+    assert validate_file(path, bounds, "north").fits
 
 
 def test_the_forms_are_really_different_and_the_rows_have_gaps(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from smc_dp.core.errors import Fault
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.format_hints import Refused, explain
-from smc_dp.data.preprocess import encode
+from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table import NOT_A_NUMBER
-from smc_dp.data.tables import parse_csv
+from smc_dp.data.table_reader import parse_csv
 from tests.support.refusals import refused
 
 BOUNDS = parse_bounds('[columns]\nage = [0, 120]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\n')
@@ -33,7 +33,7 @@ UNKNOWN = Fault("cell.unknown_level", {"got": None, "hint": ""})
     ],
 )
 def test_what_is_no_number_is_recognised(cell: object, looks: str) -> None:
-    found = explain(NOT_A_NUMBER, Refused(cell=cell)).fields
+    found = add_hint(NOT_A_NUMBER, RefusedInput(cell=cell)).fields
     assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
 
 
@@ -41,7 +41,7 @@ def test_what_is_no_number_is_recognised(cell: object, looks: str) -> None:
     ("text", "looks"), [("F", "case"), ("true", "truth"), ("2020-01-31", "date"), ("?", "nothing"), ("x", "")]
 )
 def test_what_is_no_category_is_recognised(text: str, looks: str) -> None:
-    found = explain(UNKNOWN, Refused(cell=text, text=text, levels=["f", "m"])).fields
+    found = add_hint(UNKNOWN, RefusedInput(cell=text, text=text, levels=["f", "m"])).fields
     assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
 
 
@@ -58,11 +58,11 @@ def test_the_error_names_the_cell_and_what_it_looks_like(
     row: str, code: str, at: str, fields: dict[str, object]
 ) -> None:
     with refused(code, at=f"column '{at}', row 1", **fields):
-        encode(parse_csv(f"age,sex\n{row}\n".encode(), "north.csv"), BOUNDS)
+        encode_rows(parse_csv(f"age,sex\n{row}\n".encode(), "north.csv"), BOUNDS)
 
 
 def test_a_column_in_another_letter_case_is_named() -> None:
     with refused("table.no_column", column="'age'", have=["Age", "sex"], looks="case"):
-        encode(parse_csv(b"Age,sex\n7,f\n", "north.csv"), BOUNDS)
+        encode_rows(parse_csv(b"Age,sex\n7,f\n", "north.csv"), BOUNDS)
     with refused("table.no_column", column="'age'", have=["years", "sex"], looks=""):
-        encode(parse_csv(b"years,sex\n7,f\n", "north.csv"), BOUNDS)
+        encode_rows(parse_csv(b"years,sex\n7,f\n", "north.csv"), BOUNDS)

@@ -27,9 +27,9 @@ from smc_dp.core.errors import InputError
 from smc_dp.data import csv_cells, dictionary_encoding, parquet_cells, preprocess, text_lines
 from smc_dp.data.bounds import Bounds, CategoricalColumn, parse_bounds, read_bounds
 from smc_dp.data.limits import TableLimits
-from smc_dp.data.preprocess import encode
-from smc_dp.data.table import Coded
-from smc_dp.data.tables import parse_csv, read_table
+from smc_dp.data.preprocess import encode_rows
+from smc_dp.data.table import DictionaryColumn
+from smc_dp.data.table_reader import parse_csv, read_table
 from tests.support.refusals import refused
 
 SMALL = TableLimits(cells=20, columns=8, bytes=5000, text=400, line=60)
@@ -91,7 +91,7 @@ def test_a_csv_file_in_pieces_is_the_same_table(at_once: int, monkeypatch: pytes
     assert table.rows == len(rows)
     cells = [table.different(name) for name in table.columns]
     assert [tuple(found[codes[i]] for found, codes in cells) for i in range(len(rows))] == rows
-    assert isinstance(table.columns["c"], Coded) == (at_once > 3)
+    assert isinstance(table.columns["c"], DictionaryColumn) == (at_once > 3)
     assert len(table.different("c")[0]) == 2
     for empty in (1, 255, 6000):
         with refused("csv.ragged_row", row=2001, got=0, wanted=3):
@@ -278,10 +278,10 @@ def test_dots_and_brackets_in_texts_and_comments_are_no_marks() -> None:
 def test_features_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     bounds = Bounds((CategoricalColumn("x", ("u", "v", "w")),), ("a", "b"))
     table = parse_csv(b"x\nu\nv\n", "t")
-    assert encode(table, bounds).shape == (2, 4)
+    assert encode_rows(table, bounds).shape == (2, 4)
     monkeypatch.setattr(preprocess, "_MOST_NUMBERS", 7)
     with refused("rows.too_many_features", most=7, got="2 rows of 4 features"):
-        encode(table, bounds)
+        encode_rows(table, bounds)
 
 
 # True sizes, as a command meets them, in a process with a limit of its own.

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.data.partition import check_names, deal, even, group, parse_split
-from smc_dp.data.tables import parse_csv
+from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_rows
+from smc_dp.data.table_reader import parse_csv
 from tests.support.refusals import refused
 
 
@@ -21,20 +21,20 @@ from tests.support.refusals import refused
     ],
 )
 def test_the_splits_of_the_paper(split, sizes):
-    assert [len(part) for part in deal(32561, parse_split(split), seed=0)] == sizes
+    assert [len(part) for part in split_rows(32561, parse_split(split), seed=0)] == sizes
 
 
 @given(st.integers(0, 300), st.lists(st.integers(1, 40), min_size=1, max_size=9), st.integers(0, 2**32))
 def test_every_row_is_dealt_once_and_nobody_is_off_by_more_than_one(rows, weights, seed):
     shares = [Fraction(100 * w, sum(weights)) for w in weights]
-    parts = deal(rows, shares, seed)
+    parts = split_rows(rows, shares, seed)
     assert sorted(np.concatenate(parts).tolist()) == list(range(rows))
     for part, share in zip(parts, shares, strict=True):
         assert abs(len(part) - rows * share / 100) < 1
 
 
 def test_the_seed_decides_who_gets_what():
-    one, again, other = (deal(100, even(4), seed)[0].tolist() for seed in (1, 1, 2))
+    one, again, other = (split_rows(100, even_shares(4), seed)[0].tolist() for seed in (1, 1, 2))
     assert one == again != other
 
 
@@ -81,7 +81,7 @@ def test_party_names_are_simple_and_used_once(names, code):
 
 
 def test_rows_are_grouped_by_a_column():
-    groups = group(parse_csv(b"h,x\nb,1\na,2\nb,3\n", "t"), "h")
+    groups = group_rows(parse_csv(b"h,x\nb,1\na,2\nb,3\n", "t"), "h")
     assert {name: rows.tolist() for name, rows in groups.items()} == {"b": [0, 2], "a": [1]}
     assert list(groups) == ["b", "a"]
 

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.core.documents import validated
+from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import one_line
 from smc_dp.data import preprocess
-from smc_dp.data.bounds import Bounds, bounds_of, parse_bounds
+from smc_dp.data.bounds import Bounds, bounds_from_file, parse_bounds
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
-from smc_dp.data.file_form import FileForm
-from smc_dp.data.preprocess import encode, examine, labelled_rows, numbered
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.preprocess import encode_labelled_rows, encode_rows, examine_table, number_categories
 from smc_dp.data.table import Table
-from smc_dp.data.tables import parse_csv
+from smc_dp.data.table_reader import parse_csv
 from tests.support.refusals import refused
 
 FIRST, LAST = date(2020, 1, 1), date(2020, 12, 31)  # 365 days apart
@@ -32,7 +32,7 @@ CLASSES = ("no", "yes")
 def features(column: Column, cells: Sequence[object], *, center: bool = True) -> list[list[float]]:
     """What cells become before rows are clipped: with a radius of 4 and no bias, where nothing is."""
     bounds = Bounds((column,), CLASSES, clip=4.0, bias=0.0, center=center)
-    X = encode(Table("t", {column.name: list(cells)}, range(1, len(cells) + 1)), bounds) * 4
+    X = encode_rows(Table("t", {column.name: list(cells)}, range(1, len(cells) + 1)), bounds) * 4
     return np.round(X, 9).tolist()
 
 
@@ -73,7 +73,7 @@ def test_truth_values_and_other_texts_are_levels():
     assert features(truth, [True, "true", "T", 1, 1.0, False, " false"]) == [[0, 1]] * 5 + [[1, 0]] * 2
     bounds = Bounds((NumericColumn("n", 0.0, 1.0),), CLASSES, aliases=(("yes", ("1", "Y")),))
     table = parse_csv(b"n,y\n0,1.0\n0,Y\n0,yes\n0,no\n", "t")
-    assert labelled_rows(table, bounds, "y").y.tolist() == [1, 1, 1, 0]
+    assert encode_labelled_rows(table, bounds, "y").y.tolist() == [1, 1, 1, 0]
 
 
 TABLE = b"age,bmi,sex,out\n30,20,f,yes\n,21,m,no\n31,,f,no\n32,22,m,yes\n"
@@ -88,24 +88,24 @@ LEAVING = Bounds(
 
 
 def test_rows_that_are_left_out_are_gone_before_anything_else():
-    found = examine(parse_csv(TABLE, "t"), LEAVING)
+    found = examine_table(parse_csv(TABLE, "t"), LEAVING)
     assert found.kept.tolist() == [0, 2, 3]
-    rows = labelled_rows(parse_csv(TABLE, "t"), LEAVING, "out")
+    rows = encode_labelled_rows(parse_csv(TABLE, "t"), LEAVING, "out")
     np.testing.assert_array_equal(rows.X, found.X)
     assert rows.y.tolist() == [1, 0, 1]
     hidden = TABLE.replace(b",21,m,no", b",not a number,x,")  # nobody looks at the rest of such a row
-    np.testing.assert_array_equal(labelled_rows(parse_csv(hidden, "t"), LEAVING, "out").X, rows.X)
-    assert examine(parse_csv(hidden, "t"), LEAVING, "out").faults == ()
+    np.testing.assert_array_equal(encode_labelled_rows(parse_csv(hidden, "t"), LEAVING, "out").X, rows.X)
+    assert examine_table(parse_csv(hidden, "t"), LEAVING, "out").faults == ()
     later = TABLE.replace(b"31,,f", b"31,x,f")  # and rows keep their numbers
     with refused("cell.not_a_number", at="column 'bmi', row 3", got="'x'"):
-        encode(parse_csv(later, "t"), LEAVING)
+        encode_rows(parse_csv(later, "t"), LEAVING)
 
 
 def test_a_party_of_whom_no_row_is_left_is_refused():
     none = parse_csv(b"age,bmi,sex,out\n,20,f,yes\n31,21,,no\n", "party north")
     with refused("rows.all_left_out", at="party north", columns="'age' or 'sex'"):
-        labelled_rows(none, LEAVING, "out")
-    (fault,) = examine(none, LEAVING, "out").faults
+        encode_labelled_rows(none, LEAVING, "out")
+    (fault,) = examine_table(none, LEAVING, "out").faults
     assert (fault.code, fault.count) == ("rows.all_left_out", 2)
 
 
@@ -130,7 +130,7 @@ x,F,0,01.02.2012,20,no
 
 
 def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it():
-    found = examine(parse_csv(MESSY, "north"), parse_bounds(WIDE), "out").faults
+    found = examine_table(parse_csv(MESSY, "north"), parse_bounds(WIDE), "out").faults
     said = [(f.column, f.count, f.rows, f.example, f.section, f.line) for f in found]
     back = 'Yes = ["yes", "1"]'
     assert said == [
@@ -151,14 +151,14 @@ def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it()
         ("out", 1, (5,), "", "missing", 'out = "leave out"'),
     ]
     with refused("cell.empty") as caught:
-        encode(parse_csv(MESSY, "north"), parse_bounds(WIDE))
+        encode_rows(parse_csv(MESSY, "north"), parse_bounds(WIDE))
     assert caught.value.fault == found[0].placed("north")
     assert caught.value.fault.place == "north: column 'age', row 2: "
     assert str(caught.value).endswith('; write age = "indicator" into [missing] of the bounds')
 
 
 def made_of(stated: dict[str, Any]) -> Bounds:
-    return bounds_of(validated(BoundsFile, stated, "bounds"))
+    return bounds_from_file(validate_document(BoundsFile, stated, "bounds"))
 
 
 def written(stated: dict[str, Any], section: str, line: str) -> dict[str, Any]:
@@ -194,42 +194,42 @@ def written(stated: dict[str, Any], section: str, line: str) -> dict[str, Any]:
 def test_the_lines_that_a_fault_shows_mend_it(column: str, bounds: str, cells: list[str]) -> None:
     stated = {"columns": {column: tomllib.loads(f"x = {bounds}")["x"]}, "label": {"classes": ["no", "yes"]}}
     table = Table("t", {column: cells}, range(1, len(cells) + 1))
-    found = examine(table, made_of(stated), None).faults
+    found = examine_table(table, made_of(stated), None).faults
     assert found
     for fault in found:
         assert fault.section
         assert fault.line
         assert fault.count == len(fault.rows) > 0
         stated = written(stated, one_line(fault.section), one_line(fault.line))
-    assert examine(table, made_of(stated), None).faults == ()
-    assert len(encode(table, made_of(stated))) == len(cells)
+    assert examine_table(table, made_of(stated), None).faults == ()
+    assert len(encode_rows(table, made_of(stated))) == len(cells)
 
 
 @pytest.mark.parametrize("aliases", [(), (("b", ("leave out",)),)])
 def test_no_rule_is_shown_where_a_level_is_called_like_one(aliases):
     column = CategoricalColumn("c", ("b" if aliases else "category", "a"), aliases=aliases)
     bounds = Bounds((column,), CLASSES)
-    (fault,) = examine(Table("t", {"c": ["a", ""]}, [1, 2]), bounds, None).faults
+    (fault,) = examine_table(Table("t", {"c": ["a", ""]}, [1, 2]), bounds, None).faults
     assert (fault.code, fault.line) == ("cell.empty", None)
 
 
 def test_of_two_other_kinds_of_cells_one_is_advised_and_of_an_endless_text_nothing():
     bounds = Bounds((NumericColumn("n", 0.0, 1.0), CategoricalColumn("c", ("no", "yes" * 400))), CLASSES)
     cells = {"n": ["true", "2020-02-02", "false"], "c": ["0", "no", "Yes" * 400]}
-    found = examine(Table("t", cells, range(1, 4)), bounds, None).faults
+    found = examine_table(Table("t", cells, range(1, 4)), bounds, None).faults
     assert [fault.line for fault in found] == ["n = [false, true]", None, 'no = ["0"]', None]
 
 
 def test_no_line_is_shown_where_two_levels_could_be_meant():
     bounds = Bounds((CategoricalColumn("c", ("y", "yes", "no")),), CLASSES)
-    (fault,) = examine(Table("t", {"c": ["1"]}, [7]), bounds, None).faults
+    (fault,) = examine_table(Table("t", {"c": ["1"]}, [7]), bounds, None).faults
     assert (fault.section, fault.line) == (None, None)
 
 
 def test_many_unknown_texts_are_counted_after_the_first():
     bounds = Bounds((CategoricalColumn("c", ("f", "m")),), CLASSES)
     cells = [f"x{i // 2}" for i in range(100)]
-    found = examine(Table("t", {"c": cells}, range(1, 101)), bounds, None).faults
+    found = examine_table(Table("t", {"c": cells}, range(1, 101)), bounds, None).faults
     assert [fault.example for fault in found] == [f"x{i}" for i in range(21)]
     assert sum(fault.count for fault in found) == 100
     assert (found[-1].code, found[-1].fault.fields["more"]) == ("cell.more_values", 29)
@@ -238,14 +238,14 @@ def test_many_unknown_texts_are_counted_after_the_first():
 def test_a_label_of_many_numbers_is_no_label():
     bounds = Bounds((NumericColumn("n", 0.0, 1.0),), CLASSES, "y")
     table = Table("t", {"n": [0.5] * 41, "y": [f"{i / 8}" for i in range(40)] + [""]}, range(1, 42))
-    fault, empty = examine(table, bounds, "y").faults
+    fault, empty = examine_table(table, bounds, "y").faults
     assert (empty.code, empty.rows) == ("cell.empty", (41,))
     assert fault.code == "classes.many_numbers"
     assert fault.count == 40
     with refused("classes.many_numbers", at="t: column 'y', row 1"):
-        labelled_rows(table, bounds, "y")
+        encode_labelled_rows(table, bounds, "y")
     few = Table("t", {"n": [0.5] * 4, "y": ["1", "2", "3", "3"]}, range(1, 5))
-    assert {fault.code for fault in examine(few, bounds, "y").faults} == {"cell.unknown_level"}
+    assert {fault.code for fault in examine_table(few, bounds, "y").faults} == {"cell.unknown_level"}
 
 
 def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
@@ -253,8 +253,8 @@ def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
     bounds = Bounds(columns, CLASSES)
     cells = {"n": [0.5, 2, 3], "d": ["2021-01-01", "2020-01-01", "2020-01-01"], "b": [0, 1, -0.5]}
     table = Table("t", cells, range(1, 4))
-    assert examine(table, bounds, None).faults == ()
-    found = examine(table, bounds, None, strict=True).faults
+    assert examine_table(table, bounds, None).faults == ()
+    found = examine_table(table, bounds, None, strict=True).faults
     assert {fault.code for fault in found} == {"cell.outside_bounds"}
     assert [(f.fault.fields["got"], f.fault.fields["high"], f.count, f.rows) for f in found] == [
         (2.0, 1.0, 2, (2, 3)),
@@ -264,7 +264,7 @@ def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
 
 
 def test_missing_columns_are_all_named():
-    found = examine(parse_csv(b"AGE,sex\n3,f\n", "north"), parse_bounds(WIDE), "out").faults
+    found = examine_table(parse_csv(b"AGE,sex\n3,f\n", "north"), parse_bounds(WIDE), "out").faults
     assert [fault.column for fault in found] == ["age", "back", "admitted", "bmi", "out"]
     assert {fault.code for fault in found} == {"table.no_column"}
     assert (found[0].fault.fields["have"], found[0].fault.fields["looks"]) == (["AGE", "sex"], "case")
@@ -273,7 +273,7 @@ def test_missing_columns_are_all_named():
 def test_categories_with_a_rule_are_not_numbered():
     bounds = Bounds((CategoricalColumn("c", ("b", "a"), "category"),), CLASSES)
     with refused("missing.numbered_categories"):
-        numbered(Table("t", {"c": ["a"]}, [1]), bounds)
+        number_categories(Table("t", {"c": ["a"]}, [1]), bounds)
 
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
@@ -320,12 +320,12 @@ def tables(draw: st.DrawFn) -> tuple[Table, Bounds]:
 @given(tables())
 def test_any_row_of_any_columns_is_in_the_ball_and_depends_on_nothing_else(made):
     table, bounds = made
-    found = examine(table, bounds)
+    found = examine_table(table, bounds)
     assert found.X.shape == (len(found.kept), bounds.dimension)
     for row in found.X.tolist():
         assert sum(Fraction(x) ** 2 for x in row) <= 1
     for i in range(table.rows):
-        alone = examine(table.take(np.array([i]), "t"), bounds)
+        alone = examine_table(table.take(np.array([i]), "t"), bounds)
         (place,) = np.nonzero(found.kept == i)
         assert len(alone.kept) == len(place)  # and whether it is left out does too
         np.testing.assert_array_equal(alone.X, found.X[place])
@@ -335,24 +335,24 @@ def test_a_row_that_depended_on_others_would_show(monkeypatch):
     """Broken twin: an empty cell filled with the mean of the others, as tools do that are not private."""
     column = NumericColumn("n", 0.0, 4.0, 2.0)
     bounds, table = Bounds((column,), CLASSES), Table("t", {"n": [4, 4, None]}, range(1, 4))
-    read = preprocess.read_column
+    read = preprocess.parse_column
 
     def with_mean(table, column):
         found = read(table, column)
         return replace(found, values=np.where(np.isnan(found.values), np.nanmean(found.values), found.values))
 
     def of_last(table):
-        return encode(table, bounds)[-1].tolist()
+        return encode_rows(table, bounds)[-1].tolist()
 
     assert of_last(table) == of_last(replace(table, columns={"n": [0, 0, None]}))
-    monkeypatch.setattr(preprocess, "read_column", with_mean)
+    monkeypatch.setattr(preprocess, "parse_column", with_mean)
     assert of_last(table) != of_last(replace(table, columns={"n": [0, 0, None]}))
 
 
 def test_the_time_of_a_day_is_no_date():
     bounds = Bounds((DateColumn("d", FIRST, LAST),), CLASSES)
     for cell in (datetime.datetime(2020, 2, 2, 3), "02.02.2020", 5, "2020-02-30"):
-        (fault,) = examine(Table("t", {"d": [cell]}, [1]), bounds, None).faults
+        (fault,) = examine_table(Table("t", {"d": [cell]}, [1]), bounds, None).faults
         assert (fault.code, fault.fault.fields["dates"]) == ("cell.not_a_date", "yyyy-mm-dd")
 
 
@@ -367,8 +367,8 @@ def test_the_time_of_a_day_is_no_date():
 )
 def test_a_word_for_nothing_is_told_from_a_value(column: Column, cell: str) -> None:
     bounds = Bounds((replace(column, missing="leave out"),), CLASSES)
-    table = Table("t", {"x": [cell]}, [1], FileForm(missing=("k. A.",)))
-    (fault,) = examine(table, bounds, None).faults
+    table = Table("t", {"x": [cell]}, [1], FileFormat(missing=("k. A.",)))
+    (fault,) = examine_table(table, bounds, None).faults
     assert f'missing = ["k. A.", "{cell}"]' in fault.what
     assert (fault.section, fault.line) == (None, None)
 
@@ -377,21 +377,21 @@ def test_whole_columns_are_listed_first_and_the_first_cell_in_order_is_refused(m
     bounds = Bounds((NumericColumn("n", 0.0, 1.0), NumericColumn("gone", 0.0, 1.0)), CLASSES)
     table = Table("t", {"n": ["x", 1], "y": ["no", "maybe"]}, [1, 2])
     listed = ["table.no_column", "cell.not_a_number", "cell.unknown_level"]
-    assert [fault.code for fault in examine(table, bounds, "y").faults] == listed
+    assert [fault.code for fault in examine_table(table, bounds, "y").faults] == listed
     with refused("cell.not_a_number", at="t: column 'n', row 1"):
-        labelled_rows(table, bounds, "y")
+        encode_labelled_rows(table, bounds, "y")
     monkeypatch.setattr(
         preprocess, "_MOST_NUMBERS", 5
     )  # too many numbers are refused before a cell is, and listed alone
-    assert [fault.code for fault in examine(table, bounds, "y").faults] == listed
+    assert [fault.code for fault in examine_table(table, bounds, "y").faults] == listed
     with refused("rows.too_many_features", at="t"):
-        labelled_rows(table, bounds, "y")
+        encode_labelled_rows(table, bounds, "y")
 
 
 def test_each_column_is_read_once(monkeypatch):
-    names, read = [], preprocess.read_column
+    names, read = [], preprocess.parse_column
     monkeypatch.setattr(
-        preprocess, "read_column", lambda table, column: names.append(column.name) or read(table, column)
+        preprocess, "parse_column", lambda table, column: names.append(column.name) or read(table, column)
     )
-    assert examine(parse_csv(TABLE, "t"), LEAVING, "out").faults == ()
+    assert examine_table(parse_csv(TABLE, "t"), LEAVING, "out").faults == ()
     assert names == [*(column.name for column in LEAVING.columns), "out"]

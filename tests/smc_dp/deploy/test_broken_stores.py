@@ -59,7 +59,7 @@ def test_nothing_is_sent_when_there_is_no_room_and_later_the_same_is(
         assert of_p1(halfway) == before
     halfway.begin("P1")
     halfway.run()
-    assert sites.left_by(halfway) == sites.left_by(curator_run)
+    assert sites.stage_result(halfway) == sites.stage_result(curator_run)
     assert halfway.at["P1"].entries() == ["released"]
     halfway.close()
 
@@ -96,7 +96,7 @@ def test_a_changed_state_does_not_open(halfway: Sites) -> None:
 def test_a_state_of_another_site_is_refused(halfway: Sites) -> None:
     halfway.stop("P1")
     here = halfway.at["P1"]
-    purpose = {"study": here.study.digest[:16], "participant": "P2"}
+    purpose = {"study": here.study.digest, "participant": "P2"}
     with refused("state.of_another", error=StoreError, purpose="participant"):
         SiteStore(here.folder / "state", here.folder / "counters", purpose, sites.identity("P2"))
     halfway.close()

@@ -11,7 +11,10 @@ import pytest
 from support import sites
 from support.sites import Sites, newton
 
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope
+from protocols.runtime.message import Message
 from protocols.secure_sum import complaints, dealing
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
@@ -23,15 +26,15 @@ SUM = newton(colluders=0, dropouts=1)
 def bad(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, ...]]:
     """P1 deals zeros to P3: the first to deal anything to P3, and known by its seeds."""
     who: list[tuple[bytes, ...]] = []
-    given = dealing.shares_for
+    given = dealing.shares_for_holder
 
     def shares_for(of: dealing.Seeds, holder: int) -> Any:
         if holder == 2 and not who:
             who.append(of.b)
         shares = given(of, holder)
-        return complaints.spoilt(shares) if holder == 2 and of.b in who else shares
+        return complaints.wrong_shares(shares) if holder == 2 and of.b in who else shares
 
-    monkeypatch.setattr(dealing, "shares_for", shares_for)
+    monkeypatch.setattr(dealing, "shares_for_holder", shares_for)
     return who
 
 
@@ -51,13 +54,13 @@ def test_a_bad_share_that_is_opened_costs_no_site_its_release(fast_path: Path) -
 def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
     bad: list[tuple[bytes, ...]], fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = complaints.disclosed
+    given = complaints.shares_to_disclose
 
     def disclosed(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
         shares = given(p, every, dealer, dealt)
         return tuple(replace(x, b=bytes(32)) for x in shares) if dealt.b in bad else shares
 
-    monkeypatch.setattr(complaints, "disclosed", disclosed)
+    monkeypatch.setattr(complaints, "shares_to_disclose", disclosed)
     run = Sites(sites.joint(SUM), fast_path).run()
     assert run.releases() == {}
     facts = run.facts("charlie")
@@ -65,4 +68,31 @@ def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
     for name in ("P2", "P3"):
         assert (run.facts(name)["end"], run.facts(name)["code"]) == ("ended", "shares.disclosed_otherwise")
         assert run.facts(name)["why"].startswith("P1: ")
+    run.close()
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_given_up(
+    answers: bool, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P1 sends P3 nothing: P3 waits for one deadline and accuses P1, and Charlie waits for P3 until then."""
+    post, kept = Actor.send, {"Shares"} if answers else {"Shares", "Disclosed"}
+
+    def send(self: Actor, to: str, message: Message) -> None:
+        if not (self.name == "P1" and to in ("P3", CURATOR_NAME) and type(message).__name__ in kept):
+            post(self, to, message)
+
+    monkeypatch.setattr(Actor, "send", send)
+    run = Sites(sites.joint(SUM), fast_path)
+    if answers:
+        run.run()
+        assert set(run.ends.values()) == {"released"}
+        assert len(set(run.releases().values())) == 1
+    else:
+        run.run()
+        assert run.releases() == {}
+        assert run.facts("charlie")["why"].endswith("Disclosed of P1 will not come")
+        assert all(run.at[name].entries() in ([], ["void"]) for name in ("P2", "P3"))
+    assert [mark.sender for _, mark in run.going["P3"]._site.marks] == ["P1"]
+    assert not run.going["charlie"]._site.marks if answers else True
     run.close()

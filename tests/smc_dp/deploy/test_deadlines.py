@@ -12,10 +12,10 @@ from support import sites
 from support.sites import GREETINGS, LETTERS, PRR_MEAN, Sites, newton
 
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
-from smc_dp.deploy.session_driver import Participation
+from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.run.site_process import OwnActor
+from smc_dp.run.site_process import SiteActor
 from tests.support.refusals import refused
 
 SUM, BRITTLE_SUM = newton(colluders=0, dropouts=1), newton()
@@ -172,7 +172,7 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
 
 
 def test_a_twin_that_never_looks_at_the_clock_waits_for_ever(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Participation, "_is_late", lambda self, patience: False)
+    monkeypatch.setattr(SessionDriver, "_is_late", lambda self, patience: False)
     run = Sites(sites.joint(PRR_MEAN), fast_path, most_turns=100)
     run.away.add("P2")
     with pytest.raises(AssertionError, match="no end"):
@@ -184,7 +184,7 @@ def test_a_twin_that_takes_its_charge_back_after_its_share_left_is_caught(
     fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would give the budget of a share that is out, and the table above has it open."""
-    monkeypatch.setattr(OwnActor, "leaving", lambda self, label: None)
+    monkeypatch.setattr(SiteActor, "leaving", lambda self, label: None)
     absence = CASES["curator: shares are out, its own is not"]
     run = Sites(sites.joint(PRR_MEAN), fast_path)
     run.run(until=lambda: absence.when(run))
@@ -218,6 +218,6 @@ def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path
     Ledger.open(ledger).close()
     run.begin("P1")
     run.run()
-    assert sites.left_by(run) == sites.left_by(curator_run)
+    assert sites.stage_result(run) == sites.stage_result(curator_run)
     assert run.at["P1"].entries() == ["released"]
     run.close()

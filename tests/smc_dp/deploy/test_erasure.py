@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,9 @@ from support.leftovers import Secrets, WatchedStore, found_in, left_at, opened, 
 from support.sites import LETTERS, PRR_MEAN, Sites, newton
 
 from protocols.secure_sum import steps
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import SiteStore, StateNumber, end_without_key
+from smc_dp.deploy.store import SiteStore, StateNumber, open_without_key
 
 SUM = newton(colluders=0, dropouts=1)
 STUDIES: Mapping[str, Mapping[str, Any]] = {
@@ -41,7 +42,7 @@ def aborted(run: Sites) -> None:
     there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
     run.begin("P1")
     run.turn("P1")
-    run.relay.put(Parcel(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.relay.put(Frame(there.study, there.sender, there.to, "mail", there.number, b"another"))
     run.run(until=lambda: "P1" in run.ends)
     run.away.clear()
 
@@ -67,7 +68,8 @@ def abandoned(run: Sites) -> None:
     """P1's program is stopped, and its study given up, without its key."""
     run.stop("P1")
     folder = run.at["P1"].folder
-    end_without_key(folder / "state", folder / "counters", {"end": "abandoned"})
+    with closing(open_without_key(folder / "state", folder / "counters")) as store:
+        store.commit(facts={"end": "abandoned"})
     run.begin("P1")
 
 
@@ -101,7 +103,7 @@ class HeardRelay(RelayStore):
 
     look: Callable[[str], None]
 
-    def put(self, parcel: Parcel) -> None:
+    def put(self, parcel: Frame) -> None:
         if parcel.lane == "notice":
             self.look(parcel.sender)
         super().put(parcel)
@@ -134,7 +136,7 @@ def test_no_secret_outlives_its_session(
     run = under_way(study, fast_path, secrets)
     assert set(IN_MEMORY) <= set(left_at(run, "P1", secrets))  # what is looked for can be found
     if exit is refunded:
-        monkeypatch.setattr(steps, "admitted", lambda *said: {})
+        monkeypatch.setattr(steps, "admit_inputs", lambda *said: {})
     told: dict[str, dict[str, int]] = {}
     run.relay.look = lambda name: told.__setitem__(name, left_at(run, name, secrets))  # type: ignore[attr-defined]
     exit(run)

@@ -24,7 +24,7 @@ from support.relays import free_port, served, without_server
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
-from smc_dp.deploy.nats.kit import make_kit, open_study
+from smc_dp.deploy.nats.provision import open_study, provision_relay
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run import identities
@@ -94,7 +94,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with organisations(tmp_path_factory.mktemp("sites"), (*SITES, "relay")) as found:
         relay = found.pop("relay")
         study = agreed(found, relay)
-        make_kit(study, relay.folder / "kit")
+        provision_relay(study, relay.folder / "kit")
         for name in SITES:
             shutil.move(relay.folder / "kit" / "sites" / name, found[name].folder / "credentials")
         relay.started["relay"] = served(relay.folder / "kit" / "operator")
@@ -110,7 +110,7 @@ def agreed(found: Mapping[str, Organisation], relay: Organisation) -> JointStudy
     """Every site has its key, rows, book, terms, the study and its approval of it."""
     charlie = found["charlie"]
     for name in SITES:
-        _, public, _ = identities.create_one(found[name].folder, name, Stream.from_system())
+        _, public, _ = identities.create_identity(found[name].folder, name, Stream.from_system())
         if name != "charlie":
             shutil.copy(public, charlie.folder)
     (charlie.folder / "bounds.toml").write_text(BOUNDS)
@@ -122,7 +122,7 @@ def agreed(found: Mapping[str, Organisation], relay: Organisation) -> JointStudy
     study = JointStudy.read(charlie.folder / "study.toml")
     for number, name in enumerate(SITES):
         folder = found[name].folder
-        key = identities.read_key(folder / f"{name}.key")
+        key = identities.read_identity(folder / f"{name}.key")
         approval = Approval.made(study, name, key, Stream.from_system().bytes(RANDOM_BYTES))
         (folder / f"study.{name}.approval").write_bytes(approval.encode())
         if name in PARTIES:

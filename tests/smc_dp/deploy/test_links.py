@@ -36,7 +36,7 @@ def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple
         {name: sites.identity(name) for name in session.names},
         {name: sites.coins(name).seed for name in session.names},
         inputs,
-        Setting(tamper=noted, vanish=vanish or {}),
+        Setting(tamper=noted, drop_outs=vanish or {}),
         {name: home for name, home in homes.items() if home},
     )
     return dict(links)
@@ -45,7 +45,7 @@ def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple
 @pytest.mark.parametrize("of", ["curator_run", "sum_run"])
 def test_every_link_carries_what_the_simulator_sends(of: str, request: pytest.FixtureRequest) -> None:
     run: Sites = request.getfixturevalue(of)
-    links, releases = sites.left_by(run)
+    links, releases = sites.stage_result(run)
     assert links == simulated(run)
     assert sites.ends(run) == ["released"] * 4
     assert len(releases) == 4
@@ -75,7 +75,7 @@ class OtherSeed(Sites):
     """The twin: one site's role has another seed after it began anew before its first commit."""
 
     def begin(self, name: str) -> None:
-        mixed = sites.SiteCoins(Stream.insecure_from_seed("another"), sites.coins(name).home)
+        mixed = sites.SiteRandomness(Stream.insecure_from_seed("another"), sites.coins(name).home)
         self.options = {"coins": mixed} if name == "P2" else {}
         super().begin(name)
 
@@ -96,7 +96,7 @@ def test_who_begins_anew_again_and_again_sends_the_same(
     run.draws = draws
     run.run()
     assert run.begun > 20
-    assert sites.left_by(run) == sites.left_by(whole)
+    assert sites.stage_result(run) == sites.stage_result(whole)
     assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
     run.close()
 

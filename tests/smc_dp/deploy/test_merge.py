@@ -16,12 +16,12 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.simulate import Letters
+from protocols.runtime.simulate import SealedCount
 from protocols.secure_sum.parameters import SHARES
 from smc_dp.deploy.merge import GapError, Mark, TwoMessagesError, merge
-from smc_dp.deploy.record import owed
+from smc_dp.deploy.record import owed_absences
 from smc_dp.run.agreement import SEEDED
 from tests.support.refusals import refused
 
@@ -105,7 +105,7 @@ def after(entries: Sequence[Envelope | Mark], mark: Mark) -> list[bytes]:
 def test_no_mark_stands_behind_what_followed_from_it(letters: int) -> None:
     """The simulator writes a mark down when it is made; all marks at the end are the broken twin."""
     made = summing(K=5, D=2, lengths=(2, 2))
-    run = made.simulate(vanish={"P2": Letters(letters + 2), "P4": Letters(letters + 3)})
+    run = made.simulate(drop_outs={"P2": SealedCount(letters + 2), "P4": SealedCount(letters + 3)})
     lines = [line for line in run.transcript.lines() if line["kind"] != "Session"]
     there = {(e.sender, e.to, e.number): e for e in run.transcript.read()}
     simulated: list[Envelope | Mark] = [
@@ -200,7 +200,7 @@ def given_up(seed: int, settings: tuple[int, int, int, tuple[int, ...]], *, all_
     sent = loose.run().sent
     marks: list[Mark] = [(name, absent) for name, role in loose.roles.items() for absent in role.marks]
     done = {name for name, role in loose.roles.items() if role.done and name not in loose.raised}
-    return Left(setup.session, list(sent), [*marks, *owed(setup.session, sent, marks, done)], (SEEDED,)), loose
+    return Left(setup.session, list(sent), [*marks, *owed_absences(setup.session, sent, marks, done)], (SEEDED,)), loose
 
 
 def test_charlie_may_publish_where_a_party_gave_him_up(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from support.organisations import ROOT, Organisation, organisations, wait_until
 from support.relays import free_port, without_server
 
 from smc_dp.core.documents import Document
-from smc_dp.data.file_form import FileSection
+from smc_dp.data.file_format import FileSection
 from smc_dp.deploy.terms import OwnTerms, RelaySection, SiteLimits
 from smc_dp.privacy.ledger.ledger import Ledger
 

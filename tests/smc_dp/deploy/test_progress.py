@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import STAGE_END
 from smc_dp.deploy.arrival import Arrivals
-from smc_dp.deploy.frame import CarrierError, Parcel
-from smc_dp.deploy.session_driver import Participation
+from smc_dp.deploy.frame import CarrierError, Frame
+from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.status import erase_missed
 
 
 def begun(folder: Path, parties: int = 4, stage: str = "sum0", **options: int) -> Sites:
@@ -135,9 +137,9 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     run.begin("P1")
     run.turn("P1")
     assert run.facts("P1")["since"] == since, "a restart is no progress"
-    send, out = Participation._exchange, run.clock.now + 1000
+    send, out = SessionDriver._exchange, run.clock.now + 1000
 
-    def unreachable(self: Participation, left: float) -> object:
+    def unreachable(self: SessionDriver, left: float) -> object:
         def ask() -> None:
             if run.clock.now < out:
                 raise CarrierError("relay.unreachable")
@@ -145,7 +147,7 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
         self._reached(ask)
         return send(self, left)
 
-    monkeypatch.setattr(Participation, "_exchange", unreachable)
+    monkeypatch.setattr(SessionDriver, "_exchange", unreachable)
     run.turn("P1")
     assert run.facts("P1")["since"] >= since + 1000
     assert "P1" not in run.ends
@@ -155,19 +157,46 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     run.close()
 
 
+class Killed(BaseException):
+    """SIGKILL."""
+
+
+def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_away(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it tried for does not count, what it was dead for does; the first command after that needs no relay."""
+    run = begun(fast_path)
+    run.turn("P1")
+    killed = run.clock.now + 10 * patience("P1")
+
+    def unreachable(self: PromptCarrier, seconds: float) -> list[Frame]:
+        if run.clock.now >= killed:
+            raise Killed
+        raise CarrierError("relay.not_reached", why="it is away", hint="")
+
+    monkeypatch.setattr(PromptCarrier, "fetch", unreachable)
+    with pytest.raises(Killed):
+        run.turn("P1")
+    run.stop("P1")
+    state, counters = run.at["P1"].folder / "state", run.at["P1"].folder / "counters"
+    for passed, end in ((patience("P1") - 2 * ROUND, None), (patience("P1") + ROUND, "deadline")):
+        assert erase_missed(run.study, state, counters, killed + passed).end == end
+    run.close()
+
+
 class StatusFirstCarrier(PromptCarrier):
     """Brings status messages at once, and all else so many looks later."""
 
     looks = 3
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         self._waited: dict[bytes, int] = getattr(self, "_waited", {})
         found = super().fetch(seconds)
         for parcel in found:
             self._waited[parcel.digest] = self._waited.get(parcel.digest, 0) + 1
         return [p for p in found if p.lane == "notice" or self._waited[p.digest] > self.looks]
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         """Everything is brought again and again."""
 
 
@@ -191,13 +220,18 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
     run.close()
 
 
+def counted(run: Sites, name: str) -> Counter[str]:
+    """How many messages this participant has sent to whom."""
+    return Counter(parcel.to for parcel in run.parcels() if (parcel.sender, parcel.lane) == (name, "mail"))
+
+
 def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:
     """P1 reads the result that Charlie had sent before he ended the session, and its next input does not leave."""
     run = begun(fast_path)
     run.run(until=lambda: run.facts(CURATOR_NAME)["stage"] == "sum1")
     run.turn(CURATOR_NAME)
     charlie = Corrupted(run, CURATOR_NAME)
-    charlie.say("aborted", sent=charlie.site._sent)
+    charlie.say("aborted", sent=counted(run, CURATOR_NAME))
     before = len(run.parcels())
     run.turn("P1")
     assert run.facts("P1")["end"] == "ended"

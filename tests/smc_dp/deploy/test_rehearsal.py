@@ -15,11 +15,11 @@ from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run
 from smc_dp.cli.main import main
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.preprocess import labelled_rows
+from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.deploy.rehearsal import GENERATED_ROWS, made_up, rehearse
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import REASONS, SIMULATED_STUDY
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 from smc_dp.run.settings import RunRequest
 from tests.support.refusals import refused
 
@@ -74,7 +74,7 @@ def test_a_data_set_is_dealt_to_the_parties_of_the_study(study_file: Path, tmp_p
 def test_made_up_rows_are_inside_the_bounds_and_their_classes_balanced() -> None:
     bounds = parse_bounds(EVERY_KIND)
     table = made_up(bounds, Stream.insecure_from_seed(1), "north")
-    rows = labelled_rows(table, bounds, "outcome", strict=True)
+    rows = encode_labelled_rows(table, bounds, "outcome", strict=True)
     counts = np.bincount(rows.y)
     assert counts.sum() == GENERATED_ROWS
     assert counts.max() - counts.min() <= 1
@@ -167,6 +167,6 @@ def test_check_and_run_report_the_same_codes_of_a_study(
 def test_an_ordinary_run_has_no_such_marker(
     study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     assert main(["run", "--out", "run", "--json"]) == 0
     assert "insecure" not in json.loads((tmp_path / "run" / "release.json").read_text())

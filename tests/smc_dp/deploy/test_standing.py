@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,11 @@ from smc_dp.cli.main import main
 from smc_dp.core.errors import Fault
 from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.join import Part
-from smc_dp.deploy.site import reason
+from smc_dp.deploy.site import reason_facts
 from smc_dp.deploy.status import site_status
-from smc_dp.deploy.store import KeptState, SiteStore, StateNumber, StoreError, standing
+from smc_dp.deploy.store import KeptState, SiteStore, StateNumber, StoreError, read_facts
 from tests.support.refusals import refused
-from tests.support.studies import IDENTITIES, study, text
+from tests.support.studies import IDENTITIES, site, study, text
 
 ROWS = 200
 
@@ -44,7 +45,7 @@ def test_a_commit_that_a_killed_program_has_left_half_done_did_not_happen(tmp_pa
         pytest.raises(sqlite3.OperationalError, match="readonly"),  # who may not undo it cannot read
     ):
         looking_only.execute("SELECT name FROM facts")
-    assert standing(killed) == standing(killed) == {"participant": "north", "stage": "setup"}
+    assert read_facts(killed) == read_facts(killed) == {"participant": "north", "stage": "setup"}
 
 
 def test_status_says_why_a_study_ended_by_its_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,7 +54,7 @@ def test_status_says_why_a_study_ended_by_its_code(tmp_path: Path, capsys: pytes
     purpose = {"study": agreed.digest, "participant": "north"}
     with closing(SiteStore(tmp_path / "study.north.state", tmp_path / "counters", purpose, signer)) as store:
         fault = Fault("approvals.deadline", {"names": ["south"]})
-        store.commit(facts={"since": 0.0, "stage": "approvals", "end": "deadline", **reason(fault)})
+        store.commit(facts={"since": 0.0, "stage": "approvals", "end": "deadline", **reason_facts(fault)})
     assert main(["status", str(tmp_path / "study.toml"), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["name"], found["end"], found["code"]) == ("north", "deadline", "approvals.deadline")
@@ -71,9 +72,9 @@ def halfway(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def opened(folder: Path) -> SiteStore:
-    purpose = {"study": study().digest, "participant": "north"}
-    return SiteStore(folder / "study.north.state", folder / "counters", purpose, IDENTITIES["north"])
+def opened(folder: Path, name: str = "north") -> SiteStore:
+    purpose = {"study": study().digest, "participant": name}
+    return SiteStore(folder / f"study.{name}.state", folder / "counters", purpose, IDENTITIES[name])
 
 
 def told(folder: Path, capsys: pytest.CaptureFixture[str], *words: str, counters: str = "counters") -> dict[str, Any]:
@@ -84,10 +85,10 @@ def told(folder: Path, capsys: pytest.CaptureFixture[str], *words: str, counters
     return {"exit": code, **found}
 
 
-def is_erased(folder: Path) -> bool:
+def is_erased(folder: Path, name: str = "north") -> bool:
     (path,) = (folder / "counters").iterdir()
     number = StateNumber.read(path)  # before a store is opened, which erases what was left
-    with closing(opened(folder)) as store:
+    with closing(opened(folder, name)) as store:
         return store.newest() == KeptState(2, b"") and number == StateNumber(2)
 
 
@@ -135,8 +136,47 @@ def test_status_erases_what_is_kept_of_a_session_that_passed(halfway: Path, caps
     assert is_erased(halfway)
 
 
-@pytest.mark.parametrize("facts", [{"done": True}, {"session": ""}, {"lost": 1.0}])
-def test_who_is_done_has_no_session_yet_or_lost_the_relay_has_missed_nothing(
+JOIN = ("join", "--ledger", "none.ledger", "--terms", "none.toml")
+OPENING: Mapping[str, tuple[str, tuple[str, ...], int]] = {
+    "status": ("north", ("status",), 0),
+    "abandon": ("north", ("study", "abandon"), 0),
+    "join without its files": ("north", JOIN, 2),
+    "serve without its relay": ("charlie", ("serve", "--out", "run", "--credentials", "none"), 2),
+    "the other command": ("north", ("serve", "--out", "run"), 2),
+}
+
+
+@pytest.mark.parametrize("case", OPENING)
+def test_every_command_that_opens_the_state_erases_a_session_that_passed(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads no file of the site before that but the study and the key, and needs no relay."""
+    name, words, code = OPENING[case]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(text())
+    site(tmp_path, name)
+    for end in (None, "deadline"):
+        since = time.time() if end is None else 0.0
+        with closing(opened(tmp_path, name)) as store:
+            store.commit(
+                state=lambda: KeptState(1, b"secret"), facts={"session": "00", "stage": "sum0", "since": since}
+            )
+        state = ("--state", f"study.{name}.state", "--counters", "counters")
+        key = () if words == ("status",) else ("--key", f"{name}.key")
+        assert main([*words, "study.toml", *state, *key]) == code
+        capsys.readouterr()
+        if words == ("study", "abandon"):
+            assert read_facts(tmp_path / f"study.{name}.state")["end"] == "abandoned"
+            return
+        assert read_facts(tmp_path / f"study.{name}.state").get("end") == end
+        assert is_erased(tmp_path, name) == (end == "deadline")
+        if end is None:
+            shutil.rmtree(tmp_path / f"study.{name}.state")
+            shutil.rmtree(tmp_path / "counters")
+
+
+@pytest.mark.parametrize("facts", [{"done": True}, {"session": ""}])
+def test_who_is_done_or_has_no_session_yet_has_missed_nothing(
     facts: dict[str, Any], halfway: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(opened(halfway)) as store:

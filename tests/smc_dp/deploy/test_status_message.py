@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from protocols.crypto.identity import Identity
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from smc_dp.core.errors import InputError
 from smc_dp.run.status_message import Notice
 from tests.support.refusals import refused

@@ -15,13 +15,13 @@ from support.studies import IDENTITIES, approvals, by_curator, party, study, tex
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.core.documents import Document, UnfitError, parsed
-from smc_dp.core.errors import InputError
+from smc_dp.core.documents import Document, parse_document
+from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.terms import OwnTerms
-from smc_dp.run.agreement import PLAIN, SettledRun, method_for
+from smc_dp.run.agreement import DEFAULT_SIMULATION, SettledRun, make_method
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols.registry import CuratorTerms, SumTerms
 
@@ -298,14 +298,14 @@ def test_the_agreement_is_that_of_a_run() -> None:
     agreed = study(by_curator().replace('"tournament"', '"tournament"\nexponents = "short"'))
     bounds = agreed.bounds
     target = agreed.agreement().target
-    mean = method_for("prr_mean", "pathak2010", {"lam": 0.1})
-    assert agreed.agreement() == SettledRun(mean, target).agreed(studies.PARTIES, bounds)
+    mean = make_method("prr_mean", "pathak2010", {"lam": 0.1})
+    assert agreed.agreement() == SettledRun(mean, target).with_parties(studies.PARTIES, bounds)
     unsaid = study(by_curator()).agreement()  # as every study before there was a choice
     assert unsaid.terms == CuratorTerms(exponents="full")
     sums = study()
-    newton = method_for("newton", "secure_sum", {})
+    newton = make_method("newton", "secure_sum", {})
     settled = SettledRun(newton, sums.agreement().target, "secure_sum", SumTerms(sizes="hidden"))
-    wanted = settled.agreed(studies.PARTIES, bounds)
+    wanted = settled.with_parties(studies.PARTIES, bounds)
     assert sums.agreement().digest == wanted.digest
     assert sums.names == wanted.participants == (*studies.PARTIES, "charlie")
     assert (sums.deadlines.greetings, sums.deadlines.letters) == (604_800, 43_200)
@@ -365,7 +365,7 @@ def test_all_approvals_together_make_the_session() -> None:
     session = agreed.session(given)
     assert session.names == agreed.names
     assert dict(session.identities) == dict(agreed.identities)
-    bound = agreed.agreement().bound(PLAIN, agreed.content)
+    bound = agreed.agreement().session_binding(DEFAULT_SIMULATION, agreed.content)
     assert session.parameters.as_dict()["agreed"] == bound != agreed.agreement().digest
     assert session.nonce == nonce([given[name] for name in agreed.names]) == agreed.session(dict(given)).nonce
     ids = {session.id}
@@ -438,7 +438,7 @@ def test_every_changed_byte_of_an_approval_is_noticed() -> None:
 def test_a_signature_that_leaves_something_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: signed without the random bytes, two runs of a study could share all approvals but one's."""
     agreed = study()
-    monkeypatch.setattr(approving, "to_sign", lambda digest, name, random: f"{digest} {name}".encode())
+    monkeypatch.setattr(approving, "approval_text", lambda digest, name, random: f"{digest} {name}".encode())
     loose = approvals(agreed)["north"]
     moved = loose.model_copy(update={"random": "11" * 32})
     moved.check(agreed)  # nobody notices
@@ -482,7 +482,7 @@ def test_whatever_a_field_holds_is_read_or_refused_in_words(name: str) -> None:
     refused: list[InputError] = []
     for odd in odd_ones(said):
         try:
-            parsed(kind, odd, "document")
+            parse_document(kind, odd, "document")
         except InputError as error:
             refused.append(error)
     assert len(refused) > 200

@@ -9,15 +9,16 @@ import pytest
 from support import studies
 from support.studies import by_curator, study, text, weighted
 
-from smc_dp.core.documents import UnfitError, parsed
-from smc_dp.data.file_form import FileForm
+from smc_dp.core.documents import parse_document
+from smc_dp.core.errors import UnfitError
+from smc_dp.data.file_format import FileFormat
 from smc_dp.deploy.terms import OwnTerms
-from smc_dp.run.budget_charge import price_of
+from smc_dp.run.budget_charge import charge_of_run
 
 
 def terms(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> OwnTerms:
     said = f"[limits]\nmax_epsilon = {epsilon}\nmax_delta = {delta}\n{limits}\n{rest}"
-    return parsed(OwnTerms, said, "terms")
+    return parse_document(OwnTerms, said, "terms")
 
 
 AT, BEYOND = "at the limit", "beyond it"
@@ -91,7 +92,7 @@ def test_decimals_that_no_float_is_are_limits_all_the_same() -> None:
 def test_the_epsilon_that_counts_is_the_true_one() -> None:
     """With noise as printed the figure that a hub names is not what its release has."""
     printed = study(by_curator(target='epsilon = 1\nnoise = "laplace"\ncalibration = "paper"'))
-    true = price_of(printed.agreement()).epsilon
+    true = charge_of_run(printed.agreement()).epsilon
     assert true < Fraction(1, 5)
     assert terms(epsilon=f'"{true}"').faults(printed) == []  # by the figure named, 1, it would be refused
     (fault,) = terms(epsilon=f'"{true * Fraction(999, 1000)}"').faults(printed)
@@ -106,7 +107,7 @@ def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
 
 def test_a_sum_whose_delta_follows_from_its_noise_is_held_to_the_limit_too() -> None:
     drawn = study(weighted())
-    delta = price_of(drawn.agreement()).delta
+    delta = charge_of_run(drawn.agreement()).delta
     assert delta > 0
     assert terms(delta=f'"{delta}"').faults(drawn) == []
     assert len(terms(delta="0").faults(drawn)) == 1
@@ -117,7 +118,7 @@ def test_paths_begin_where_the_terms_lie(tmp_path: Path) -> None:
     path.write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[relay]\ncredentials = "relay"\n[file]\nseparator = ";"\n')
     own = OwnTerms.read(path)
     assert (own.data_path, own.credentials_path) == (tmp_path / "rows.csv", tmp_path / "relay")
-    assert own.form == FileForm(";")
+    assert own.form == FileFormat(";")
     path.write_text(studies.OWN_TERMS.replace("[limits]", 'data = "/there/rows.csv"\n[limits]'))
     assert OwnTerms.read(path).data_path == Path("/there/rows.csv")
     path.write_text(studies.OWN_TERMS)
@@ -157,6 +158,6 @@ WRONG = {
 @pytest.mark.parametrize("rule", WRONG)
 def test_terms_that_say_something_else_are_refused(rule: str) -> None:
     with pytest.raises(UnfitError) as caught:
-        parsed(OwnTerms, WRONG[rule], "terms")
+        parse_document(OwnTerms, WRONG[rule], "terms")
     (fault,) = caught.value.faults
     assert str(fault).startswith(rule)

@@ -21,7 +21,7 @@ from smc_dp import (
     SecureSumClassifier,
 )
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.documented import documented
+from smc_dp.estimators.docstrings import documented
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
@@ -86,9 +86,10 @@ def test_a_missing_parameter_and_an_old_default_are_told() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_methods_that_are_listed_are_those_that_there_are(family: type[FederatedClassifier]) -> None:
-    kind, _ = entries(sections(family)["Parameters"])["method"]
+def test_every_method_is_described(family: type[FederatedClassifier]) -> None:
+    kind, words = entries(sections(family)["Parameters"])["method"]
     assert tuple(re.findall(r'"(\w+)"', kind.partition("}")[0])) == family.methods
+    assert set(family.methods) <= set(re.findall(r"`(\w+)`", words))
 
 
 def described_alike(families: tuple[type, ...]) -> set[str]:

@@ -42,13 +42,19 @@ from smc_dp import (
 from smc_dp.core.arrays import first_outside
 from smc_dp.data.federation import Public
 from smc_dp.estimators import expected_failed_checks
-from smc_dp.estimators.base import CLASSES_READ, DEALT, ONE_FIT, REFUSED, FederatedClassifier
-from smc_dp.estimators.checked import exact_number
-from smc_dp.estimators.ensemble import MADE_UP, points_of_the_ball
-from smc_dp.estimators.rows import Ball, Parts
+from smc_dp.estimators.base import (
+    CLASSES_FROM_LABELS,
+    REFUSAL,
+    SIMULATED_PARTIES,
+    SINGLE_RELEASE,
+    FederatedClassifier,
+)
+from smc_dp.estimators.ensemble import GENERATED_AUXILIARY, points_of_the_ball
+from smc_dp.estimators.rows import Ball, RowAssignment
+from smc_dp.estimators.validation import check_exact_number
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.at_home import IN_ONE_PLACE
+from smc_dp.methods.sums.simulated_sum import IN_ONE_PLACE
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from tests.support.refusals import refused
@@ -206,7 +212,10 @@ def test_where_nobody_is_trusted_it_is_the_sum_of_the_parts(family: type[Federat
 
     def scores(seed: int, sizes: Any = (80, 80, 80)) -> Any:
         public = Public(3, X.shape[1], 2, sizes, auxiliary)
-        form, rng = made_of.shared(public, target, Among(3, 0, 1), announced), Stream.insecure_from_seed(seed).spawn()
+        form, rng = (
+            made_of.shared(public, target, ThreatModel(3, 0, 1), announced),
+            Stream.insecure_from_seed(seed).spawn(),
+        )
         parts = [form.part(rows, rng.fork(f"party {j}")) for j, rows in enumerate(parties)]
         return form.model(ideal(form.functionality, parts)).scores(X)
 
@@ -225,7 +234,7 @@ def test_where_nobody_is_trusted_the_statement_says_against_whom(
     assert stated.delta == (0.0 if method == "ofpa" else pytest.approx(1e-5))
     assert "any 2 of 5 parties" in stated.adversary or "other" in stated.adversary
     assert "trusted aggregator" not in stated.plain_words()
-    assert {IN_ONE_PLACE, DEALT, ONE_FIT, REFUSED} <= set(stated.caveats)
+    assert {IN_ONE_PLACE, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} <= set(stated.caveats)
     if family is not SecureSumClassifier:  # the twin: the default trusts whoever computes it
         clear = family(method, epsilon=0.5).fit(BLOBS, LABELS).privacy_
         assert IN_ONE_PLACE not in clear.caveats
@@ -282,13 +291,13 @@ def parties_touched(deal: Callable[[Any], list[Any]]) -> int:
 
 
 def test_dealing_does_not_look_at_the_rows() -> None:
-    assert parties_touched(lambda rows: [rows[0][i] for i in Parts.dealt(200, 8).rows]) == 1
+    assert parties_touched(lambda rows: [rows[0][i] for i in RowAssignment.even(200, 8).rows]) == 1
     stratified = parties_touched(lambda rows: np.array_split(rows[0][np.argsort(rows[1], kind="stable")], 8))
     assert stratified > 1  # the twin
 
 
 def test_dealt_parts_are_even_and_disjoint() -> None:
-    parts = Parts.dealt(103, 5).rows
+    parts = RowAssignment.even(103, 5).rows
     assert sorted(np.concatenate(parts).tolist()) == list(range(103))
     assert {len(part) for part in parts} == {20, 21}
 
@@ -314,7 +323,7 @@ def test_what_is_not_clipped_never_reaches_a_method(monkeypatch: pytest.MonkeyPa
 
 @given(st.floats(min_value=1e-9, max_value=1e6))
 def test_an_epsilon_is_never_more_than_what_was_asked(asked: float) -> None:
-    taken = exact_number("epsilon", asked)
+    taken = check_exact_number("epsilon", asked)
     assert taken is not None
     assert taken <= Fraction(asked)
     assert taken <= Fraction(repr(asked))
@@ -324,11 +333,11 @@ def test_an_epsilon_is_never_more_than_what_was_asked(asked: float) -> None:
 def test_either_reading_of_a_float_alone_can_exceed_the_other() -> None:
     assert Fraction(repr(0.3)) > Fraction(0.3)
     assert Fraction(0.1) > Fraction(repr(0.1))
-    assert exact_number("epsilon", 0.1) == Fraction(1, 10)
-    assert exact_number("epsilon", np.float64(0.1)) == Fraction(1, 10)
-    assert exact_number("epsilon", np.int64(3)) == 3
-    assert exact_number("epsilon", Fraction(1, 3)) == Fraction(1, 3)
-    assert exact_number("epsilon", math.inf) is None
+    assert check_exact_number("epsilon", 0.1) == Fraction(1, 10)
+    assert check_exact_number("epsilon", np.float64(0.1)) == Fraction(1, 10)
+    assert check_exact_number("epsilon", np.int64(3)) == 3
+    assert check_exact_number("epsilon", Fraction(1, 3)) == Fraction(1, 3)
+    assert check_exact_number("epsilon", math.inf) is None
 
 
 def honours(privacy: PrivacyStatement, asked: float) -> bool:
@@ -362,9 +371,12 @@ def test_zcdp_and_no_noise_say_so() -> None:
 
 def test_what_the_interface_adds_is_in_the_caveats() -> None:
     plain = AveragingClassifier().fit(BLOBS, LABELS).privacy_.caveats
-    assert {CLASSES_READ, DEALT, ONE_FIT, REFUSED} <= set(plain)
+    assert {CLASSES_FROM_LABELS, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} <= set(plain)
     public = AveragingClassifier(classes=[0, 1]).fit(BLOBS, LABELS, parties=WHO).privacy_.caveats
-    assert set(public) & {CLASSES_READ, DEALT, ONE_FIT, REFUSED} == {ONE_FIT, REFUSED}
+    assert set(public) & {CLASSES_FROM_LABELS, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} == {
+        SINGLE_RELEASE,
+        REFUSAL,
+    }
 
 
 def test_noise_is_fresh_and_a_seed_takes_the_guarantee() -> None:
@@ -903,11 +915,11 @@ def test_one_number_covers_all_fits_of_a_grid_search(book: Path) -> None:
     assert (stated.kind, stated.epsilon, stated.delta) == ("pure", 7 * 0.25, 0.0)  # six fits and the last
     assert "all 7 releases" in stated.caveats[-1]
     assert "this fit alone has epsilon 0.25" in stated.caveats[-1]
-    assert ONE_FIT not in stated.caveats
+    assert SINGLE_RELEASE not in stated.caveats
     assert entries(book) == ["reserved", "released"] * 7
     alone = AveragingClassifier(epsilon=0.25, classes=[0, 1]).fit(BLOBS, LABELS).privacy_  # twin: without a ledger
     assert alone.epsilon == 0.25
-    assert ONE_FIT in alone.caveats
+    assert SINGLE_RELEASE in alone.caveats
 
 
 def test_a_fit_that_would_pass_the_limit_is_refused_before_anybody_trains(
@@ -943,7 +955,7 @@ def test_fits_by_secure_sums_are_charged_before_anybody_trains(tmp_path: Path, m
     assert stated.epsilon is not None
     assert 1 < stated.epsilon < 2
     assert "all 2 releases" in stated.caveats[-1]
-    monkeypatch.setattr(METHODS["newton"], "at_home", missing("newton"))
+    monkeypatch.setattr(METHODS["newton"], "prepare", missing("newton"))
     with refused("budget.passed"):
         SecureSumClassifier(epsilon=2.0, ledger=path).fit(BLOBS, LABELS)
     assert entries(path) == ["reserved", "released"] * 2
@@ -963,5 +975,5 @@ def test_nobody_is_told_of_auxiliary_rows_that_nobody_gave(method: str) -> None:
     """Those that are given are public, and the statement says what follows from that."""
     words = [" ".join(EnsembleClassifier(method).fit(BLOBS, LABELS, parties=WHO, **given).privacy_.caveats)
              for given in ({}, {"auxiliary": BLOBS[:9]})]  # fmt: skip
-    assert [MADE_UP in said for said in words] == [True, False]
+    assert [GENERATED_AUXILIARY in said for said in words] == [True, False]
     assert ["auxiliary row is replaced" in said or "are public" in said for said in words] == [False, True]

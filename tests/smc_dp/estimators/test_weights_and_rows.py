@@ -26,7 +26,7 @@ from smc_dp import (
     RowsClippedWarning,
     SecureSumClassifier,
 )
-from smc_dp.estimators import checked, rows
+from smc_dp.estimators import rows, validation
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.rows import Ball
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -115,7 +115,7 @@ def test_sparse_rows_that_would_fill_the_memory_are_refused(monkeypatch: pytest.
     monkeypatch.setattr(rows, "_BLOCK", 9)
     with refused("array.not_finite", where="party z: row 1", got="NaN"):
         AveragingClassifier().fit(spoilt, Y > 0, np.array(["a"] * 149 + ["z"]))
-    monkeypatch.setattr(checked, "_MOST_NUMBERS", 449)
+    monkeypatch.setattr(validation, "_MOST_NUMBERS", 449)
     with refused("rows.too_many_dense", name="public_X"):
         FeatureMethodClassifier(radius=FAR).fit(X, Y > 0, None, sparse.csr_array(X), Y > 0)
     estimator = AveragingClassifier(radius=FAR).fit(X, Y > 0)  # dense rows are there already

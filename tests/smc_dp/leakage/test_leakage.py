@@ -16,10 +16,11 @@ import scipy.stats
 from broken import pathak_mutants as mutants
 from support.audited import Folders, toy_run
 from support.pathak import trial
+from support.two_worlds import compare_worlds
 
 from protocols import programs
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010 import PROGRAM, boundary, ideal, noisy_sum_claims
+from protocols.pathak2010 import PROGRAM, ideal, limitations, noisy_sum_claims
 from protocols.programs import Protocol
 from protocols.runtime.claims import Readings, readings
 from protocols.runtime.session import Program
@@ -27,10 +28,10 @@ from protocols.runtime.simulate import Setting
 from smc_dp.audit.run import code_checks, leakage
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.leakage import limitations as tried
-from smc_dp.leakage.law import Samples, coalitions, compared, real, simulated
-from smc_dp.leakage.two_samples import compare_samples, p_values, smallest_shift
+from smc_dp.leakage.distributions import Samples, claimed_coalitions, real_readings, simulate_readings
+from smc_dp.leakage.two_samples import compare_samples, fisher_p_values, smallest_shift
 
-HARDENED = programs.find(PROGRAM.name, PROGRAM.version)
+HARDENED = programs.find_protocol(PROGRAM.name, PROGRAM.version)
 SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
 TRIALS = ideal.CLAIM.trials
 assert TRIALS is not None
@@ -83,8 +84,8 @@ def test_honest_runs_have_the_structure_of_the_simulator(
     tmp_path: Path, sizes: tuple[int, ...], d: int, options: dict[str, Any]
 ) -> None:
     found = toy_run(tmp_path, sizes, d, **options).evidence()
-    assert leakage.structure(found).status == "passed"
-    together = leakage.structure_together(found)
+    assert leakage.check_structure(found).status == "passed"
+    together = leakage.check_structure_together(found)
     assert together.status == "passed"
     assert "not claimed, because: Charlie together with any party learns every size" in together.detail
 
@@ -94,8 +95,8 @@ def test_structure_is_looked_at_for_whatever_views_are_given(evidence: Evidence)
     for size in (1, 2, 3):
         for names in combinations(parties, size):
             given = only(evidence, *names)
-            assert leakage.structure(given).status == "passed"
-            assert leakage.structure_together(given).status == ("passed" if size > 1 else "not possible")
+            assert leakage.check_structure(given).status == "passed"
+            assert leakage.check_structure_together(given).status == ("passed" if size > 1 else "not possible")
 
 
 @pytest.mark.parametrize(("place", "sentences"), [(0, 2), (1, 1), (2, 1)])
@@ -103,16 +104,16 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
     evidence: Evidence, place: int, sentences: int
 ) -> None:
     party = evidence.session.parties[place]
-    outcome = leakage.structure_together(only(evidence, "charlie", party))
+    outcome = leakage.check_structure_together(only(evidence, "charlie", party))
     assert outcome.status == "not possible"
-    said = [u.sentence for u in ideal.CLAIM.not_claimed if u.sentence in outcome.detail]
-    assert said == [u.sentence for u in boundary.NOT_CLAIMED[4 : 4 + sentences]]
+    said = [u.sentence for u in ideal.CLAIM.limitations if u.sentence in outcome.detail]
+    assert said == [u.sentence for u in limitations.LIMITATIONS[4 : 4 + sentences]]
 
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
     bare = folders.evidence(views=False)
-    assert leakage.structure(bare) == leakage.NO_VIEWS
-    assert leakage.structure_together(bare).status == "not possible"
+    assert leakage.check_structure(bare) == leakage.NO_VIEWS
+    assert leakage.check_structure_together(bare).status == "not possible"
     printed = toy_run(tmp_path, as_printed=True).evidence()
     for check in leakage.CHECKS:
         assert check.run(printed) == leakage.NO_CLAIM
@@ -121,7 +122,7 @@ def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, 
 def test_a_role_that_does_not_reach_its_end_has_no_structure(evidence: Evidence) -> None:
     last = max(evidence.envelopes)
     cut = replace(evidence, envelopes={n: e for n, e in evidence.envelopes.items() if n < last // 2})
-    outcome = leakage.structure(cut)
+    outcome = leakage.check_structure(cut)
     assert (outcome.status, "does not reach its end" in outcome.detail) == ("not possible", True)
 
 
@@ -131,7 +132,7 @@ def test_a_stopped_role_does_not_hide_what_another_one_reads(evidence: Evidence)
     late = {n: e for n, e in evidence.envelopes.items() if n != last}
     cut = replace(evidence, envelopes=late, protocol=with_simulation(less("Slot.b")))
     assert [made.fault is not None for made in cut.recomputed.values()].count(True) == 1
-    outcome = leakage.structure(cut)
+    outcome = leakage.check_structure(cut)
     assert (outcome.status, outcome.party) == ("failed", None)
 
 
@@ -150,16 +151,16 @@ def without(place: str) -> Callable[[Readings], Readings]:
 @pytest.mark.parametrize("place", ["Slot.b", "Differences.c", "Reshare.x", "Opening.seed", "Match.left", "SharedKey.p"])
 @pytest.mark.parametrize("twin", [less, without])
 def test_a_simulator_that_leaves_out_a_number_is_caught(evidence: Evidence, place: str, twin: Any) -> None:
-    for check in (leakage.structure, leakage.structure_together):
+    for check in (leakage.check_structure, leakage.check_structure_together):
         outcome = check(under(with_simulation(twin(place)), evidence))
-        alone = place in ("Slot.b", "Differences.c") and check is leakage.structure_together
+        alone = place in ("Slot.b", "Differences.c") and check is leakage.check_structure_together
         assert outcome.status == ("passed" if alone else "failed")  # Charlie is in no claimed coalition of two
         assert alone or place in outcome.detail
 
 
 @pytest.mark.parametrize("place", ["Slot.b", "Masked.psi", "Blinded.a", "Half.a_tilde", "Reshare.x", "Opening.opening"])
 def test_a_simulator_of_short_numbers_is_caught(evidence: Evidence, place: str) -> None:
-    outcome = leakage.structure(under(with_simulation(narrow(place)), evidence))
+    outcome = leakage.check_structure(under(with_simulation(narrow(place)), evidence))
     assert outcome.status == "failed"
     assert f"bits are read at {place}," in outcome.detail
 
@@ -177,7 +178,7 @@ def test_views_of_mutants_have_another_structure(program: Program, name: str, pl
     t = replace(trial([5, 6, 7], 1, noise=[[1]] * 3), program=program)
     views = t.run(Setting(views=True)).views
     made = ideal.simulation(t.parameters, seeded("mutants"))((name,))
-    assert place in str(leakage.difference(readings(views[name]), made))
+    assert place in str(leakage.shape_difference(readings(views[name]), made))
 
 
 # Which coalitions are claimed.
@@ -199,10 +200,10 @@ def test_p_values_are_those_of_the_hypergeometric_law() -> None:
     for left, right in ((1, 1), (7, 12), (40, 11)):
         a, b = np.meshgrid(range(left + 1), range(right + 1), indexing="ij")
         law = scipy.stats.hypergeom(left + right, a + b, left)
-        assert p_values(left, right) == pytest.approx(
+        assert fisher_p_values(left, right) == pytest.approx(
             np.minimum(1, 2 * np.minimum(law.cdf(a), law.sf(a - 1))), rel=1e-9
         )
-    assert p_values(60, 300)[60, 0] == pytest.approx(2 / comb(360, 60), rel=1e-9)
+    assert fisher_p_values(60, 300)[60, 0] == pytest.approx(2 / comb(360, 60), rel=1e-9)
 
 
 def test_the_stated_power_is_that_of_the_test() -> None:
@@ -260,13 +261,13 @@ def test_samples_of_different_laws_are_told_apart(change: Callable[[list[int]], 
 # The law of the code.
 
 
-WHO = coalitions(TRIALS, SMALL, ("P1", "P2", "P3", "charlie"))
+WHO = claimed_coalitions(TRIALS, SMALL, ("P1", "P2", "P3", "charlie"))
 RUNS, SIMULATED = 48, 200
 
 
 @cache
 def made() -> Samples:
-    return simulated(TRIALS, SMALL, seeded("simulated"), WHO, SIMULATED)
+    return simulate_readings(TRIALS, SMALL, seeded("simulated"), WHO, SIMULATED)
 
 
 @cache
@@ -275,11 +276,11 @@ def world(place: int) -> Samples:
 
 
 def in_world(program: Program, place: int, runs: int = RUNS) -> Samples:
-    return real(program, TRIALS, SMALL, place, seeded(f"world {place}"), WHO, runs)
+    return real_readings(program, TRIALS, SMALL, place, seeded(f"world {place}"), WHO, runs)
 
 
 def test_fresh_executions_pass() -> None:
-    found = compared(world(0), world(1), made())
+    found = compare_worlds(world(0), world(1), made())
     assert found.p_value > 1e-6
     assert len(WHO) == len({f.coalition for f in found.found}) == 8
     assert found.tests == sum(f.comparison.tests for f in found.found)
@@ -287,9 +288,9 @@ def test_fresh_executions_pass() -> None:
 
 def test_a_protocol_with_short_masks_is_rejected() -> None:
     short = in_world(mutants.SHORT_MASK, 0, RUNS // 2)  # half as many show it already
-    found = compared(short, short, made())
+    found = compare_worlds(short, short, made())
     assert found.p_value < REJECT
-    outcome = code_checks.judge(found)
+    outcome = code_checks.judge_distribution(found)
     assert outcome.status == "failed"
     assert "charlie at Masked.psi" in outcome.detail
 
@@ -297,36 +298,36 @@ def test_a_protocol_with_short_masks_is_rejected() -> None:
 @pytest.mark.parametrize("place", ["Slot.b", "answers", "Match.right"])
 def test_a_broken_simulator_is_rejected(place: str) -> None:
     twin = {c: [{**f, place: [0] * len(f[place])} if place in f else f for f in made()[c]] for c in WHO}
-    found = compared(world(0), world(1), twin)
+    found = compare_worlds(world(0), world(1), twin)
     assert found.p_value < REJECT
-    assert f"at {place}" in code_checks.judge(found).detail
+    assert f"at {place}" in code_checks.judge_distribution(found).detail
 
 
 def test_readings_of_another_structure_are_rejected() -> None:
     more = {c: [{**f, "Extra.x": [1]} for f in made()[c]] for c in WHO}
-    assert "at the structure" in code_checks.judge(compared(world(0), world(1), more)).detail
+    assert "at the structure" in code_checks.judge_distribution(compare_worlds(world(0), world(1), more)).detail
 
 
 def test_too_few_executions_show_nothing_and_it_says_so() -> None:
     few = ({c: sample[c][:5] for c in WHO} for sample in (world(0), world(1), made()))
-    found = compared(*few)
+    found = compare_worlds(*few)
     assert found.p_value > 1e-6
     assert found.missed
     assert found.simulator.fair is None
-    outcome = code_checks.judge(found)
+    outcome = code_checks.judge_distribution(found)
     assert (outcome.status, "nothing is shown" in outcome.detail) == ("failed", True)
 
 
 def test_a_difference_between_worlds_is_rejected() -> None:
     """A simulator that was given the larger world is none: the worlds would differ from each other."""
     large = {c: [{place: [v | 1 for v in f[place]] for place in f} for f in world(1)[c]] for c in WHO}
-    found = compared(world(0), large, large)
+    found = compare_worlds(world(0), large, large)
     assert found.p_value < 1e-6
     assert found.worst.samples != "the second world and the simulator"
 
 
 def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
-    outcome = leakage.law_of_code(evidence)
+    outcome = leakage.distribution_of_code(evidence)
     assert outcome.status == "passed"
     for said in ("8 coalitions", "68 of 68 rejected", "moves by 0.5", "not about this run", "not a proof"):
         assert said in outcome.detail
@@ -336,10 +337,10 @@ def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
 
 
 def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> None:
-    outcome = code_checks.check_boundary(HARDENED, SMALL)
+    outcome = code_checks.check_limitations(HARDENED, SMALL)
     assert outcome.status == "passed"
-    assert leakage.boundary_of_code(evidence).detail.endswith(outcome.detail)
-    assert all(u.sentence in outcome.detail for u in ideal.CLAIM.not_claimed)
+    assert leakage.limitations_of_code(evidence).detail.endswith(outcome.detail)
+    assert all(u.sentence in outcome.detail for u in ideal.CLAIM.limitations)
     assert outcome.detail.count("12 of 12:") == 2
     assert "24 of 24:" in outcome.detail  # all but one: two of three have the smallest among them
     assert "36 of 36:" in outcome.detail
@@ -347,9 +348,9 @@ def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> Non
 
 def with_attack(place: int, **change: Any) -> Protocol:
     """The protocol with the attack of one sentence replaced in part."""
-    unclaimed = list(ideal.CLAIM.not_claimed)
+    unclaimed = list(ideal.CLAIM.limitations)
     unclaimed[place] = replace(unclaimed[place], attack=replace(unclaimed[place].attack, **change))  # type: ignore[type-var]
-    return replace(HARDENED, claim=replace(ideal.CLAIM, not_claimed=tuple(unclaimed)))
+    return replace(HARDENED, claim=replace(ideal.CLAIM, limitations=tuple(unclaimed)))
 
 
 SUM, SIZES, NOISE = 2, 4, 5
@@ -358,10 +359,10 @@ SUM, SIZES, NOISE = 2, 4, 5
 @pytest.mark.parametrize(
     "twin",
     [
-        with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.released(p, published)),
+        with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.published_sum(p, published)),
         with_attack(SUM, truth=lambda p, inputs, names: noisy_sum_claims.exact_sum(p, inputs)),
-        with_attack(SIZES, find=lambda p, views, published: boundary.Sizes((7, 7, 7), 0)),
-        with_attack(NOISE, coalitions=boundary._with_charlie),
+        with_attack(SIZES, find=lambda p, views, published: limitations.Sizes((7, 7, 7), 0)),
+        with_attack(NOISE, coalitions=limitations._with_charlie),
         with_attack(NOISE, truth=lambda p, inputs, names: 0, find=lambda p, views, published: 0),
         with_attack(SIZES, coalitions=lambda p: ()),
         replace(HARDENED, program=mutants.NOTHING_SELECTED),
@@ -369,13 +370,13 @@ SUM, SIZES, NOISE = 2, 4, 5
     ids=["the release", "not the smallest", "guess", "without P_1", "constant", "nobody", "no noise"],
 )
 def test_an_attack_that_does_not_succeed_is_caught(twin: Protocol) -> None:
-    shown = tried.boundary(twin, SMALL, seeded("boundary"), runs=3)
-    assert code_checks.judge_boundary(shown, []).status == "failed"
+    shown = tried.try_attacks(twin, SMALL, seeded("boundary"), runs=3)
+    assert code_checks.judge_limitations(shown, []).status == "failed"
 
 
 def test_attacks_succeed_for_other_numbers_of_parties_and_in_all_pairs() -> None:
     for K, kind in ((2, "all-pairs"), (4, "tournament")):
         p = trial([1] * K, 2, comparison=kind).parameters
-        for one in tried.boundary(HARDENED, p, seeded(f"{K} {kind}"), runs=3):
+        for one in tried.try_attacks(HARDENED, p, seeded(f"{K} {kind}"), runs=3):
             assert (one.found, one.mistaken) == (one.tries, 0)
             assert one.tries in (3, 3 * (K - 1), 3 * K)

@@ -11,12 +11,18 @@ import pytest
 from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
-from protocols.runtime.claims import Leaving, Readings, Trials
+from protocols.runtime.claims import DropOutTrials, Readings, Trials
 from protocols.secure_sum import ideal
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from smc_dp.audit.run import code_checks
-from smc_dp.leakage.law import Samples, coalitions, law, real, simulated
-from smc_dp.leakage.limitations import boundary
+from smc_dp.leakage.distributions import (
+    Samples,
+    check_distributions,
+    claimed_coalitions,
+    real_readings,
+    simulate_readings,
+)
+from smc_dp.leakage.limitations import try_attacks
 from smc_dp.leakage.two_samples import compare_samples
 
 SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
@@ -36,9 +42,11 @@ def trials() -> Trials:
 
 
 def samples(p: Parameters, by: Trials, runs: int) -> tuple[Samples, Samples]:
-    who = coalitions(by, p, tuple(by.worlds(p)[0]))
+    who = claimed_coalitions(by, p, tuple(by.worlds(p)[0]))
     rng = Stream.insecure_from_seed("law of sums")
-    return real(SUMS.program, by, p, 0, rng.fork("real"), who, runs), simulated(by, p, rng.fork("made"), who, runs)
+    return real_readings(SUMS.program, by, p, 0, rng.fork("real"), who, runs), simulate_readings(
+        by, p, rng.fork("made"), who, runs
+    )
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -54,7 +62,7 @@ def test_simulators_make_what_is_read_without_the_one_who_vanished(name: str) ->
 
 def test_simulators_of_whole_conversations_do_not() -> None:
     p = trials().small(ONE)
-    read, made = samples(p, replace(trials(), leaving=Leaving(ideal.leaving, ideal.simulation)), 2)
+    read, made = samples(p, replace(trials(), drop_out_trials=DropOutTrials(ideal.dropout_points, ideal.simulation)), 2)
     assert compare_samples(read["charlie",], made["charlie",]).place == "the structure"
 
 
@@ -62,8 +70,8 @@ def test_simulators_of_whole_conversations_do_not() -> None:
 @pytest.mark.parametrize("name", ["one may vanish", "nobody may vanish", "shares"])
 def test_law_passes_and_every_shortened_field_is_noticed(name: str) -> None:
     p = trials().small(SESSIONS[name])
-    found = law(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
-    assert code_checks.judge(found).status == "passed"
+    found = check_distributions(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
+    assert code_checks.judge_distribution(found).status == "passed"
     assert found.missed == ()
     assert found.vanished == (("P4",) if p.D else ())
     assert (found.tests > 1000) == (p.output != SHARES)
@@ -82,16 +90,16 @@ def pairs_left_out(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Re
 @pytest.mark.slow
 def test_law_tells_a_simulator_that_does_not_mask() -> None:
     p = trials().small(ONE)
-    twin = replace(trials(), leaving=Leaving(ideal.leaving, pairs_left_out))
-    found = law(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
-    assert code_checks.judge(found).status == "failed"
+    twin = replace(trials(), drop_out_trials=DropOutTrials(ideal.dropout_points, pairs_left_out))
+    found = check_distributions(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
+    assert code_checks.judge_distribution(found).status == "failed"
     assert found.worst.comparison.place == "Masked.y"
 
 
 @pytest.mark.parametrize("name", SESSIONS)
 def test_every_coalition_outside_of_the_claim_succeeds(name: str) -> None:
     p = trials().small(SESSIONS[name])
-    shown = boundary(SUMS, p, Stream.insecure_from_seed(name), runs=2)
+    shown = try_attacks(SUMS, p, Stream.insecure_from_seed(name), runs=2)
     expected: dict[str, Any] = {"one may vanish": [2, 2], "verifiable": [4, 2], "nobody may vanish": [2], "shares": []}
     assert [one.tries for one in shown] == expected[name]
     assert all((one.found, one.mistaken) == (one.tries, 0) for one in shown)

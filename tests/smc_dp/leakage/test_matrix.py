@@ -11,20 +11,20 @@ import pytest
 from broken import matrix_mutants as mutants
 
 from protocols.errors import LocalError
-from protocols.pathak2010 import PROGRAM, as_printed, ideal
+from protocols.pathak2010 import PROGRAM, as_published, ideal
 from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import SUM, Matrix, Row, coalitions, matrix
-from smc_dp.leakage.matrix_groups import grouped, lines
+from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, all_coalitions, coalition_matrix
+from smc_dp.leakage.matrix_groups import cells_by_secret, group_rows_by_kind
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
-from smc_dp.leakage.symbolic.worlds import World, moves, nearby, turned
+from smc_dp.leakage.symbolic.worlds import World, nearby_worlds, rotate_permutations, single_moves
 from tests.support.refusals import refused
 
-HARDENED, PRINTED = PROGRAM.name, as_printed.PROGRAM.name
-FOLDER = Path(as_printed.__file__).parent
+HARDENED, PRINTED = PROGRAM.name, as_published.PROGRAM.name
+FOLDER = Path(as_published.__file__).parent
 FILES = {HARDENED: FOLDER / "matrix-hardened.txt", PRINTED: FOLDER / "matrix-as-printed.txt"}
 MOST = {HARDENED: 5, PRINTED: 5}  # parties in the files
 # What a mutant tells, it tells in every setting.
@@ -35,7 +35,7 @@ SOME = (("P2",), ("P1", "P3"), ("P2", "charlie"))
 
 @cache
 def found(name: str, K: int, chosen: tuple[tuple[str, ...], ...] | None = None) -> Matrix:
-    return matrix(PROTOCOLS[name], K, chosen=chosen)
+    return coalition_matrix(PROTOCOLS[name], K, chosen=chosen)
 
 
 def levels(row: Row) -> dict[str, str]:
@@ -63,7 +63,7 @@ def hardened(row: Row, K: int) -> dict[str, str]:
     table = {place.format(vector): level for vector, level in vectors.items() for place in places}
     table |= {f"n_{j[1:]}": "all" if opened else "nothing" for j in outside}
     table |= {f"n_{name[1:]}": "own" for name in parties}
-    table[SUM] = "nothing"
+    table[OTHER_SUM] = "nothing"
     table[SMALLEST] = "all" if opened or not outside else "nothing"
     table["pi_1"] = "own" if parties else "nothing"
     # P_1 sees which blinded place won, and members know the order of their own sizes: some pi_2 become more likely.
@@ -80,7 +80,7 @@ def test_hardened_matrix_of_two_parties_is_the_table() -> None:
 
 def is_the_table(K: int) -> None:
     rows = found(HARDENED, K).rows
-    assert {row.members for row in rows} == set(coalitions((*(f"P{j}" for j in range(1, K + 1)), "charlie")))
+    assert {row.members for row in rows} == set(all_coalitions((*(f"P{j}" for j in range(1, K + 1)), "charlie")))
     for row in rows:
         wanted, got = hardened(row, K), levels(row)
         if K > 3:  # worlds nearby show that something is not determined, not how likely it is
@@ -106,7 +106,7 @@ def test_inside_the_claim_nothing_but_the_result_tells_of_an_input(K: int) -> No
 
 
 def coalitions_claimed(K: int) -> list[tuple[str, ...]]:
-    return [("charlie",), *coalitions([f"P{j}" for j in range(1, K + 1)])]
+    return [("charlie",), *all_coalitions([f"P{j}" for j in range(1, K + 1)])]
 
 
 def printed(members: tuple[str, ...], smallest: str) -> dict[str, str]:
@@ -160,7 +160,7 @@ BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_mutant_changes_its_cell(name: str) -> None:
     program, K, members, smallest, secret, level = BROKEN[name]
-    rows = matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
+    rows = coalition_matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
     row = next(r for r in rows if r.smallest == smallest)
     assert (hardened(row, K)[secret], row.cells[secret].level) == ("nothing", level)
     assert row.cells[secret].beyond
@@ -168,41 +168,41 @@ def test_mutant_changes_its_cell(name: str) -> None:
 
 def test_a_relay_passed_on_as_it_came_shows_nothing_more() -> None:
     """Charlie reads a randomiser that only its sender knows, and with that sender he can open everything anyway."""
-    for row in matrix(Protocol(mutants.PASSING_ON, ONE_SETTING, None, LIMITS), 2).rows:
+    for row in coalition_matrix(Protocol(mutants.PASSING_ON, ONE_SETTING, None, LIMITS), 2).rows:
         assert levels(row) == hardened(row, 2)
 
 
 def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
-    protocol = Protocol(as_printed.PLAIN_BLINDING, replace(as_printed.MODEL, variants=lambda p: ()), None, LIMITS)
+    protocol = Protocol(as_published.PLAIN_BLINDING, replace(as_published.MODEL, variants=lambda p: ()), None, LIMITS)
     everybody = ("P1", "P2")
-    assert {r.cells["pi_2"].level for r in matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
+    assert {r.cells["pi_2"].level for r in coalition_matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
     assert {r.cells["pi_2"].level for r in found(PRINTED, 2).rows if r.members == everybody} == {"partly"}
 
 
 def test_a_protocol_whose_model_names_too_few_permutations_is_refused() -> None:
     model = replace(ideal.MODEL, permutations=("pi_1",))
     with refused("model.permutation_without_name", error=LocalError):
-        matrix(Protocol(PROGRAM, model, None, LIMITS), 2)
+        coalition_matrix(Protocol(PROGRAM, model, None, LIMITS), 2)
 
 
 # Worlds.
 
 
 def test_moves_take_one_place_elsewhere() -> None:
-    assert sorted(moves(3)) == [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)]
-    assert len(moves(4)) == 9
-    assert all(sorted(m) == [0, 1, 2, 3] for m in moves(4))
+    assert sorted(single_moves(3)) == [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)]
+    assert len(single_moves(4)) == 9
+    assert all(sorted(m) == [0, 1, 2, 3] for m in single_moves(4))
 
 
 def test_turned_world_moves_every_place_and_keeps_the_order() -> None:
-    assert turned(World(((0, 1, 2, 3), (0, 1, 2, 3)), (1, 2, 3, 0))) == World(
+    assert rotate_permutations(World(((0, 1, 2, 3), (0, 1, 2, 3)), (1, 2, 3, 0))) == World(
         ((1, 2, 3, 0), (2, 3, 0, 1)), (1, 2, 3, 0)
     )
 
 
 def test_worlds_nearby_are_others_and_keep_their_shape() -> None:
     world = World(((0, 1, 2, 3), (0, 1, 2, 3)), (1, 2, 3, 0))
-    around = nearby(world)
+    around = nearby_worlds(world)
     assert world not in around
     assert len(set(around)) == len(around)
     assert all(sorted(x) == [0, 1, 2, 3] for w in around for x in (*w.permutations, w.ranks))
@@ -212,7 +212,7 @@ def test_worlds_nearby_are_others_and_keep_their_shape() -> None:
 
 
 def table(name: str, K: int) -> str:
-    return matrix_text.text(found(name, K))
+    return matrix_text.matrix_as_text(found(name, K))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -222,7 +222,7 @@ def test_checked_in_matrix_of_two_parties_is_the_computed_one(name: str) -> None
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_a_coalition_learns_stands_before_the_wide_table(name: str) -> None:
-    _, said, wide, key = matrix_text.text(found(name, 2), 120).split("\n\n")
+    _, said, wide, key = matrix_text.matrix_as_text(found(name, 2), 120).split("\n\n")
     assert max(map(len, said.splitlines())) <= 120 < max(map(len, wide.splitlines()))
     unfolded = table(name, 2).split("\n\n")
     assert len(unfolded[1].splitlines()) == len(wide.splitlines()) - 1, "a line for each coalition"
@@ -244,11 +244,11 @@ def test_checked_in_matrices_are_the_computed_ones_and_those_by_hand(name: str, 
 @pytest.mark.slow
 def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
     m = found(HARDENED, 3, SOME)
-    told = lines(m)
+    told = group_rows_by_kind(m)
     assert len({line.who for line in told}) == len(told)
     cells = [line.cells for line in told]
     for row in m.rows:
-        shown = grouped(row)
+        shown = cells_by_secret(row)
         assert any(all(v in ("own", line[k]) for k, v in shown.items()) for line in cells), row
 
 

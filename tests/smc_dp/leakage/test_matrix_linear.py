@@ -15,7 +15,7 @@ from protocols.linear.parameters import Parameters
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Program
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import SUM, Matrix, Row, matrix
+from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 
 LINEAR = PROTOCOLS[linear.PROGRAM.name]
@@ -27,7 +27,7 @@ ONE_SETTING = replace(LINEAR.model, variants=lambda p: ())
 
 @cache
 def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = None) -> Matrix:
-    return matrix(LINEAR, K, chosen=chosen)
+    return coalition_matrix(LINEAR, K, chosen=chosen)
 
 
 def cut_off(p: Parameters, members: Sequence[str]) -> set[str]:
@@ -55,7 +55,7 @@ def by_hand(row: Row, p: Parameters) -> dict[str, str]:
     table = {place.format(vector): level for vector, level in vectors.items() for place in places}
     table |= {f"n_{j[1:]}": "all" if hubs else "nothing" for j in outside}
     table |= {f"n_{name[1:]}": "own" for name in parties}
-    table[SUM] = "nothing"
+    table[OTHER_SUM] = "nothing"
     certain = hubs or named or len(outside) <= charlie
     none = "not all" if K > 3 else "nothing"  # worlds nearby show that it is not determined
     table[SMALLEST] = "all" if certain else none if K > 3 or not (charlie and parties) else "partly"
@@ -73,7 +73,7 @@ def test_matrix_is_the_table_and_the_one_that_is_checked_in(K: int) -> None:
     for row in rows:
         here = replace(p, ring_degree=2) if row.session in sparse else p
         assert {secret: cell.level for secret, cell in row.cells.items()} == by_hand(row, here), row
-    assert matrix_text.text(found(K)) in FILE.read_text(encoding="utf-8")
+    assert matrix_text.matrix_as_text(found(K)) in FILE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("K", [2, pytest.param(3, marks=pytest.mark.slow)])
@@ -111,7 +111,7 @@ TWINS: dict[str, tuple[Sequence[mutants.Patch], int, tuple[str, ...], str, str, 
 
 
 def row_of(program: Program, K: int, members: tuple[str, ...], smallest: str) -> Row:
-    rows = matrix(replace(LINEAR, program=program, model=ONE_SETTING), K, chosen=(members,)).rows
+    rows = coalition_matrix(replace(LINEAR, program=program, model=ONE_SETTING), K, chosen=(members,)).rows
     return next(row for row in rows if row.smallest == smallest)
 
 

@@ -18,13 +18,13 @@ from support.pathak import Trial, trial
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
-from protocols.pathak2010 import PROGRAM, as_printed, setup, stage1
-from protocols.pathak2010.as_printed import PrintedSelected
+from protocols.pathak2010 import PROGRAM, as_published, setup, stage1
+from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Indicator
 from protocols.programs import PROTOCOLS
 from protocols.runtime.claims import View, readings
 from protocols.runtime.simulate import Run, Setting
-from smc_dp.leakage.matrix import Cell, Matrix, matrix
+from smc_dp.leakage.matrix import Cell, Matrix, coalition_matrix
 
 K, SPARE, RUNS = 3, 40, 110
 PI_1, PI_2 = Permutation((1, 2, 0)), Permutation((0, 2, 1))
@@ -45,7 +45,7 @@ class _Fixed:
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     """pi_1 and pi_2 are the same in every run."""
     monkeypatch.setattr(setup, "permutation", lambda seeds, size: PI_1)
-    for module in (stage1, as_printed):
+    for module in (stage1, as_published):
         monkeypatch.setattr(module, "Permutation", _Fixed)
 
 
@@ -84,7 +84,7 @@ def numbers(views: Sequence[View]) -> Mapping[str, list[int]]:
 def sent(run: Run, members: Sequence[str]) -> list[int]:
     """The numbers that members sent in the clear: what they drew themselves follows from these."""
     kinds = ("Relay", "Half", "PrintedShare", "PrintedCuratorShare", "Reshare")
-    mail = [m for _, view in sorted(run.views.items()) for sender, m in view.mail if sender in members]
+    mail = [m for _, view in sorted(run.views.items()) for sender, m in view.messages if sender in members]
     values = [getattr(m, slot.name) for m in mail if type(m).__name__ in kinds for slot in m.slots]
     return [x for value in values for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, int)]
 
@@ -92,9 +92,9 @@ def sent(run: Run, members: Sequence[str]) -> list[int]:
 def tried(view: View) -> Features:
     """As printed: the exponent of each psi_j, by trying all."""
     pi_1 = PI_1.inverse
-    u = next((m.u for sender, m in view.mail if isinstance(m, Indicator)), ())
+    u = next((m.u for sender, m in view.messages if isinstance(m, Indicator)), ())
     parties = view.inputs[0].parties
-    sent = [(sender, m.psi[0]) for sender, m in view.mail if isinstance(m, PrintedSelected)]
+    sent = [(sender, m.psi[0]) for sender, m in view.messages if isinstance(m, PrintedSelected)]
     return {sender: exponent(pi_1(u)[parties.index(sender)], psi) for sender, psi in sent}
 
 
@@ -146,7 +146,7 @@ def played(smallest: str, printed: bool, count: int) -> list[tuple[Trial, Run]]:
 
 @cache
 def computed(printed: bool) -> Matrix:
-    return matrix(PROTOCOLS[as_printed.PROGRAM.name if printed else PROGRAM.name], K, chosen=COALITIONS)
+    return coalition_matrix(PROTOCOLS[as_published.PROGRAM.name if printed else PROGRAM.name], K, chosen=COALITIONS)
 
 
 def cells(members: tuple[str, ...], smallest: str, printed: bool) -> Mapping[str, Cell]:

@@ -13,12 +13,12 @@ from broken import sum_matrix_twins as twins
 from protocols import secure_sum
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
-from protocols.secure_sum import asked, complaints, dealing, ideal
+from protocols.secure_sum import complaints, dealing, ideal, leakage_model
 from protocols.secure_sum.parameters import Parameters
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import SUM, Cell, Matrix, Row, matrix
-from smc_dp.leakage.matrix_groups import grouped, lines
+from smc_dp.leakage.matrix import OTHER_SUM, Cell, Matrix, Row, coalition_matrix
+from smc_dp.leakage.matrix_groups import cells_by_secret, group_rows_by_kind
 from smc_dp.leakage.symbolic.patterns import Pattern
 
 SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
@@ -32,8 +32,8 @@ LAST = ("P3",)  # who may vanish, where it makes no difference who it is
 
 @cache
 def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = SOME, leaving: tuple[str, ...] | None = LAST) -> Matrix:
-    model = SUMS.model if leaving is None else replace(SUMS.model, vanishing=lambda p: leaving)
-    return matrix(replace(SUMS, model=model), K, chosen=chosen)
+    model = SUMS.model if leaving is None else replace(SUMS.model, drop_outs=lambda p: leaving)
+    return coalition_matrix(replace(SUMS, model=model), K, chosen=chosen)
 
 
 def with_dropouts(m: Matrix) -> list[Row]:
@@ -46,9 +46,23 @@ def sent_in_time(pattern: Pattern, kind: str, r: int) -> bool:
         return True
     missed, _, stage = pattern.place.partition(" in ")
     if stage == "setup":
-        return False  # nobody starts
+        return holds_up(pattern)  # else nobody starts
     when, this = (int(stage.removeprefix("sum")), CONVERSATION.index(missed)), (r, CONVERSATION.index(kind))
     return this != when if pattern.late else this < when
+
+
+def holds_up(pattern: Pattern) -> bool:
+    """Whether shares are late: their holder accuses the dealer, which opens them, and all go on."""
+    return pattern.late and pattern.place == "Shares in setup"
+
+
+def read_in_setup(p: Parameters, pattern: Pattern, members: Sequence[str]) -> bool:
+    """Whether these, with Charlie, know shares enough of a dealer whose shares for one holder were late."""
+    if not holds_up(pattern):
+        return False
+    others = [name for name in p.parties if name != pattern.name]
+    holders = {*members, others[pattern.letter - 2]} - {"charlie"}
+    return "charlie" in members and len(holders) >= p.T
 
 
 def left(pattern: Pattern, r: int) -> bool:
@@ -61,7 +75,8 @@ def table(p: Parameters, row: Row) -> dict[str, tuple[str, str]]:
     parties = [j for j, name in enumerate(p.parties, start=1) if name in row.members]
     place = {i: r for i, r in enumerate((r for r in range(p.R) for _ in range(p.length(r))), start=1)}
     opens = "charlie" in row.members and len(parties) >= p.T
-    started = not row.pattern.place.endswith("setup")
+    started = holds_up(row.pattern) or not row.pattern.place.endswith("setup")
+    known = {row.pattern.name} if read_in_setup(p, row.pattern, row.members) else set()
     cells: dict[str, tuple[str, str]] = {}
     for j, name in enumerate(p.parties, start=1):
         for letter in "xEz":
@@ -69,7 +84,8 @@ def table(p: Parameters, row: Row) -> dict[str, tuple[str, str]]:
                 late = row.pattern if name == row.pattern.name else Pattern()
                 others = [k for k in taking_part(p, row.pattern, r) if k not in parties]
                 by_sum = "all" if started and others == [j] else "nothing"
-                seen = "all" if opens and started and left(late, r) else by_sum
+                alone = name in known or [p.parties[k - 1] for k in others if p.parties[k - 1] not in known] == [name]
+                seen = "all" if (opens and started and left(late, r)) or (known and alone) else by_sum
                 both = (seen, by_sum) if letter == "z" else ("nothing", "nothing")
                 cells[f"{letter}_{j}({i})"] = ("own", "own") if j in parties else both
     return cells
@@ -90,7 +106,7 @@ def check(m: Matrix, p: Parameters) -> int:
             got = row.cells[secret]
             assert (got.level, got.release) == wanted, (row.members, str(row.pattern), secret, got)
         sums = [cell.level for secret, cell in row.cells.items() if secret.startswith("S(")]
-        assert row.cells[SUM].level == "nothing"
+        assert row.cells[OTHER_SUM].level == "nothing"
         assert "charlie" not in row.members or set(sums) <= {"all", "own"}, (row.members, str(row.pattern))
     return len(rows)
 
@@ -101,7 +117,7 @@ def test_matrix_of_three_parties_is_the_table(all_of_it: bool) -> None:
     patterns = 1 + leaving * 2 * (3 + 2 * 3)  # each vanished or late, three letters in setup and three in each sum
     for verifiable in (False, True):
         part = replace(m, rows=tuple(row for row in m.rows if f"verifiable {verifiable}" in row.session))
-        assert check(part, replace(asked.sample(3), verifiable=verifiable)) == coalitions * patterns
+        assert check(part, replace(leakage_model.sample_session(3), verifiable=verifiable)) == coalitions * patterns
 
 
 def test_without_dropouts_no_coalition_learns_more_than_the_sum() -> None:
@@ -111,12 +127,14 @@ def test_without_dropouts_no_coalition_learns_more_than_the_sum() -> None:
 
 
 def test_margin_and_claim_stand_side_by_side() -> None:
-    """Of three T - 1 = 1 who follow the protocol, t = 0 who do not; of two, of whom none may vanish, any and 0."""
+    """Of three t = 0: one message that is late can open a share, and T = 2 do; of two, of whom none may vanish, any."""
     for m, computed, claimed in (
-        (found(3), "up to 1 of 3", "up to 0 of 3"),
+        (found(3), "up to 0 of 3", "up to 0 of 3"),
         (found(2, None, ("P2",)), "up to 2 of 2", "up to 0 of 2"),
     ):
-        said = next(line for line in matrix_text.text(m).splitlines() if line.startswith("Nothing more than the sum"))
+        said = next(
+            line for line in matrix_text.matrix_as_text(m).splitlines() if line.startswith("Nothing more than the sum")
+        )
         assert f"to charlie and {computed} parties" in said
         assert f"is about charlie and {claimed} parties" in said
 
@@ -128,9 +146,9 @@ def test_lines_cover_every_row_and_no_row_has_a_smallest_party() -> None:
     assert {row.smallest for row in m.rows} == {""}
     for session in sessions:
         part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
-        told = [line.cells for line in lines(part)]
+        told = [line.cells for line in group_rows_by_kind(part)]
         for row in part.rows:
-            assert any(all(v in ("own", line.get(k)) for k, v in grouped(row).items()) for line in told), row
+            assert any(all(v in ("own", line.get(k)) for k, v in cells_by_secret(row).items()) for line in told), row
 
 
 def test_json_names_the_patterns_of_a_row() -> None:
@@ -146,15 +164,15 @@ def test_two_parties_share_masks_and_nothing_else() -> None:
 
 # In a circle of six with four neighbours each, of whom two open a seed: all but the one on the other side.
 
-CIRCLE = asked.profiles(asked.sample(6))[-1]
+CIRCLE = leakage_model.profiles(leakage_model.sample_session(6))[-1]
 IN_ORDER = tuple(f"P{j}" for j in range(1, 7))
 
 
 def around(
     chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...], program: Program = SUMS.program
 ) -> Matrix:
-    model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), vanishing=lambda p: leaving)
-    return matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
+    model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), drop_outs=lambda p: leaving)
+    return coalition_matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
 
 
 def neighbours_of(j: int, members: Sequence[str]) -> int:
@@ -181,7 +199,7 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
         assert row.pattern.name or read == wanted or len(others) == 1, (row.members, read)
         assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
         assert not row.deviating
-    said = matrix_text.text(m)
+    said = matrix_text.matrix_as_text(m)
     assert "some of whom may deviate" not in said
 
 
@@ -204,8 +222,8 @@ def test_checked_in_matrix_is_the_printed_one(capsys: pytest.CaptureFixture[str]
 def test_matrix_of_four_parties_is_the_table() -> None:
     """T is 3 and t is 1: with two parties Charlie learns no more than with none."""
     chosen = (("P1",), ("P2", "P3", "P4"), ("P3", "charlie"), ("P1", "P4", "charlie"), ("P1", "P2", "P3", "charlie"))
-    m = matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
-    assert check(m, asked.sample(4)) == len(chosen) * (1 + 4 * 2 * (4 + 2 * 3))
+    m = coalition_matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
+    assert check(m, leakage_model.sample_session(4)) == len(chosen) * (1 + 4 * 2 * (4 + 2 * 3))
 
 
 # Twins: what is left out shows in the named cell.
@@ -214,16 +232,16 @@ def test_matrix_of_four_parties_is_the_table() -> None:
 def only(p: Parameters, leaving: tuple[str, ...] | None = None) -> Protocol:
     """The protocol in this session alone."""
     may = p.parties if leaving is None else leaving
-    model = replace(ideal.MODEL, sample=lambda K: p, profiles=lambda p: (), vanishing=lambda p: may)
+    model = replace(ideal.MODEL, sample=lambda K: p, profiles=lambda p: (), drop_outs=lambda p: may)
     return replace(SUMS, model=model)
 
 
-ONE_AND_ALL = asked.sample(3)
-OF_FIVE = replace(asked.sample(5), colluders=0)
+ONE_AND_ALL = leakage_model.sample_session(3)
+OF_FIVE = replace(leakage_model.sample_session(5), colluders=0)
 LATE, GONE = "P3 late with Masked in sum0", "P3 vanished before Masked in sum1"
 # Patches, session, coalition, pattern, secret; and how much of it shows.
 TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, str, str]] = {
-    "T := t": (twins.T_OF_t, asked.sample(4), ("P1", "charlie"), LATE, "z_3(1)", "all"),
+    "T := t": (twins.T_OF_t, leakage_model.sample_session(4), ("P1", "charlie"), LATE, "z_3(1)", "all"),
     "no self mask": (twins.NO_SELF_MASK, ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
     "both kinds of shares": (twins.BOTH_KINDS, ONE_AND_ALL, ("charlie",), "nobody missing", "z_1(1)", "all"),
     "one mask key for all sums": (twins.ONE_MASK_KEY, ONE_AND_ALL, ("charlie",), GONE, "z_3(1)", "all"),
@@ -236,7 +254,7 @@ TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, 
         *(twins.DIGESTS_ALONE, OF_FIVE, ("P1", "P2", "P3"), "nobody missing", "z_4(1)", "partly"),
     ),
     "one context for all sums": (
-        *(twins.ONE_CONTEXT, asked.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", SUM, "all"),
+        *(twins.ONE_CONTEXT, leakage_model.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", OTHER_SUM, "all"),
     ),
 }
 
@@ -253,7 +271,7 @@ def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(place, attribute, instead)
     leaving = () if pattern == "nobody missing" else LAST
     twin = replace(only(p, leaving), program=twins.PROGRAM)
-    got = cell(matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
+    got = cell(coalition_matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
     assert got.level == level
     assert got.beyond
 
@@ -272,7 +290,7 @@ def test_enough_shares_open_what_single_parties_add() -> None:
     three, two = ("P1", "P2", "P3"), ("P1", "P2")
     chosen = (three, (*two, "charlie"), (*three, "charlie"))
     for verifiable in (False, True):
-        rows = matrix(only(replace(p, verifiable=verifiable), ()), 5, chosen=chosen).rows
+        rows = coalition_matrix(only(replace(p, verifiable=verifiable), ()), 5, chosen=chosen).rows
         opened = {row.members: row.cells["z_4(1)"].level for row in rows}
         alone = "all" if verifiable else "nothing"
         assert opened == {three: alone, (*two, "charlie"): "nothing", (*three, "charlie"): "all"}
@@ -285,13 +303,15 @@ def test_enough_shares_open_what_single_parties_add() -> None:
 
 
 def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Row:
-    given = dealing.shares_for
+    given = dealing.shares_for_holder
     monkeypatch.setattr(
         dealing,
-        "shares_for",
-        lambda of, holder: complaints.spoilt(given(of, holder)) if holder == 1 else given(of, holder),
+        "shares_for_holder",
+        lambda of, holder: complaints.wrong_shares(given(of, holder)) if holder == 1 else given(of, holder),
     )
-    (row,) = matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
+    (row,) = coalition_matrix(
+        replace(only(leakage_model.sample_session(4), ()), program=twins.PROGRAM), 4, chosen=(members,)
+    ).rows
     return row
 
 
@@ -307,6 +327,6 @@ def test_what_a_complaint_opens_tells_no_claimed_coalition_more(
 
 def test_who_complains_falsely_stands_in_every_coalition_with_charlie(monkeypatch: pytest.MonkeyPatch) -> None:
     two = ("P1", "P3", "charlie")
-    (without,) = matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
+    (without,) = coalition_matrix(only(leakage_model.sample_session(4), ()), 4, chosen=(two,)).rows
     assert read_alone(without) == set()
     assert read_alone(complaining(two, monkeypatch)) == {2, 4}

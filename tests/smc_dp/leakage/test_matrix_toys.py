@@ -15,11 +15,11 @@ from protocols.curator import parties_and_curator
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model, Unknown
-from protocols.runtime.message import CURATOR, PARTY, Message, masked, message, under
+from protocols.runtime.message import CURATOR, PARTY, Message, encrypted, masked, message
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import SUM, matrix
+from smc_dp.leakage.matrix import OTHER_SUM, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 from tests.support.refusals import refused
 
@@ -38,7 +38,7 @@ class Word(Message):
 class Locked(Message):
     """A ciphertext."""
 
-    c: Annotated[paillier.Ciphertext, under("somebody's key")]
+    c: Annotated[paillier.Ciphertext, encrypted("somebody's key")]
 
 
 @dataclass(frozen=True)
@@ -157,21 +157,21 @@ KNOWN: dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, str, str]
 @pytest.mark.parametrize("name", KNOWN)
 def test_matrix_of_a_small_protocol_is_the_known_one(name: str) -> None:
     talk, members, wanted = KNOWN[name]
-    for row in matrix(protocol(talk), 3, chosen=(members,)).rows:
-        assert tuple(row.cells[s].level for s in ("x", "y", SUM)) == wanted
+    for row in coalition_matrix(protocol(talk), 3, chosen=(members,)).rows:
+        assert tuple(row.cells[s].level for s in ("x", "y", OTHER_SUM)) == wanted
 
 
 def test_where_nothing_is_compared_no_row_has_a_smallest_party() -> None:
-    m = matrix(protocol(shared), 3, chosen=(("P2",), ("P2", "P3")))
+    m = coalition_matrix(protocol(shared), 3, chosen=(("P2",), ("P2", "P3")))
     assert [row.smallest for row in m.rows] == ["", ""]
     assert m.worlds == 1
-    said = matrix_text.text(m)
+    said = matrix_text.matrix_as_text(m)
     assert "Decided by linear algebra for each of 2 coalitions." in said
     assert "all parties but one  all*" in said
 
 
 def test_the_order_of_sending_shows_a_permutation() -> None:
-    rows = matrix(protocol(places_in_the_order_of_sending, ("pi",)), 3, chosen=(("P2",), ("P1",))).rows
+    rows = coalition_matrix(protocol(places_in_the_order_of_sending, ("pi",)), 3, chosen=(("P2",), ("P1",))).rows
     assert {row.members: row.cells["pi"].level for row in rows} == {("P2",): "all", ("P1",): "own"}
     assert all(SMALLEST not in row.cells for row in rows)  # this protocol compares nothing
 
@@ -219,4 +219,4 @@ REFUSED: Mapping[str, tuple[Callable[..., Any], str]] = {
 def test_what_forms_cannot_follow_is_refused(name: str) -> None:
     talk, code = REFUSED[name]
     with refused(code, error=LocalError):
-        matrix(protocol(talk), 3, chosen=(("P2",),))
+        coalition_matrix(protocol(talk), 3, chosen=(("P2",),))

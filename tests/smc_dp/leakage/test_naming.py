@@ -9,19 +9,19 @@ import pytest
 
 from protocols.programs import PROTOCOLS
 from smc_dp.leakage import matrix as module
-from smc_dp.leakage.matrix import Row, coalitions, rows_of
-from smc_dp.leakage.symbolic.world_runs import WorldBook
+from smc_dp.leakage.matrix import Row, all_coalitions, coalition_rows
+from smc_dp.leakage.symbolic.world_runs import WorldRuns
 
 PATHAK = PROTOCOLS["pathak2010"]
-BOOK = WorldBook(PATHAK, PATHAK.model.sample(2))
+BOOK = WorldRuns(PATHAK, PATHAK.model.sample(2))
 
 
 def rows() -> list[Row]:
-    return [row for members in coalitions(BOOK.names) for row in rows_of(BOOK, frozenset(members))]
+    return [row for members in all_coalitions(BOOK.names) for row in coalition_rows(BOOK, frozenset(members))]
 
 
 def with_shape(shape: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> list[Row]:
-    monkeypatch.setattr(module, "shape", shape)
+    monkeypatch.setattr(module, "view_up_to_names", shape)
     return rows()
 
 

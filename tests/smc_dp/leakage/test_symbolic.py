@@ -15,14 +15,14 @@ from protocols.pathak2010 import PROGRAM, ideal, stage1
 from protocols.pathak2010.minimum import with_tie_bits
 from smc_dp.leakage.symbolic.box import Box, Commitments, Cryptosystem
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
-from smc_dp.leakage.symbolic.engine import run
+from smc_dp.leakage.symbolic.engine import run_symbolically
 from smc_dp.leakage.symbolic.form import Form, Symbol, slots
-from smc_dp.leakage.symbolic.hiding import weakened
+from smc_dp.leakage.symbolic.hiding import weaken_view
 from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.span import Span
 from smc_dp.leakage.symbolic.trace import Trace
 from smc_dp.leakage.symbolic.undecidable import UndecidedError
-from smc_dp.leakage.symbolic.views import seen
+from smc_dp.leakage.symbolic.views import symbolic_view
 from smc_dp.leakage.symbolic.worlds import World
 from tests.support.refusals import refused
 
@@ -239,7 +239,7 @@ def test_rebinding_replaces_names_at_every_depth_and_nothing_real() -> None:
 
 
 def trace(world: World = WORLD) -> Trace:
-    return run(PROGRAM, ideal.MODEL, ideal.sample(2), world)
+    return run_symbolically(PROGRAM, ideal.MODEL, ideal.sample(2), world)
 
 
 def test_a_run_over_symbols_has_the_messages_of_a_real_one() -> None:
@@ -262,21 +262,21 @@ def test_views_of_one_world_are_alike_and_charlie_cannot_tell_who_is_smallest() 
     here = trace(World(((0, 1), (0, 1)), (0, 1)))
     there = trace(World(((1, 0), (0, 1)), (1, 0)))  # the same order behind pi_1
     elsewhere = trace(World(((0, 1), (0, 1)), (1, 0)))
-    assert seen(here, charlie).key == seen(trace(World(((0, 1), (0, 1)), (0, 1))), charlie).key
-    assert seen(here, charlie).key == seen(there, charlie).key
-    assert seen(here, charlie).key != seen(elsewhere, charlie).key
+    assert symbolic_view(here, charlie).key == symbolic_view(trace(World(((0, 1), (0, 1)), (0, 1))), charlie).key
+    assert symbolic_view(here, charlie).key == symbolic_view(there, charlie).key
+    assert symbolic_view(here, charlie).key != symbolic_view(elsewhere, charlie).key
 
 
 def test_a_recipe_computes_the_secret_from_what_is_seen() -> None:
-    both = seen(trace(), frozenset({"P2", "charlie"}))
+    both = symbolic_view(trace(), frozenset({"P2", "charlie"}))
     n_1 = Form.of(both.trace.inputs["n_1"])
     recipe = both.solve(n_1)
     assert recipe is not None
     assert both.gives(recipe, n_1)
     assert not both.gives(recipe, Form.of(both.trace.inputs["n_2"]))
-    assert seen(trace(), frozenset({"P2"})).solve(n_1) is None
+    assert symbolic_view(trace(), frozenset({"P2"})).solve(n_1) is None
 
 
 def test_hardened_coins_are_long_enough() -> None:
     for members in ({"P1"}, {"charlie"}, {"P1", "P2"}):
-        assert weakened(seen(trace(), frozenset(members))) is None
+        assert weaken_view(symbolic_view(trace(), frozenset(members))) is None

@@ -14,9 +14,9 @@ from protocols.runtime.envelope import HELLO, STAGE_END
 from smc_dp.leakage.symbolic import circuits
 from smc_dp.leakage.symbolic.circuits import Packed
 from smc_dp.leakage.symbolic.coins import Coins, Tape
-from smc_dp.leakage.symbolic.engine import run
+from smc_dp.leakage.symbolic.engine import run_symbolically
 from smc_dp.leakage.symbolic.form import Form, Symbol
-from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, split_in_halves, taken_as_words
+from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, ideal_halves, ideal_words
 from smc_dp.leakage.symbolic.worlds import World
 from tests.support.refusals import refused
 
@@ -30,7 +30,7 @@ class Search:
         self.tape = Tape(World(((2, 0, 1),), (1, 0, 2)), ("rho",), ("n_1", "n_2", "n_3"), role="P1")
         self.garbler, self.evaluator = Coins(self.tape, "P1", "here"), Coins(self.tape, "charlie", "here")
         numbers = [Form.of(Symbol(f"n_{j}", 0, (1 << BITS) - 1, "input", "")) for j in (1, 2, 3)]
-        halves = [split_in_halves().split(n, BITS, self.garbler) for n in numbers]
+        halves = [ideal_halves().split(n, BITS, self.garbler) for n in numbers]
         self.search = GarbledSearch(self.tape)
         transfers, self.gates = self.search.transfers, self.search.circuits
         self.offer = transfers.offer(self.evaluator)
@@ -48,7 +48,7 @@ class Search:
 
     def opened_with(self, *strings: bytes) -> list[Packed]:
         theirs = self.tape.strings.reached(set(), {*strings})
-        return [row for _, row in circuits.opened(self.tape.locked, theirs, {*strings})]
+        return [row for _, row in circuits.open_rows(self.tape.locked, theirs, {*strings})]
 
 
 def test_labels_open_the_row_of_the_smallest_and_delta_opens_all() -> None:
@@ -94,8 +94,8 @@ def test_numbers_that_are_no_halves_are_refused() -> None:
 
 
 def test_a_row_is_cut_where_its_numbers_begin_and_nowhere_else() -> None:
-    row = b"epk" + taken_as_words().to_bytes((Form.of(Symbol("x", 0, 9, "coin", "P1")), 2), 8)
-    assert (row[:3], len(row), len(taken_as_words().from_bytes(row[3:], 8))) == (b"epk", 19, 2)
+    row = b"epk" + ideal_words().to_bytes((Form.of(Symbol("x", 0, 9, "coin", "P1")), 2), 8)
+    assert (row[:3], len(row), len(ideal_words().from_bytes(row[3:], 8))) == (b"epk", 19, 2)
     for start, stop in ((0, 5), (2, None), (0, None)):
         with pytest.raises(ValueError, match="cut elsewhere"):
             row[start:stop]
@@ -115,16 +115,16 @@ def test_kappa_follows_from_what_was_drawn_for_it_or_from_the_box_secret_and_epk
 
 def test_strangers_have_names_that_do_not_say_whose_they_are() -> None:
     coins = [[Symbol(f"coin {i} of {j}", 0, 9, "coin", "") for i in (1, 2)] for j in "ab"]
-    one, other = (list(circuits.renamed([found]).values()) for found in coins)
+    one, other = (list(circuits.stranger_names([found]).values()) for found in coins)
     assert one == other
-    assert len(set(circuits.renamed(coins).values())) == 4
+    assert len(set(circuits.stranger_names(coins).values())) == 4
 
 
 def test_a_symbolic_run_sends_what_a_real_one_does() -> None:
     p = ideal.sample(3)
     here = Counter(
         (s.sender, s.to, type(s.message).__name__)
-        for s in run(PROGRAM, ideal.MODEL, p, World(((0, 1, 2),), (1, 0, 2))).sent
+        for s in run_symbolically(PROGRAM, ideal.MODEL, p, World(((0, 1, 2),), (1, 0, 2))).sent
     )
     real = linear((8, 3, 4)).simulate().transcript.envelopes
     there = Counter((e.sender, e.to, e.kind) for e in real if e.kind not in (HELLO, STAGE_END))

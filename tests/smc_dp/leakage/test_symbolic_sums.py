@@ -13,18 +13,18 @@ from protocols.crypto import masking
 from protocols.crypto.identity import Identity
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.simulate import Letters, Setting, simulate
-from protocols.secure_sum import asked, ideal
+from protocols.runtime.simulate import SealedCount, Setting, simulate
+from protocols.secure_sum import ideal, leakage_model
 from smc_dp.leakage.symbolic.coins import Coins, Tape
-from smc_dp.leakage.symbolic.engine import run
+from smc_dp.leakage.symbolic.engine import run_symbolically
 from smc_dp.leakage.symbolic.form import Form, Symbol
-from smc_dp.leakage.symbolic.masks import Masking, sharing
-from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, patterns
-from smc_dp.leakage.symbolic.trace import GREETING, Trace
+from smc_dp.leakage.symbolic.masks import Masking, ideal_sharing
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
+from smc_dp.leakage.symbolic.trace import GREETED, Trace
 from smc_dp.leakage.symbolic.worlds import World
 
 WORLD = World((), (0, 1, 2))
-P = asked.sample(3)
+P = leakage_model.sample_session(3)
 WORDS = Stream.insecure_from_seed("words")
 
 
@@ -40,15 +40,15 @@ def test_a_shared_secret_opens_with_so_many_shares_and_no_fewer(threshold: int) 
     notes = tape()
     rng = Coins(notes, "P1", "here")
     secret = rng.bytes(32)
-    shares = sharing(notes).deal(secret, threshold, 3, rng)
+    shares = ideal_sharing(notes).deal(secret, threshold, 3, rng)
     for count in range(4):
         theirs = notes.strings.reached({"P2"}, set(shares[:count]))
         assert (secret in theirs) == (count >= threshold)
         if count:
-            opened = sharing(notes).combine({x: shares[x - 1] for x in range(1, count + 1)})
+            opened = ideal_sharing(notes).combine({x: shares[x - 1] for x in range(1, count + 1)})
             assert (opened == secret) == (count >= threshold)
     if threshold > 1:
-        assert sharing(notes).combine({1: shares[1], 2: shares[0]}) != secret  # at the wrong places
+        assert ideal_sharing(notes).combine({1: shares[1], 2: shares[0]}) != secret  # at the wrong places
 
 
 def test_who_knows_the_string_of_a_mask_knows_the_mask() -> None:
@@ -105,7 +105,7 @@ def test_numbers_can_be_tried_by_who_has_all_else_that_was_hashed() -> None:
 
 
 def symbolic(pattern: Pattern = EVERYBODY_STAYS) -> Trace:
-    return run(secure_sum.PROGRAM, ideal.MODEL, P, WORLD, pattern=pattern)
+    return run_symbolically(secure_sum.PROGRAM, ideal.MODEL, P, WORLD, pattern=pattern)
 
 
 def really(pattern: Pattern) -> list[tuple[str, str, str, str]]:
@@ -116,12 +116,12 @@ def really(pattern: Pattern) -> list[tuple[str, str, str, str]]:
     session = Session(secure_sum.PROGRAM, P, public, bytes(32))
     seeds = {name: Stream.insecure_from_seed(name) for name in names}
     given = ideal.inputs(P, lambda name, bits: 1)
-    vanish = {pattern.name: Letters(pattern.letter - 1)} if pattern.name else {}
-    sent = simulate(session, identities, seeds, given, Setting(vanish=vanish)).transcript.envelopes
+    vanish = {pattern.name: SealedCount(pattern.letter - 1)} if pattern.name else {}
+    sent = simulate(session, identities, seeds, given, Setting(drop_outs=vanish)).transcript.envelopes
     return [(e.sender, e.to, e.kind, e.stage) for e in sent if e.kind not in ("Hello", STAGE_END)]
 
 
-EVERY = [EVERYBODY_STAYS, *(p for p in patterns(symbolic().sent, ("P1", "P3")) if not p.late)]
+EVERY = [EVERYBODY_STAYS, *(p for p in dropout_patterns(symbolic().sent, ("P1", "P3")) if not p.late)]
 
 
 FEW = [p if i in (0, 6, 14) else pytest.param(p, marks=pytest.mark.slow) for i, p in enumerate(EVERY)]
@@ -129,14 +129,14 @@ FEW = [p if i in (0, 6, 14) else pytest.param(p, marks=pytest.mark.slow) for i, 
 
 @pytest.mark.parametrize("pattern", FEW, ids=str)
 def test_a_symbolic_run_sends_what_a_real_one_does(pattern: Pattern) -> None:
-    here = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in symbolic(pattern).sent if s.stage != GREETING]
+    here = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in symbolic(pattern).sent if s.stage != GREETED]
     assert Counter(here) == Counter(really(pattern))
     for sender in P.parties:
         assert [s for s in here if s[0] == sender] == [s for s in really(pattern) if s[0] == sender]
 
 
 def test_who_is_late_is_left_out_and_comes_back() -> None:
-    late = next(p for p in patterns(symbolic().sent, ("P3",)) if p.late and p.place == "Masked in sum0")
+    late = next(p for p in dropout_patterns(symbolic().sent, ("P3",)) if p.late and p.place == "Masked in sum0")
     sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in symbolic(late).sent]
     assert ("P3", "charlie", "Masked", "sum0") in sent
     assert ("P3", "charlie", "Signed", "sum0") not in sent

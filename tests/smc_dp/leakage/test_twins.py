@@ -14,6 +14,7 @@ import pytest
 from broken import curator_coin_twins as coins
 from broken import curator_tell_twins as tell
 from support.pathak import trial
+from support.two_worlds import compare_worlds
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
@@ -22,8 +23,8 @@ from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model
 from protocols.runtime.session import Program
-from smc_dp.leakage.law import REJECT, compared, real
-from smc_dp.leakage.matrix import LEVELS, Cell, Row, matrix
+from smc_dp.leakage.distributions import SIGNIFICANCE, real_readings
+from smc_dp.leakage.matrix import LEVELS, Cell, Row, coalition_matrix
 from tests.support.refusals import refused
 
 
@@ -96,7 +97,7 @@ ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
 
 
 def found(program: Program, twin: Twin, model: Model) -> tuple[Row, ...]:
-    return matrix(Protocol(program, model, None, LIMITS), twin.parties, chosen=(twin.members,)).rows
+    return coalition_matrix(Protocol(program, model, None, LIMITS), twin.parties, chosen=(twin.members,)).rows
 
 
 @cache
@@ -147,10 +148,10 @@ def test_law_rejects(name: str) -> None:
     assert trials is not None
     who = [(p,) for p in ("P1", "P2", "P3", "charlie")]
     one, other = (
-        real(TWINS[name].program, trials, small, world, Stream.insecure_from_seed(f"{name} {world}"), who, 25)
+        real_readings(TWINS[name].program, trials, small, world, Stream.insecure_from_seed(f"{name} {world}"), who, 25)
         for world in (0, 1)
     )
-    assert compared(one, other, other).p_value < REJECT
+    assert compare_worlds(one, other, other).p_value < SIGNIFICANCE
 
 
 @pytest.mark.slow

@@ -22,11 +22,11 @@ from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
 from smc_dp.audit import matrix_picture
 from smc_dp.audit.run import report_blocks as of_audits
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.experiments.compare import report as of_grids
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import matrix
+from smc_dp.leakage.matrix import coalition_matrix
 from smc_dp.pages.blocks import Drawing, Page, PageBlock, Prose, Section
 from smc_dp.planning import report as of_plans
 from smc_dp.planning.plan import plan
@@ -39,7 +39,7 @@ Report = tuple[Page, Sequence[PageBlock]]
 
 def audit(folder: Path) -> Report:
     run = charged_run(folder)
-    found = audit_evidence(load(run.run, folder / "identities.json", run.views), OF_THE_RUN)
+    found = audit_evidence(load_evidence(run.run, folder / "identities.json", run.views), OF_THE_RUN)
     return of_audits.audit_page(found), of_audits.blocks(found)
 
 
@@ -51,16 +51,16 @@ def release(folder: Path) -> Report:
 def attacked(*names: str) -> Report:
     rng = Stream.insecure_from_seed("facts")
     found = []
-    for attack in map(attacks.find, names):
+    for attack in map(attacks.find_attack, names):
         measured = tuple(attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants)
         found.append(AttackReport(attack, measured, attacks.TOY_KEY_BITS))
-    return of_attacks.page(found), of_attacks.blocks(found)
+    return of_attacks.attack_page(found), of_attacks.blocks(found)
 
 
 def grid(folder: Path) -> Report:
     study, found = study_and_grid()
-    page = of_grids.page(study, found, (), 1.0)
-    return page, (*page.notices, *of_grids.sections(study, found))
+    page = of_grids.grid_page(study, found, (), 1.0)
+    return page, (*page.notices, *of_grids.report_sections(study, found))
 
 
 def matrix_unsaid(page: Page, text: str) -> set[str]:
@@ -72,9 +72,9 @@ def matrix_unsaid(page: Page, text: str) -> set[str]:
 
 
 def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
-    computed = matrix(PROTOCOLS["pathak2010"], 2)
-    page = matrix_picture.page(tuple(matrix_text.tables(computed)), matrix_text.legend(computed))
-    said = matrix_text.text(computed)
+    computed = coalition_matrix(PROTOCOLS["pathak2010"], 2)
+    page = matrix_picture.matrix_page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
+    said = matrix_text.matrix_as_text(computed)
     assert matrix_unsaid(page, said) == set()
     assert matrix_unsaid(page, said.replace(matrix_text.LIMITS, "")) == {matrix_text.LIMITS}
     assert all(closed(line) in closed("".join(texts(page))) for line in said.splitlines() if line.endswith("."))

@@ -23,17 +23,17 @@ from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.epsilon import report as of_epsilon
 from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
-from smc_dp.audit.epsilon.power import MeasuredPower, Power, Twin
+from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.audit.run import report_blocks as of_audits
 from smc_dp.audit.run.check import failed
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputFault
 from smc_dp.data import report as of_data
 from smc_dp.data.catalogue import DatasetCheck
 from smc_dp.deploy import report as of_studies
 from smc_dp.experiments.compare import report as of_grids
-from smc_dp.methods.expected_accuracy import Band, Outlook
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy
 from smc_dp.pages.blocks import PageBlock
 from smc_dp.privacy.ledger import report as of_ledgers
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -41,9 +41,9 @@ from smc_dp.privacy.ledger.history import History, Limit
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import release_report as of_releases
 from smc_dp.run import report_blocks as of_runs
-from smc_dp.run.local_evaluation import OwnComparison
+from smc_dp.run.local_evaluation import LocalComparison
 from smc_dp.run.release import PublishedRelease
-from smc_dp.run.release_report import OnTheWire
+from smc_dp.run.release_report import TrafficTotals
 from smc_dp.run.report import Comparison
 
 DATE = "2026-01-31T12:00:00Z"
@@ -56,40 +56,40 @@ def epsilon() -> Iterator[PageBlock]:
         audited = Audited("laplace, d = 1", "two numbers", claim, 0.01, (replace(found, bound=bound),))
         power = Power(10, 10, 2000, 0.99)
         yield from of_epsilon.blocks([MeasuredPower(audited, {"clopper-pearson": power}, power)], 0.99, "A scope.")
-        yield from of_epsilon.twin_blocks([Twin("half the noise", audited, power)], 0.99)
-    yield of_epsilon.verdict(replace(audited, claim=replace(claim, kind="none", epsilon=None)))
+        yield from of_epsilon.mutant_blocks([MutantPower("half the noise", audited, power)], 0.99)
+    yield of_epsilon.verdict_banner(replace(audited, claim=replace(claim, kind="none", epsilon=None)))
 
 
 def run() -> Iterator[PageBlock]:
     good = Comparison(0.9, {"north": 0.95, "south": 0.85}, 0.96, 0.6, 300, 0.1, 0.95)
     for planned in (0.1, 0.01):
-        yield from of_runs.compared(good, Outlook(10.0, Band(0.0, planned)))
-    yield from of_runs.compared(replace(good, smallest=None))
-    yield from of_runs.compared(None)
-    yield from OwnComparison(10_000, 0.5, 0.9, Outlook(9.0, Band(0.0, 0.1))).blocks()
+        yield from of_runs.accuracy_blocks(good, ExpectedAccuracy(10.0, AccuracyInterval(0.0, planned)))
+    yield from of_runs.accuracy_blocks(replace(good, smallest=None))
+    yield from of_runs.accuracy_blocks(None)
+    yield from LocalComparison(10_000, 0.5, 0.9, ExpectedAccuracy(9.0, AccuracyInterval(0.0, 0.1))).blocks()
 
 
 def attacked() -> Iterator[PageBlock]:
     rng = Stream.insecure_from_seed("texts")
-    attack = attacks.find("vote-flip")
+    attack = attacks.find_attack("vote-flip")
     measured = tuple(attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants)
     report = AttackReport(attack, measured, None)
     yield from of_attacks.blocks([report])
-    yield from of_attacks.verdicts([replace(report, measured=tuple(replace(m, successes=1) for m in measured))])
-    yield of_attacks.listed([attack])
+    yield from of_attacks.attack_verdicts([replace(report, measured=tuple(replace(m, successes=1) for m in measured))])
+    yield of_attacks.attack_table([attack])
 
 
 def compared() -> Iterator[PageBlock]:
     study, grid = study_and_grid()
-    yield from of_grids.page(study, grid, (), 1.0).notices
-    yield from (replace(section, details=False) for section in of_grids.sections(study, grid))
+    yield from of_grids.grid_page(study, grid, (), 1.0).notices
+    yield from (replace(section, details=False) for section in of_grids.report_sections(study, grid))
 
 
 def data() -> Iterator[PageBlock]:
-    yield of_data.checked(DatasetCheck("a9a/a9a.gz"))
+    yield of_data.file_check(DatasetCheck("a9a/a9a.gz"))
     other = InputFault("file.not_as_recorded", {"wanted": "1", "got": "2"}).within("a9a/a9a.gz")
-    yield of_data.checked(DatasetCheck(other.place, other))
-    yield from of_data.columns(agreement(hospitals((12, 8), 2)).bounds)
+    yield of_data.file_check(DatasetCheck(other.place, other))
+    yield from of_data.column_table(agreement(hospitals((12, 8), 2)).bounds)
 
 
 def deploy() -> Iterator[PageBlock]:
@@ -99,7 +99,7 @@ def deploy() -> Iterator[PageBlock]:
 
 
 def ledger() -> Iterator[PageBlock]:
-    history = History.opened("0" * 64, Limit(Fraction(1), Fraction(0)), DATE)
+    history = History.begin("0" * 64, Limit(Fraction(1), Fraction(0)), DATE)
     yield from of_ledgers.blocks(history)
     spent = Guarantee("pure", Fraction(1, 4), Fraction(0), "record", "replace")
     for number in (2, 4):
@@ -109,22 +109,24 @@ def ledger() -> Iterator[PageBlock]:
         history = replace(history, entries=(*history.entries, ended))
     history = replace(history, entries=(*history.entries, history.reserved("c" * 64, "m", spent, "d" * 64, DATE)))
     yield from of_ledgers.blocks(history)
-    yield from of_ledgers.checked(history)
+    yield from of_ledgers.check_blocks(history)
     account = next(iter(history.charged))
-    yield from of_ledgers.budgets({"north": history.standing(account)}, account)
+    yield from of_ledgers.budget_blocks({"north": history.standing(account)}, account)
 
 
 def audit(folder: Path) -> Iterator[PageBlock]:
-    report = audit_evidence(load(charged_run(folder).run, folder / "identities.json"), OF_THE_RUN)
+    report = audit_evidence(load_evidence(charged_run(folder).run, folder / "identities.json"), OF_THE_RUN)
     yield from of_audits.blocks(report)
     first = replace(report.findings[0], outcome=failed("share.direction", where=" of north", line=3))
-    yield of_audits.verdict(replace(report, findings=(first, *report.findings[1:])))
+    yield of_audits.audit_verdict(replace(report, findings=(first, *report.findings[1:])))
 
 
 def release() -> Iterator[PageBlock]:
     agreed = sum_agreement(hospitals((12, 8), 2), seeded=False)
     stated = PublishedRelease((0.0,), agreed, {}, {**agreed.parameters, "link": "none"}, ("it was made of a seed",))
-    shown = of_releases.page(stated, {"release.json": "e" * 64}, OnTheWire(26, 6_926), ("transcript.jsonl",))
+    shown = of_releases.release_page(
+        stated, {"release.json": "e" * 64}, TrafficTotals(26, 6_926), ("transcript.jsonl",)
+    )
     yield from (*shown.notices, *shown.sections)
 
 

@@ -11,12 +11,12 @@ import pytest
 from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.expected_accuracy import Band, Outlook
-from smc_dp.pages.blocks import coded
-from smc_dp.planning.candidate import Circumstances, Prospect
-from smc_dp.planning.report import beforehand
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy
+from smc_dp.pages.blocks import texts_by_code
+from smc_dp.planning.candidate import Candidate, Circumstances
+from smc_dp.planning.report import expected_in_simulation
 from smc_dp.run.report import Report
-from smc_dp.run.report_blocks import compared
+from smc_dp.run.report_blocks import accuracy_blocks
 
 SIZES = {"north": 600, "south": 500, "clinic": 8}
 PROTOCOLS = {"prr_mean": "linear"} | dict.fromkeys(("newton", "wsum", "avg_clip"), "secure_sum")
@@ -52,7 +52,7 @@ def test_the_loss_is_against_the_same_method_without_noise(reports: dict[str, Re
     assert found.without_noise > 0.9  # these rows are told apart easily
     assert found.lost == found.without_noise - found.accuracy
     known = Circumstances(tuple(SIZES), tuple(SIZES.values()), 3)
-    assert planned == Prospect.made(method, known).ahead
+    assert planned == Candidate.build(method, known).expected
     told = report.as_dict()
     assert told["loss"]["lost"] == found.lost
     assert told["loss"]["planned"] == planned.as_dict()
@@ -67,26 +67,26 @@ def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report
     bad = replace(report, comparison=replace(found, accuracy=found.without_noise - 0.2), planned=_planned(0.1))
     assert (bad.worse_than_planned, replace(bad, planned=_planned(0.3)).worse_than_planned) == (True, False)
     assert replace(bad, planned=None).worse_than_planned is replace(bad, comparison=None).worse_than_planned is None
-    worse = coded(compared(bad.comparison, bad.planned))
+    worse = texts_by_code(accuracy_blocks(bad.comparison, bad.planned))
     assert "0.200, planned 0.000 to 0.100" in worse["run.lost_more_than_planned"]
-    good = coded(compared(bad.comparison, _planned(0.3)))
+    good = texts_by_code(accuracy_blocks(bad.comparison, _planned(0.3)))
     assert "0.200, planned 0.000 to 0.300" in good["run.lost_as_planned"]
 
 
-def _planned(high: float) -> Outlook:
-    return Outlook(10.0, Band(0.0, high))
+def _planned(high: float) -> ExpectedAccuracy:
+    return ExpectedAccuracy(10.0, AccuracyInterval(0.0, high))
 
 
 def test_the_clinic_is_named_before_anything_is_spent(reports: dict[str, Report]) -> None:
-    expected, harm = beforehand(reports["prr_mean"].agreement, SIZES)
+    expected, harm = expected_in_simulation(reports["prr_mean"].agreement, SIZES)
     assert (expected.code, harm.code) == ("plan.expected_loss", "plan.leave_parties_out")
     assert all(fact in harm.text for fact in ("8 rows", "clinic", "1,108"))
-    assert len(list(beforehand(reports["prr_mean"].agreement, {**SIZES, "clinic": 400}))) == 1
-    (only,) = beforehand(reports["newton"].agreement, SIZES)
+    assert len(list(expected_in_simulation(reports["prr_mean"].agreement, {**SIZES, "clinic": 400}))) == 1
+    (only,) = expected_in_simulation(reports["newton"].agreement, SIZES)
     assert "n mu/sqrt(d(k-1)) sqrt(H/K) for n = 1108 rows: " in only.text
     printed = reports["prr_mean"].agreement
     paper = replace(printed, target=replace(printed.target, calibration="paper"))
-    assert list(beforehand(paper, SIZES)) == []  # no figures were made for that noise
+    assert list(expected_in_simulation(paper, SIZES)) == []  # no figures were made for that noise
 
 
 def test_the_command_warns_first_and_then_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from support.sessions import start
 import smc_dp
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
-from protocols.runtime.conversation import foresee
+from protocols.runtime.conversation import predict_traffic
 from protocols.secure_sum.parameters import Block
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
@@ -116,7 +116,7 @@ def test_the_estimate_is_near_the_time_of_a_run(case: str) -> None:
     assert cost.cpu_seconds is not None
     assert 1 / FACTOR < cost.cpu_seconds / spent < FACTOR
     if case not in ("linear", "newton"):  # where envelopes are most of it
-        forgetful = estimated_seconds(p, {}, foresee(protocol.program, p, protocol.conversation(p)))
+        forgetful = estimated_seconds(p, {}, predict_traffic(protocol.program, p, protocol.conversation(p)))
         assert forgetful / spent < 1 / FACTOR, "the mutant: an estimate without the operations that are declared"
 
 

@@ -15,12 +15,12 @@ import smc_dp
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
-from smc_dp.pages.blocks import coded
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
+from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning import figure, recommendation, report
-from smc_dp.planning.candidate import Circumstances, Prospect
+from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.plan import Plan, unclaimed
-from smc_dp.run.agreement import BY_PROTOCOL
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD
 from smc_dp.run.settings import RunSettings
 
 SIZES = {"north": 5000, "south": 800, "clinic": 30}
@@ -28,7 +28,7 @@ SIZES = {"north": 5000, "south": 800, "clinic": 30}
 
 def among(*sizes: int, dimension: int = 13, **asked: object) -> Circumstances:
     names = tuple(f"p{j}" for j in range(len(sizes)))
-    return Circumstances(names, sizes, dimension, settings=RunSettings.asking(**asked))
+    return Circumstances(names, sizes, dimension, settings=RunSettings.from_options(**asked))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def usual() -> Plan:
 
 
 def told(plan: Plan) -> dict[str, str]:
-    return coded(report.answer(plan))
+    return texts_by_code(report.recommendation_blocks(plan))
 
 
 def test_the_text_of_a_plan_is_that_of_the_snapshot(usual: Plan, paper: Plan, snapshot: SnapshotAssertion) -> None:
@@ -58,7 +58,7 @@ def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Pla
     with_it, without = paper.planned.expected, paper.planned.without
     assert with_it is not None
     assert without is not None
-    assert with_it.band.high > without.band.high + recommendation.MATTERS
+    assert with_it.interval.high > without.interval.high + recommendation.MATTERS
     for plan in (paper, usual):
         assert "plan.leave_parties_out" in told(plan) or "plan.usual_method_unfit" in told(plan)
         assert any("clinic" in text for text in told(plan).values())
@@ -85,21 +85,24 @@ def test_a_small_party_never_hurts_where_rows_are_added_up(usual: Plan) -> None:
 
 
 def test_the_least_number_of_rows_is_the_least_that_does_no_harm() -> None:
-    prospect = Prospect.made("prr_mean", among(5000, 800))
-    least = recommendation.least_rows(prospect)
+    candidate = Candidate.build("prr_mean", among(5000, 800))
+    least = recommendation.least_rows(candidate)
     assert least is not None
     assert 30 < least < 800
-    harms = [recommendation.spoilt_by(prospect.with_rows((5000, 800, n)), prospect.ahead) for n in (least - 1, least)]
+    harms = [
+        recommendation.is_spoilt_by(candidate.expected_with((5000, 800, n)), candidate.expected)
+        for n in (least - 1, least)
+    ]
     assert harms == [True, False]
-    assert recommendation.left_out(Prospect.made("prr_mean", among(5000, 800, least))) == ()
-    assert recommendation.left_out(Prospect.made("prr_mean", among(5000, 800, least - 1))) == (2,)
+    assert recommendation.parties_to_leave_out(Candidate.build("prr_mean", among(5000, 800, least))) == ()
+    assert recommendation.parties_to_leave_out(Candidate.build("prr_mean", among(5000, 800, least - 1))) == (2,)
 
 
 def test_as_few_are_left_out_as_it_takes_and_two_stay() -> None:
-    assert recommendation.left_out(Prospect.made("prr_mean", among(20, 5000, 25, 4000))) == (0, 2)
-    assert recommendation.left_out(Prospect.made("prr_mean", among(20, 5000))) == ()
-    far = Prospect.made("prr_mean", among(10**6, 10**6, 9 * 10**5))
-    assert recommendation.left_out(far) == ()  # a little less stands out, and nobody would see it
+    assert recommendation.parties_to_leave_out(Candidate.build("prr_mean", among(20, 5000, 25, 4000))) == (0, 2)
+    assert recommendation.parties_to_leave_out(Candidate.build("prr_mean", among(20, 5000))) == ()
+    far = Candidate.build("prr_mean", among(10**6, 10**6, 9 * 10**5))
+    assert recommendation.parties_to_leave_out(far) == ()  # a little less stands out, and nobody would see it
 
 
 def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:
@@ -110,26 +113,31 @@ def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_wou
     assert needed is not None
     assert f"{needed:,} rows in all" in told(found)["plan.expected_loss"]
     bands = [
-        Prospect.made("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).ahead.band
+        Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).expected.interval
         for n in (needed + 9, needed * 3 // 4)
     ]
     assert [band.high <= recommendation.LITTLE for band in bands] == [True, False]
     assert "plan.do_not_begin" not in told(usual)
-    assert recommendation.rows_needed(Prospect.made("avg_clip", among(600, 400))) is None  # which rows do not help
+    assert recommendation.rows_needed(Candidate.build("avg_clip", among(600, 400))) is None  # which rows do not help
 
 
 def test_where_all_is_lost_either_way_the_signal_decides() -> None:
-    more, fewer = Outlook(0.5, Band(-0.02, 0.5)), Outlook(2.0, Band(-0.02, 0.5))
-    assert recommendation.spoilt_by(more, fewer)
-    assert not recommendation.spoilt_by(fewer, more)
-    assert not recommendation.spoilt_by(replace(more, band=Band(0.0, 0.01)), replace(fewer, band=Band(0.0, 0.005)))
+    more, fewer = (
+        ExpectedAccuracy(0.5, AccuracyInterval(-0.02, 0.5)),
+        ExpectedAccuracy(2.0, AccuracyInterval(-0.02, 0.5)),
+    )
+    assert recommendation.is_spoilt_by(more, fewer)
+    assert not recommendation.is_spoilt_by(fewer, more)
+    assert not recommendation.is_spoilt_by(
+        replace(more, interval=AccuracyInterval(0.0, 0.01)), replace(fewer, interval=AccuracyInterval(0.0, 0.005))
+    )
 
 
-def made(circumstances: Circumstances) -> list[Prospect]:
+def made(circumstances: Circumstances) -> list[Candidate]:
     found = []
-    for name in BY_PROTOCOL:
+    for name in PROTOCOLS_BY_METHOD:
         try:
-            found.append(Prospect.made(name, circumstances))
+            found.append(Candidate.build(name, circumstances))
         except InputError:
             continue
     return found
@@ -137,19 +145,19 @@ def made(circumstances: Circumstances) -> list[Prospect]:
 
 def test_trust_comes_first_then_what_nobody_has_to_guess_then_what_may_be_lost() -> None:
     found = made(among(5000, 800, 700))
-    best = recommendation.advised(found)
+    best = recommendation.recommend(found)
     assert best is not None
     assert best.method.name == "newton"
-    assert {one.method.name for one in recommendation.candidates(found)} == {"newton", "gd", "ofaa"}
+    assert {one.method.name for one in recommendation.eligible(found)} == {"newton", "gd", "ofaa"}
     by_paper = [one for one in found if one.method.name in ("prr_mean", "avg_clip")]
-    alone = recommendation.advised(by_paper)
+    alone = recommendation.recommend(by_paper)
     assert alone is not None  # where nobody can do without trust, somebody has to
     assert alone.method.name == "prr_mean"
-    assert recommendation.advised([one for one in found if not one.protects_records]) is None
+    assert recommendation.recommend([one for one in found if one.method.protects != "record"]) is None
 
 
 def test_every_method_that_a_run_has_and_that_protects_records_has_its_place() -> None:
-    records = {name for name in BY_PROTOCOL if smc_dp.METHODS[name].protects == "record"}
+    records = {name for name in PROTOCOLS_BY_METHOD if smc_dp.METHODS[name].protects == "record"}
     assert records == set(recommendation.PREFERRED)
     assert len(recommendation.PREFERRED) == len(records)
 
@@ -157,8 +165,11 @@ def test_every_method_that_a_run_has_and_that_protects_records_has_its_place() -
 def test_of_what_nobody_has_to_guess_the_least_may_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     def advised(**high: float) -> str:
         """A lambda may lose less to noise, because it has less to lose."""
-        monkeypatch.setattr("smc_dp.methods.expected_accuracy.band", lambda name, *_: Band(0.0, high.get(name, 0.3)))
-        best = recommendation.advised(made(among(90, 80, 70)))
+        monkeypatch.setattr(
+            "smc_dp.methods.expected_accuracy.accuracy_interval",
+            lambda name, *_: AccuracyInterval(0.0, high.get(name, 0.3)),
+        )
+        best = recommendation.recommend(made(among(90, 80, 70)))
         return "" if best is None else best.method.name
 
     assert advised(wsum=0.01) == "newton"
@@ -170,10 +181,12 @@ def test_beyond_a_thousand_columns_another_method_is_advised() -> None:
     found = smc_dp.plan([5000, 5000, 5000], 1100)
     assert found.advised != "newton"
     assert (
-        recommendation.largest_sum(Prospect.made("newton", among(50, 50, dimension=1101))) > recommendation.MOST_NUMBERS
+        recommendation.largest_sum(Candidate.build("newton", among(50, 50, dimension=1101)))
+        > recommendation.LARGEST_SUM
     )
     assert (
-        recommendation.largest_sum(Prospect.made("newton", among(50, 50, dimension=1001))) < recommendation.MOST_NUMBERS
+        recommendation.largest_sum(Candidate.build("newton", among(50, 50, dimension=1001)))
+        < recommendation.LARGEST_SUM
     )
 
 
@@ -188,17 +201,17 @@ def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usu
     with_drop_outs = smc_dp.plan([300] * 5, 12, method="newton", dropouts=1, colluders=2)
     assert with_drop_outs.must_not_collude[0].startswith("Charlie with T or more parties")
     assert (with_drop_outs.planned.may_deviate, paper.planned.may_deviate) == (2, None)
-    assert list(unclaimed(Prospect.made("newton", among(9, 9, colluders=1)))) == []  # all but one may collude
+    assert list(unclaimed(Candidate.build("newton", among(9, 9, colluders=1)))) == []  # all but one may collude
 
 
 def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> None:
-    agreed = Prospect.made("newton", among(*SIZES.values()))
-    assert usual.planned.expected == agreed.ahead
-    assert agreed.ahead.signal == pytest.approx(agreed.form.signal(5830))  # type: ignore[attr-defined]
+    agreed = Candidate.build("newton", among(*SIZES.values()))
+    assert usual.planned.expected == agreed.expected
+    assert agreed.expected.signal == pytest.approx(agreed.form.signal(5830))  # type: ignore[attr-defined]
     fewer = replace(agreed, target=replace(agreed.target, epsilon=Fraction(1, 10)))
-    assert fewer.ahead.signal < agreed.ahead.signal
+    assert fewer.expected.signal < agreed.expected.signal
     none = [replace(agreed.target, noise="self"), replace(agreed.target, epsilon=None)]
-    assert [outlook(agreed.method, target, agreed.terms, (9, 9), 13, 2) for target in none] == [None, None]
+    assert [expected_accuracy(agreed.method, target, agreed.terms, (9, 9), 13, 2) for target in none] == [None, None]
 
 
 def test_a_file_of_bounds_says_columns_and_classes() -> None:
@@ -214,8 +227,8 @@ def test_a_file_of_bounds_says_columns_and_classes() -> None:
 def test_a_plan_is_plain_values(usual: Plan) -> None:
     told = json.loads(json.dumps(usual.as_dict(), allow_nan=False))
     assert told["parties"] == SIZES
-    assert {one["method"] for one in told["methods"]} == set(BY_PROTOCOL)
-    assert "prospect" not in told
+    assert {one["method"] for one in told["methods"]} == set(PROTOCOLS_BY_METHOD)
+    assert "candidate" not in told
 
 
 def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
@@ -227,19 +240,19 @@ def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
 
 
 def test_the_picture_has_the_band_and_nothing_of_a_party() -> None:
-    prospect = Prospect.made("newton", replace(among(5000, 800), names=("secretive", "south")))
-    drawn = figure.drawn(prospect)
+    candidate = Candidate.build("newton", replace(among(5000, 800), names=("secretive", "south")))
+    drawn = figure.draw_figure(candidate)
     (axes,) = drawn.axes
     over, high = axes.lines[0].get_xdata(), axes.lines[0].get_ydata()
-    assert list(high) == [figure.at(prospect, float(epsilon)).band.high for epsilon in over]
+    assert list(high) == [figure.expected_at(candidate, float(epsilon)).interval.high for epsilon in over]
     assert [over[0], over[20], over[-1]] == pytest.approx([10**-1.5, 1, 10**1.5])  # the planned one in the middle
     assert high[0] > 5 * high[-1]
     marked = axes.lines[2]
     assert list(marked.get_xdata()) == [1.0, 1.0]
-    assert list(marked.get_ydata()) == [max(0.0, prospect.ahead.band.low), prospect.ahead.band.high]
+    assert list(marked.get_ydata()) == [max(0.0, candidate.expected.interval.low), candidate.expected.interval.high]
     for edge in (Fraction(1, 10**9), Fraction(10**6)):  # beyond which there is no epsilon
-        figure.drawn(replace(prospect, target=replace(prospect.target, epsilon=edge)))
-    svg = figure.image(prospect, "svg")
+        figure.draw_figure(replace(candidate, target=replace(candidate.target, epsilon=edge)))
+    svg = figure.render_figure(candidate, "svg")
     assert svg.startswith(b"<?xml")
     assert not {word for word in (b"secretive", b"5000", b"5800", b"5,800") if word in svg}
 
@@ -253,13 +266,13 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
     assert main([*arguments, "--json", "--plot", str(tmp_path / "plan.png")]) == 0
     told = json.loads(capsys.readouterr().out)
     found = smc_dp.plan(SIZES, 12, method="prr_mean")
-    assert told.pop("answer") == [said.text for said in report.answer(found)]
-    assert told.pop("codes") == [said.code for said in report.answer(found)]
+    assert told.pop("answer") == [said.text for said in report.recommendation_blocks(found)]
+    assert told.pop("codes") == [said.code for said in report.recommendation_blocks(found)]
     assert told == json.loads(json.dumps(found.as_dict()))
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert all(said.text in out for said in report.answer(found))
+    assert all(said.text in out for said in report.recommendation_blocks(found))
     assert main(["plan", "--sizes", sizes, "--columns", "12", "--plot", str(tmp_path / "plan.png")]) == 2
     assert "exists" in capsys.readouterr().err
 

@@ -108,6 +108,13 @@ def test_what_is_not_a_target_is_refused(name: str) -> None:
         Target(**{"epsilon": Fraction(1)} | changes)
 
 
+def test_all_that_is_wrong_with_a_target_is_refused_at_once() -> None:
+    with refused("epsilon.out_of_range", "noise.not_in_papers", "delta.out_of_range", got="0"):
+        Target(0, "paper", "gauss", Fraction(2))
+    with refused("setting.not_finite", "setting.unknown_value", "setting.unknown_value", "setting.not_finite"):
+        Target("1", "printed", "exponential", "x")  # type: ignore[arg-type]
+
+
 def test_a_float_is_never_exceeded_by_either_reading() -> None:
     assert Target(0.1).epsilon == Fraction(1, 10) < Fraction(0.1)  # the decimal is smaller
     assert Target(0.3).epsilon == Fraction(0.3) < Fraction(3, 10)  # the binary value is smaller

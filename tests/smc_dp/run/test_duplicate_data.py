@@ -24,15 +24,15 @@ from smc_dp import Federation, InputError, Rows, run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.data.fingerprint import as_read, identity
-from smc_dp.data.table import Coded, Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.fingerprint import fingerprint_data, fingerprint_rows
+from smc_dp.data.table import DictionaryColumn, Table
+from smc_dp.data.table_reader import read_table
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.run import duplicate_data
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.protocols import execution
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
 OTHER = '[columns]\nage = [0, 50]\n[label]\nclasses = ["yes", "no"]\ncolumn = "outcome"\n[rows]\nclip = 1.0\n'
@@ -57,7 +57,7 @@ def write(path: Path, cells: Cells) -> Path:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two hospitals and their bounds in the working folder, and the ideal functionality in place of the protocol."""
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     monkeypatch.chdir(tmp_path)
     Path("bounds.toml").write_text(BOUNDS)
     Path("other.toml").write_text(OTHER)
@@ -75,7 +75,7 @@ def run(*parties: str, bounds: str = "bounds.toml", epsilon: str = "0.5", more: 
 
 def spent() -> dict[str, int]:
     """How many releases each ledger is charged for."""
-    histories = {path.name: export.read(path) for path in sorted(Path("books").glob("*.ledger"))}
+    histories = {path.name: export.read_history(path) for path in sorted(Path("books").glob("*.ledger"))}
     return {name: sum(map(len, history.charged.values())) for name, history in histories.items()}
 
 
@@ -92,7 +92,9 @@ GUISES: dict[str, Callable[[Cells], Cells]] = {
 @pytest.mark.parametrize("name", GUISES)
 def test_another_guise_is_the_same_table(name: str) -> None:
     first = read_table(Path("north.csv"), "a")
-    assert as_read(KEY, read_table(write(Path("x.csv"), GUISES[name](table(40, 1))), "b")) == as_read(KEY, first)
+    assert fingerprint_data(KEY, read_table(write(Path("x.csv"), GUISES[name](table(40, 1))), "b")) == fingerprint_data(
+        KEY, first
+    )
 
 
 @pytest.mark.parametrize(("guise", "bounds"), [("as it was", "bounds.toml"), ("rows in another order", "other.toml")])
@@ -111,7 +113,7 @@ def test_another_name_or_other_bounds_make_no_new_budget(
     assert spent() == {"north.ledger": 1, "south.ledger": 1}
     assert run("north=renamed.csv", "south.csv", bounds=bounds, epsilon="0.25") == 0  # as the line says
     assert spent() == {"north.ledger": 2, "south.ledger": 2}
-    monkeypatch.setattr(duplicate_data, "refuse_elsewhere", lambda *_: None)  # the twin, as it was
+    monkeypatch.setattr(duplicate_data, "refuse_duplicates", lambda *_: None)  # the twin, as it was
     assert run("renamed.csv", "south.csv", bounds=bounds, epsilon="0.25") == 0
     assert spent() == {"north.ledger": 2, "renamed.ledger": 1, "south.ledger": 3}
 
@@ -138,9 +140,9 @@ OTHERS: dict[str, Callable[[Cells], Cells]] = {
 def test_what_another_table_is(name: str, tmp_path: Path) -> None:
     first = read_table(Path("north.csv"), "a")
     other = read_table(write(Path("x.csv"), OTHERS[name](table(40, 1))), "b")
-    assert as_read(KEY, first) != as_read(KEY, other)
-    assert as_read(KEY, first) == as_read(KEY, read_table(Path("north.csv"), "b"))
-    assert as_read(KEY, first) != as_read(bytes(32), first)
+    assert fingerprint_data(KEY, first) != fingerprint_data(KEY, other)
+    assert fingerprint_data(KEY, first) == fingerprint_data(KEY, read_table(Path("north.csv"), "b"))
+    assert fingerprint_data(KEY, first) != fingerprint_data(bytes(32), first)
 
 
 def test_the_kind_of_file_makes_no_difference() -> None:
@@ -160,13 +162,13 @@ def test_the_kind_of_file_makes_no_difference() -> None:
     Path("german.csv").write_text("\n".join(";".join(row) for row in [cells[0], *german]))
     Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\ndates = "dd.mm.yyyy"\n')
     files = ("north.csv", "north.parquet", "coded.parquet", "packed.csv", "tabs.csv", "german.csv")
-    found = {as_read(KEY, read_table(Path(name), "a")) for name in files}
-    age_coded = Coded(np.array([int(a) for a in age]), tuple(map(str, range(100))))
+    found = {fingerprint_data(KEY, read_table(Path(name), "a")) for name in files}
+    age_coded = DictionaryColumn(np.array([int(a) for a in age]), tuple(map(str, range(100))))
     arrays = {**columns, "age": age_coded, "weight": np.array(floats), "smokes": list(smokes), "since": list(since)}
-    assert {as_read(KEY, Table("c", arrays, range(1, 41)))} == found
+    assert {fingerprint_data(KEY, Table("c", arrays, range(1, 41)))} == found
     assert len(found) == 1
     Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\n')  # the twin: its days are texts
-    assert as_read(KEY, read_table(Path("german.csv"), "a")) not in found
+    assert fingerprint_data(KEY, read_table(Path("german.csv"), "a")) not in found
 
 
 def told() -> Iterator[tuple[list[str], str, str]]:
@@ -179,7 +181,7 @@ def test_a_long_table_is_read_in_blocks() -> None:
     """Rows beyond the first block count, and their order does not."""
     x = np.arange(20_000.0)
     made = [Table("t", {"x": values}, range(1, len(values) + 1)) for values in (x, x[::-1], np.append(x[:-1], -1.0))]
-    first, backwards, other = (as_read(KEY, t) for t in made)
+    first, backwards, other = (fingerprint_data(KEY, t) for t in made)
     assert first == backwards != other
 
 
@@ -187,12 +189,14 @@ def test_a_long_table_is_read_in_blocks() -> None:
 def test_the_digest_of_rows_in_the_ball_depends_on_bounds_and_the_new_one_does_not() -> None:
     """Why the older name of a data set could not do."""
     files: list[str | tuple[str, Path]] = ["north.csv", "south.csv"]
-    one, two = (sources.own_files(files, name) for name in ("bounds.toml", "other.toml"))
-    assert identity(KEY, one.federation.by_name["north"]) != identity(KEY, two.federation.by_name["north"])
-    assert as_read(KEY, one.as_read["north"]) == as_read(KEY, two.as_read["north"])
+    one, two = (sources.read_own_files(files, name) for name in ("bounds.toml", "other.toml"))
+    assert fingerprint_rows(KEY, one.federation.by_name["north"]) != fingerprint_rows(
+        KEY, two.federation.by_name["north"]
+    )
+    assert fingerprint_data(KEY, one.as_read["north"]) == fingerprint_data(KEY, two.as_read["north"])
 
 
-def parties(data: sources.Prepared, prefix: str = "") -> dict[str, Table | Rows]:
+def parties(data: sources.PreparedData, prefix: str = "") -> dict[str, Table | Rows]:
     return {prefix + name: held for name, held in data.as_read.items()}
 
 
@@ -264,7 +268,7 @@ def without_its_mark(tables: dict[str, Table]) -> dict[str, Table]:
 def test_of_two_runs_at_once_one_sees_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """What `check` has passed is looked at again once the charge is on disk, and then nobody keeps it."""
     books = Ledgers(Path("books"), Limit(Fraction(1), Fraction(0)))
-    held = parties(sources.own_files(["north.csv", "south.csv"], "bounds.toml"))
+    held = parties(sources.read_own_files(["north.csv", "south.csv"], "bounds.toml"))
     renamed = {"x": held["north"], "y": held["south"]}
     books.check(held, QUARTER)
     books.check(renamed, QUARTER)
@@ -284,10 +288,10 @@ def test_what_came_to_nothing_leaves_the_rows_free(monkeypatch: pytest.MonkeyPat
     def aborted(*_: Any, **__: Any) -> None:
         raise PeerError("south", "peer.lied")
 
-    monkeypatch.setattr(by_protocol, "secure", aborted)
+    monkeypatch.setattr(execution, "run_session", aborted)
     assert run("north.csv", "south.csv") == 2
     assert spent() == {"north.ledger": 0, "south.ledger": 0}
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     assert run("x=north.csv", "south.csv") == 0
 
 
@@ -299,7 +303,7 @@ def test_the_key_is_secret_and_no_ledger_is_a_fingerprint(capsys: pytest.Capture
     Path("books").rename("first")
     assert run("north.csv", "south.csv") == 0
     assert key.read_bytes() != (Path("first") / duplicate_data.KEY_FILE).read_bytes()
-    first, second = (export.read(Path(place) / "north.ledger").data_sets for place in ("first", "books"))
+    first, second = (export.read_history(Path(place) / "north.ledger").data_sets for place in ("first", "books"))
     assert len(first | second) == 2
     out, err = capsys.readouterr()
     everything = b"".join(p.read_bytes() for p in Path().rglob("*") if p.is_file() and p.name != key.name)

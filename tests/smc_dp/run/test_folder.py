@@ -50,14 +50,14 @@ def outcome() -> Outcome:
 def agreed(marks: tuple[str, ...] = (), **options: Any) -> Agreement:
     terms = CuratorTerms(**options)
     settled = SettledRun(PathakMean(0.1), Target(1), terms=terms, marks=marks)
-    return settled.agreed(("north", "south"), BOUNDS)
+    return settled.with_parties(("north", "south"), BOUNDS)
 
 
 def written(folder: Path, **options: Any) -> PublishedRelease:
     found = outcome()
-    made = run_folder.make(found, agreed(**options), {"topology": "mesh", "link": "none"})
+    made = run_folder.make_release(found, agreed(**options), {"topology": "mesh", "link": "none"})
     assert found.execution
-    run_folder.write(folder, made, found.execution)
+    run_folder.write_run(folder, made, found.execution)
     return made
 
 
@@ -104,7 +104,7 @@ def test_the_files_are_as_announced(tmp_path):
 
 def test_what_was_written_is_read_back(tmp_path):
     made = written(tmp_path / "run", marks=(SEEDED,))
-    assert run_folder.read(tmp_path / "run") == made
+    assert run_folder.read_release(tmp_path / "run") == made
     assert json.loads((tmp_path / "run" / "release.json").read_text())["insecure"] == [REASONS[SEEDED]]
 
 
@@ -182,7 +182,7 @@ def test_a_changed_release_is_refused(tmp_path, file, path, to, why):
     if file == "shares.json":
         reseal(tmp_path / "run")
     with pytest.raises(InputError, match=f"run folder .*{why}") as caught:
-        run_folder.read(tmp_path / "run")
+        run_folder.read_release(tmp_path / "run")
     assert "\n" not in str(caught.value)
 
 
@@ -192,13 +192,13 @@ def test_changed_or_missing_files_are_refused(tmp_path, file):
     path = tmp_path / "run" / file
     path.write_bytes(path.read_bytes() + b" ")
     with refused("release.other_digest", name=file):
-        run_folder.read(tmp_path / "run")
+        run_folder.read_release(tmp_path / "run")
     path.unlink()
     if file != "shares.json":  # Dave needs the release and the shares, and may have got nothing else
-        assert run_folder.read(tmp_path / "run").weights
+        assert run_folder.read_release(tmp_path / "run").weights
         return
     with pytest.raises(InputError, match=f"{file}: cannot be read"):
-        run_folder.read(tmp_path / "run")
+        run_folder.read_release(tmp_path / "run")
 
 
 def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
@@ -212,7 +212,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
         shutil.copytree(tmp_path / "run", other)
         (other / "release.json").write_text(json.dumps(document))
         with pytest.raises(InputError, match=why):
-            run_folder.read(other)
+            run_folder.read_release(other)
 
 
 @pytest.mark.parametrize(("name", "to", "why"), [
@@ -233,7 +233,7 @@ def test_parameters_that_no_run_agreed_on_are_refused(tmp_path, name, to, why):
     written(tmp_path / "run")
     edit(tmp_path / "run", "release.json", "parameters", name, to=to)
     with pytest.raises(InputError, match=why):
-        run_folder.read(tmp_path / "run")
+        run_folder.read_release(tmp_path / "run")
 
 
 def test_an_agreement_is_what_its_record_says():
@@ -258,7 +258,7 @@ def test_an_agreement_is_what_its_record_says():
 def test_what_is_not_a_release_is_refused(tmp_path, text):
     (tmp_path / "release.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(InputError, match=r"release\.json"):
-        run_folder.read(tmp_path)
+        run_folder.read_release(tmp_path)
 
 
 json_values = st.recursive(
@@ -282,7 +282,7 @@ def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, 
         reseal(folder)
     said = None
     try:
-        run_folder.read(folder)
+        run_folder.read_release(folder)
     except InputError as error:
         said = str(error)
     finally:
@@ -296,4 +296,4 @@ def test_a_release_of_before_mu_was_stated_is_read(tmp_path):
     document = json.loads((tmp_path / "run" / "release.json").read_text())
     assert document["privacy"].pop("mu", 0) is None  # stated, and null
     (tmp_path / "run" / "release.json").write_text(json.dumps(document))
-    assert run_folder.read(tmp_path / "run").privacy == made.privacy
+    assert run_folder.read_release(tmp_path / "run").privacy == made.privacy

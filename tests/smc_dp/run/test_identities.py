@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.conformity import CHECKS
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
@@ -25,7 +25,7 @@ PARTIES = ("north-0", "north-1")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    identities.create(tmp_path / "ids", PARTIES, Stream.insecure_from_seed(1))
+    identities.create_identities(tmp_path / "ids", PARTIES, Stream.insecure_from_seed(1))
     return tmp_path / "ids"
 
 
@@ -33,7 +33,7 @@ def test_keys_are_private_and_the_public_file_is_what_an_audit_reads(folder: Pat
     assert sorted(p.name for p in folder.iterdir()) == ["charlie.key", "identities.json", "north-0.key", "north-1.key"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(p.stat().st_mode) for p in folder.glob("*.key")} == {0o600}
-    found = identities.load(folder)
+    found = identities.load_identities(folder)
     assert set(found) == {*PARTIES, CURATOR_NAME}
     assert identities.read_identities(folder / "identities.json") == {name: found[name].public for name in found}
     public = (folder / "identities.json").read_text()
@@ -45,34 +45,34 @@ def test_keys_are_private_and_the_public_file_is_what_an_audit_reads(folder: Pat
 def test_system_randomness_makes_different_ones(tmp_path: Path) -> None:
     for name in ("a", "b"):
         assert main(["identities", "new", str(tmp_path / name), *PARTIES]) == 0
-    keys = [identity.seed for name in ("a", "b") for identity in identities.load(tmp_path / name).values()]
+    keys = [identity.seed for name in ("a", "b") for identity in identities.load_identities(tmp_path / name).values()]
     assert len(set(keys)) == 6
 
 
 def test_nothing_is_overwritten(folder: Path, tmp_path: Path) -> None:
     before = {p.name: p.read_bytes() for p in folder.iterdir()}
     with pytest.raises(InputError, match="exists already"):
-        identities.create(folder, PARTIES, Stream.insecure_from_seed(2))
+        identities.create_identities(folder, PARTIES, Stream.insecure_from_seed(2))
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
     (tmp_path / "file").write_bytes(b"")
     for place in ("file", "file/below"):
         with pytest.raises(InputError):
-            identities.create(tmp_path / place, PARTIES, Stream.insecure_from_seed(2))
+            identities.create_identities(tmp_path / place, PARTIES, Stream.insecure_from_seed(2))
 
 
 @pytest.mark.parametrize("names", [["one"], ["a", "a"], ["a", "charlie"], ["a", "b/c"], ["a", "public"]])
 def test_names_that_no_run_could_have_are_refused(tmp_path: Path, names: list[str]) -> None:
     with pytest.raises(InputError):
-        identities.create(tmp_path / "ids", names, Stream.insecure_from_seed(1))
+        identities.create_identities(tmp_path / "ids", names, Stream.insecure_from_seed(1))
     assert not (tmp_path / "ids").exists()
 
 
 def test_names_must_be_those_of_the_run(folder: Path) -> None:
-    assert set(identities.of_run(folder, (*PARTIES, CURATOR_NAME))) == {*PARTIES, CURATOR_NAME}
+    assert set(identities.load_run_identities(folder, (*PARTIES, CURATOR_NAME))) == {*PARTIES, CURATOR_NAME}
     with pytest.raises(InputError, match="no key of north-2"):
-        identities.of_run(folder, (*PARTIES, CURATOR_NAME, "north-2"))
+        identities.load_run_identities(folder, (*PARTIES, CURATOR_NAME, "north-2"))
     with pytest.raises(InputError, match="north-1 does not take part"):
-        identities.of_run(folder, (PARTIES[0], CURATOR_NAME))
+        identities.load_run_identities(folder, (PARTIES[0], CURATOR_NAME))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_two_names_cannot_share_a_key(folder: Path) -> None:
     (folder / "identities.json").write_text(json.dumps(public))
     (folder / "north-1.key").unlink()
     with pytest.raises(InputError, match="no key of north-0, or it shares one"):
-        identities.load(folder)
+        identities.load_identities(folder)
 
 
 def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,11 +128,11 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
 
 
 def test_an_audit_knows_whose_run_it_was(folder: Path, tmp_path: Path) -> None:
-    made = toy_run(tmp_path, (12, 8), identities=identities.of_run(folder, (*PARTIES, CURATOR_NAME)))
-    identities.create(tmp_path / "others", PARTIES, Stream.insecure_from_seed(2))
+    made = toy_run(tmp_path, (12, 8), identities=identities.load_run_identities(folder, (*PARTIES, CURATOR_NAME)))
+    identities.create_identities(tmp_path / "others", PARTIES, Stream.insecure_from_seed(2))
     checks = [check for check in CHECKS if check.name == "identities"]
     for name, passed in (("ids", True), ("others", False)):
-        found = audit_evidence(load(made.run, tmp_path / name / "identities.json"), checks)
+        found = audit_evidence(load_evidence(made.run, tmp_path / name / "identities.json"), checks)
         assert len(found.findings) == 1
         assert found.passed is passed
 
@@ -183,15 +183,15 @@ def test_one_name_makes_a_private_key_and_a_line_to_hand_over_and_writes_over_no
 
 
 def test_one_key_and_one_line_are_read_back(tmp_path: Path) -> None:
-    key, line, public = identities.create_one(tmp_path, "north", Stream.insecure_from_seed(1))
-    assert identities.read_key(key).public == public
-    assert identities.read_public(line) == identities.pinned(str(line)) == ("north", public)
-    assert identities.pinned(f"south={public.hex()}") == ("south", public)
-    *_, charlies = identities.create_one(tmp_path, CURATOR_NAME, Stream.insecure_from_seed(2))
-    of_file = identities.pinned_curator(str(tmp_path / f"{CURATOR_NAME}.pub"))
-    assert of_file == identities.pinned_curator(charlies.hex()) == {CURATOR_NAME: charlies}
+    key, line, public = identities.create_identity(tmp_path, "north", Stream.insecure_from_seed(1))
+    assert identities.read_identity(key).public == public
+    assert identities.read_public_key(line) == identities.parse_pinned(str(line)) == ("north", public)
+    assert identities.parse_pinned(f"south={public.hex()}") == ("south", public)
+    *_, charlies = identities.create_identity(tmp_path, CURATOR_NAME, Stream.insecure_from_seed(2))
+    of_file = identities.parse_pinned_curator(str(tmp_path / f"{CURATOR_NAME}.pub"))
+    assert of_file == identities.parse_pinned_curator(charlies.hex()) == {CURATOR_NAME: charlies}
     with pytest.raises(InputError, match="curator: wanted the public key of charlie, got that of north"):
-        identities.pinned_curator(str(line))
+        identities.parse_pinned_curator(str(line))
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_one_key_and_one_line_are_read_back(tmp_path: Path) -> None:
 def test_a_line_that_is_no_public_key_is_refused(line: str, rule: str, tmp_path: Path) -> None:
     (tmp_path / "north.pub").write_text(line)
     with pytest.raises(InputError, match=rule):
-        identities.read_public(tmp_path / "north.pub")
+        identities.read_public_key(tmp_path / "north.pub")

@@ -31,12 +31,12 @@ from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.budget_charge import RELEASED, price
+from smc_dp.run.budget_charge import RELEASED, charge_of_statement
 from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.by_protocol import Participants
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
+from smc_dp.run.protocols.execution import SimulatedSession
 from smc_dp.run.release import TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
@@ -64,7 +64,7 @@ def session_of(folder: Path) -> bytes:
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries]
+    return [entry.state for entry in export.read_history(books.path(party)).entries]
 
 
 @pytest.fixture
@@ -72,11 +72,11 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ideal functionality in place of the protocol, and how often it was called."""
     calls: list[str] = []
 
-    def secure(functionality: Any, parts: Any, taking_part: Participants, **rest: Any) -> Outcome:
+    def secure(functionality: Any, parts: Any, taking_part: SimulatedSession, **rest: Any) -> Outcome:
         calls.append(taking_part.session.parameters.agreed)
         return in_the_clear(functionality, parts, taking_part, **rest)
 
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     return calls
 
 
@@ -92,7 +92,7 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
     digest = hashlib.sha256((tmp_path / "first" / "release.json").read_bytes()).hexdigest()
     key = run_key(session_of(tmp_path / "first"), RELEASED)
     for party in PARTIES:
-        _, reserved, released = export.read(books.path(party)).entries
+        _, reserved, released = export.read_history(books.path(party)).entries
         assert (reserved.run, reserved.mechanism, reserved.epsilon) == (key, "pathak2010", Fraction(2, 5))
         assert (released.state, released.refers, released.run) == ("released", 2, digest)
 
@@ -148,7 +148,7 @@ def dropping(session: Any, identities: Any, seeds: Any, inputs: Any, setting: An
 def test_an_abort_of_the_real_protocol_costs_nothing(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(by_protocol, "simulate", dropping)
+    monkeypatch.setattr(execution, "simulate", dropping)
     with pytest.raises(ProtocolError):
         run(tmp_path, "first", books)
     assert not (tmp_path / "first").exists()
@@ -164,7 +164,7 @@ def test_two_runs_of_one_agreement_are_two_charges(tmp_path: Path, books: Ledger
         run(tmp_path, name, books)
     assert sent[0] == sent[1]
     for party in PARTIES:
-        history = export.read(books.path(party))
+        history = export.read_history(books.path(party))
         assert len({entry.run for entry in history.entries if entry.state == "reserved"}) == 2
         assert history.standing(account_of(HALF)).left == Fraction(1, 5)
 
@@ -172,10 +172,10 @@ def test_two_runs_of_one_agreement_are_two_charges(tmp_path: Path, books: Ledger
 def test_a_session_is_charged_once(tmp_path: Path, books: Ledgers) -> None:
     """The same coins again make the same session: what stands is not this run's to make void."""
     books.reserve(ROWS, "m", HALF, RUN)
-    before = [export.read(books.path(party)) for party in PARTIES]
+    before = [export.read_history(books.path(party)) for party in PARTIES]
     with refused("ledger.run_known"):
         books.reserve(ROWS, "m", HALF, RUN)
-    assert [export.read(books.path(party)) for party in PARTIES] == before
+    assert [export.read_history(books.path(party)) for party in PARTIES] == before
 
 
 Tamper = Callable[[int, Envelope], list[tuple[str, Envelope]]]
@@ -240,7 +240,7 @@ def test_whose_share_has_left_stays_charged(
 ) -> None:
     tamper, out, note = BREAKS[name]
     posted: list[Envelope] = []
-    monkeypatch.setattr(by_protocol, "simulate", striking(tamper, posted))
+    monkeypatch.setattr(execution, "simulate", striking(tamper, posted))
     with pytest.raises((ProtocolError, KeyboardInterrupt)) as caught:
         run(tmp_path, "first", books)
     assert caught.value.__notes__ == [note]
@@ -255,7 +255,7 @@ def test_who_is_not_told_of_shares_charges_nobody(
     """The twin: a driver that does not say when a share leaves."""
     tamper, out, _ = BREAKS[name]
     posted: list[Envelope] = []
-    monkeypatch.setattr(by_protocol, "simulate", striking(tamper, posted, released=None))
+    monkeypatch.setattr(execution, "simulate", striking(tamper, posted, released=None))
     with pytest.raises((ProtocolError, KeyboardInterrupt)):
         run(tmp_path, "first", books)
     assert uncharged(books, posted) == list(PARTIES[:out])
@@ -268,7 +268,7 @@ def test_a_ledger_that_cannot_be_written_to_is_named_among_those_that_are_spared
         books.path(PARTIES[2]).unlink()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(by_protocol, "simulate", striking(at(SHARE, PARTIES[0], strike), []))
+    monkeypatch.setattr(execution, "simulate", striking(at(SHARE, PARTIES[0], strike), []))
     with pytest.raises(KeyboardInterrupt) as caught:
         run(tmp_path, "first", books)
     (note,) = caught.value.__notes__
@@ -301,12 +301,12 @@ def raising(error: BaseException) -> Callable[..., Outcome]:
 def test_what_may_have_revealed_something_counts_as_spent(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch, error: BaseException, last: str
 ) -> None:
-    monkeypatch.setattr(by_protocol, "secure", raising(error))
+    monkeypatch.setattr(execution, "run_session", raising(error))
     with pytest.raises(type(error)) as caught:
         run(tmp_path, "first", books, "1")
     assert caught.value.__notes__ == [VOIDED if last == "void" else KEPT]
     for party in PARTIES:
-        history = export.read(books.path(party))
+        history = export.read_history(books.path(party))
         assert history.entries[-1].state == last
         (charged,) = history.charged.values()
         assert len(charged) == (last == "reserved")
@@ -318,7 +318,7 @@ def test_a_release_that_cannot_be_written_counts_as_spent(
     def full(*_: Any) -> None:
         raise InputError("run folder: cannot be written: no space left")
 
-    monkeypatch.setattr(run_folder, "write", full)
+    monkeypatch.setattr(run_folder, "write_run", full)
     with pytest.raises(InputError, match="no space left") as caught:
         run(tmp_path, "first", books, "1")
     assert caught.value.__notes__ == [KEPT]
@@ -337,7 +337,7 @@ def test_paper_calibration_is_charged_what_it_really_guarantees(
 ) -> None:
     books = replace(books, limit=Limit(Fraction(10**6), Fraction(0)))
     report = run(tmp_path, "first", books, "1", calibration="paper")
-    (charged,) = export.read(books.path(PARTIES[0])).charged.values()
+    (charged,) = export.read_history(books.path(PARTIES[0])).charged.values()
     assert report.privacy.epsilon not in (None, 1.0)
     assert charged[0].epsilon == Fraction(report.privacy.epsilon or 0)
 
@@ -349,11 +349,11 @@ def test_adjacencies_and_units_have_one_budget(tmp_path: Path, books: Ledgers) -
         (0.25, "party", "party"),
     ):
         statement = PrivacyStatement("pure", spent, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
-        books.reserve(ROWS, "m", price(statement), secrets.token_hex(32))
+        books.reserve(ROWS, "m", charge_of_statement(statement), secrets.token_hex(32))
     for unit, adjacency in (("record", "replace"), ("record", "addremove"), ("party", "party")):
         statement = PrivacyStatement("pure", 0.01, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
         with pytest.raises(OverBudgetError):
-            books.reserve(ROWS, "m", price(statement), secrets.token_hex(32))
+            books.reserve(ROWS, "m", charge_of_statement(statement), secrets.token_hex(32))
 
 
 def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
@@ -427,7 +427,7 @@ def test_every_charge_is_on_disk_before_the_first_message(
         seen.extend(states(books, party) for party in PARTIES)
         raise PeerError("north-0", "peer.lied")
 
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     with pytest.raises(PeerError):
         run(tmp_path, "first", books)
     assert seen == [["limit", "reserved"]] * 3
@@ -440,7 +440,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
         books.path(PARTIES[1]).unlink()
         raise PeerError("north-0", "peer.lied")
 
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     with pytest.raises(PeerError) as caught:
         run(tmp_path, "first", books)
     assert caught.value.__notes__ == [
@@ -452,7 +452,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
+    monkeypatch.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
     with pytest.raises(OverBudgetError, match="party north-0: the budget would be passed"):
         run(tmp_path, "first", books, "1.5")
     assert not books.folder.exists()
@@ -469,7 +469,7 @@ def test_the_person_is_told_what_a_stop_costs(
     code: int,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(by_protocol, "secure", raising(error))
+    monkeypatch.setattr(execution, "run_session", raising(error))
     assert main(["run", "--ledgers", "books", "--budget", "1"]) == code
     assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {VOIDED}")
     error.__notes__.clear()
@@ -485,7 +485,7 @@ def test_a_terminated_run_says_what_it_costs(
         raise AssertionError("the signal came too late")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(by_protocol, "secure", secure)
+    monkeypatch.setattr(execution, "run_session", secure)
     with pytest.raises(SystemExit) as caught:
         main(["run", "--ledgers", "books", "--budget", "1"])
     assert caught.value.code == 143

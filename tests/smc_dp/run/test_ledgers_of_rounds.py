@@ -22,8 +22,8 @@ from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
-from smc_dp.run.ledgers import Ledgers, Reserved
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.ledgers import Ledgers, Reservations
+from smc_dp.run.protocols import execution
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
 
@@ -45,7 +45,7 @@ def run(folder: Path, books: Ledgers, data: Any = CASE, **options: Any) -> Repor
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries][1:]
+    return [entry.state for entry in export.read_history(books.path(party)).entries][1:]
 
 
 def of_all(books: Ledgers) -> dict[str, list[str]]:
@@ -73,12 +73,12 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> tuple[Labels, Labels]:
 
         def voided(name: str, label: str) -> None:
             void.append((name, label))
-            setting.voided(name, label)
+            setting.refund(name, label)
 
-        told = replace(setting, charge=charge, voided=voided)
+        told = replace(setting, charge=charge, refund=voided)
         return simulated(session, identities, seeds, inputs, told, home)
 
-    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", simulate)
     return spent, void
 
 
@@ -109,7 +109,7 @@ def test_eight_sums_are_charged_once(tmp_path: Path, books: Ledgers, heard: tupl
     assert labels(spent, A) == [f"sum {r}" for r in range(SUMS)]
     assert void == []
     assert of_all(books) == dict.fromkeys((A, B, C, D), PAID)
-    (_, reserved, _) = export.read(books.path(A)).entries
+    (_, reserved, _) = export.read_history(books.path(A)).entries
     assert reserved.epsilon == Fraction(2, 5)  # and not eight times that
 
 
@@ -119,12 +119,12 @@ def test_who_vanishes_in_a_later_sum_has_paid_for_all(
     """B is in sums 0 to 2, and gone before its fourth masked input: which is safe, and more than it lost."""
     report = run(tmp_path / "run", books, vanish={B: MET + 3 * EACH + 1})
     assert report.present is not None
-    assert (report.present.took_part, report.present.vanished) == ((A, B, C, D), (B,))
+    assert (report.present.took_part, report.present.dropped_out) == ((A, B, C, D), (B,))
     assert labels(heard[0], B) == [f"sum {r}" for r in range(3)]
     assert of_all(books) == dict.fromkeys((A, B, C, D), PAID)
 
 
-def everything(reserved: Reserved, name: str, label: str) -> None:
+def everything(reserved: Reservations, name: str, label: str) -> None:
     """A broken twin: a proof about one sum takes back all that was charged."""
     reserved.charges.pop(name)
 
@@ -156,7 +156,7 @@ def test_a_proof_about_one_sum_says_nothing_of_another(
     In the twin it would pay nothing.
     """
     if twin:
-        monkeypatch.setattr(Reserved, "disowned", everything)
+        monkeypatch.setattr(Reservations, "disowned", everything)
     unsigned_by(B, lambda r: r == 1, monkeypatch)
     gone = MET + 2 * EACH + 1  # before sum 2; B sends two letters less, for it signs and opens nothing in sum 1
     with pytest.raises(StoppedError, match=f"{B}, {C} vanished, and the others could not go on: .* sum 2"):
@@ -206,7 +206,7 @@ def test_an_abort_between_sums_leaves_all_charged(
     def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, home: Any) -> Any:
         return simulated(session, identities, seeds, inputs, replace(setting, tamper=strike), home)
 
-    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", simulate)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", books)
     assert of_all(books) == dict.fromkeys((A, B, C, D), paid)

@@ -16,11 +16,11 @@ from support.sites import Sites
 
 from smc_dp import Federation, InputError, Rows, run_protocol
 from smc_dp.audit.run import report as reports
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.cli.main import main
 from smc_dp.privacy import pathak2010 as guarantees
 from smc_dp.privacy.ledger.history import Limit
-from smc_dp.run.agreement import Agreement, usual_protocol
+from smc_dp.run.agreement import Agreement, default_protocol
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.protocols.registry import LinearTerms
 
@@ -53,7 +53,7 @@ def test_its_run_is_audited_and_charged(tmp_path: Path) -> None:
     made: dict[str, Any] = {"out": tmp_path / "run", "views": tmp_path / "views", "ledgers": books}
     report = run_protocol(FEDERATION, protocol="linear", **made)
     assert [standing.left for standing in report.standings.values()] == [1, 1, 1]
-    found = reports.audit_evidence(load(tmp_path / "run", views=tmp_path / "views"), OF_THE_RUN)
+    found = reports.audit_evidence(load_evidence(tmp_path / "run", views=tmp_path / "views"), OF_THE_RUN)
     assert found.passed
     done = {finding.check.name for finding in found.findings if finding.outcome.status == "passed"}
     assert {"openings", "result", "messages-recomputed", "cost", "noise"} <= done
@@ -73,9 +73,9 @@ def test_its_run_is_audited_and_charged(tmp_path: Path) -> None:
     ],
 )
 def test_from_twenty_parties_on_a_run_takes_it(parties: int, named: tuple[str, ...], protocol: str) -> None:
-    assert usual_protocol("prr_mean", parties, named) == protocol
-    assert usual_protocol("newton", parties, named) == "secure_sum"
-    assert usual_protocol("vote", parties, named) == ""
+    assert default_protocol("prr_mean", parties, named) == protocol
+    assert default_protocol("newton", parties, named) == "secure_sum"
+    assert default_protocol("vote", parties, named) == ""
 
 
 def test_its_statement_names_its_own_limits() -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
-from smc_dp.pages.blocks import coded
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
+from smc_dp.pages.blocks import texts_by_code
 from smc_dp.run import folder
-from smc_dp.run.local_evaluation import FEWEST, OwnComparison, on_own_rows
+from smc_dp.run.local_evaluation import FEWEST_ROWS, LocalComparison, evaluate_locally
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_protocol import run_protocol
 
@@ -27,11 +27,11 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> PublishedRelease:
     out = tmp_path_factory.mktemp("own") / "run"
     federation = Federation((rows(400, 1), rows(500, 2)), classes=2, names=("north", "south"))
     run_protocol(federation, method="newton", insecure_seed=3, out=out)
-    return folder.stated(folder.read_document(out))
+    return folder.parse_release(folder.read_release_file(out))
 
 
 def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
-    found = on_own_rows(release, rows(400, 1))
+    found = evaluate_locally(release, rows(400, 1))
     assert found is not None
     assert found.rows == 400
     assert min(found.release, found.alone) > 0.9
@@ -39,39 +39,39 @@ def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
     (said,) = found.blocks()
     assert f"{found.rows:,} rows" in said.text
     agreed = release.agreement
-    assert found.planned == outlook(agreed.method, agreed.target, agreed.terms, (400, 400), 3, 2)
+    assert found.planned == expected_accuracy(agreed.method, agreed.target, agreed.terms, (400, 400), 3, 2)
 
 
 def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) -> None:
     away = replace(release, weights=tuple(-w for w in release.weights))  # type: ignore[operator]
-    found = on_own_rows(away, rows(400, 1))
+    found = evaluate_locally(away, rows(400, 1))
     assert found is not None
     assert found.release < 0.1
     assert found.worse_than_planned
     assert found.as_dict()["worse_than_planned"] is True
-    assert "run.worse_than_own_model" in coded(found.blocks())
+    assert "run.worse_than_own_model" in texts_by_code(found.blocks())
 
 
 def test_neither_the_band_nor_chance_is_complained_of() -> None:
     def worse(alone: float, high: float | None, n: int = 10_000) -> bool:
-        planned = None if high is None else Outlook(9.0, Band(0.0, high))
-        return OwnComparison(n, 0.8, alone, planned).worse_than_planned
+        planned = None if high is None else ExpectedAccuracy(9.0, AccuracyInterval(0.0, high))
+        return LocalComparison(n, 0.8, alone, planned).worse_than_planned
 
     assert [worse(0.9, high) for high in (0.05, 0.2, None)] == [True, False, True]
     assert [worse(0.9, 0.05, n) for n in (100, 10_000)] == [False, True]
 
 
 def test_a_few_rows_say_nothing(release: PublishedRelease) -> None:
-    few = rows(FEWEST, 4)
-    assert on_own_rows(release, few) is not None
-    assert on_own_rows(release, Rows(few.X[1:], few.y[1:])) is None
+    few = rows(FEWEST_ROWS, 4)
+    assert evaluate_locally(release, few) is not None
+    assert evaluate_locally(release, Rows(few.X[1:], few.y[1:])) is None
 
 
 def test_the_own_model_is_tried_on_rows_that_it_has_not_seen(release: PublishedRelease) -> None:
     """Labels drawn by lot cannot be learnt; a model tried on its own rows would seem to know them."""
     lot = np.random.default_rng(5)
     X = lot.uniform(-0.2, 0.2, (60, 3))
-    found = on_own_rows(release, Rows(X, lot.integers(0, 2, 60)))
+    found = evaluate_locally(release, Rows(X, lot.integers(0, 2, 60)))
     assert found is not None
     assert 0.25 < found.alone < 0.7
 
@@ -80,5 +80,5 @@ def test_the_figures_are_written_nowhere(
     release: PublishedRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert on_own_rows(release, rows(50, 1)) is not None
+    assert evaluate_locally(release, rows(50, 1)) is not None
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict, run_protocol
 from smc_dp.core.arrays import with_bias
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.sums.clipped_average import ClippedAverage
@@ -23,18 +23,18 @@ from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.target import Target
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.party import OwnPart
+from smc_dp.run.party import LocalParty
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 PLAIN = hospitals((12, 8, 20), 2)
 
 
-def with_constant(data: Prepared) -> Prepared:
+def with_constant(data: PreparedData) -> PreparedData:
     """The same rows with a constant, as their bounds say."""
     bounds = replace(data.bounds, bias=0.5)
     parties = tuple(Rows(with_bias(rows.X, 0.5), rows.y) for rows in data.federation.parties)
-    return Prepared(Federation(parties, 2, names=data.federation.names), None, bounds)
+    return PreparedData(Federation(parties, 2, names=data.federation.names), None, bounds)
 
 
 @pytest.mark.parametrize("method", [Ofaa(), Ofpa(lam=0.1)], ids=lambda method: method.name)
@@ -43,9 +43,9 @@ def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_pat
     data, target = with_constant(PLAIN), Target(Fraction(9), noise=method.secure_noises[0])
     agreed = sum_agreement(data, method, target)
     simulate_run(data, agreed, Stream.insecure_from_seed("bias"), tmp_path / "run")
-    released = checked(tmp_path / "run").release
+    released = verify_release(tmp_path / "run").release
     parts = [
-        OwnPart(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).part
+        LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).contribution
         for who, rows in data.federation.by_name.items()
     ]
     model: Any = agreed.form.model(sum_of(parts))

@@ -15,18 +15,18 @@ from support.mutants import OF_THE_RUN
 
 from smc_dp import InputError, audit_run, predict, run_protocol
 from smc_dp.audit.run import checks
-from smc_dp.core.documents import UnfitError
+from smc_dp.core.errors import UnfitError
 from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
 from smc_dp.data.columns import LEAVE_OUT, NumericColumn
-from smc_dp.data.fingerprint import as_read
-from smc_dp.data.preprocess import encode
-from smc_dp.data.sources import own_files
-from smc_dp.data.tables import read_table
+from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.preprocess import encode_rows
+from smc_dp.data.sources import read_own_files
+from smc_dp.data.table_reader import read_table
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder
-from smc_dp.run.agreement import Agreement, SettledRun, in_a_simulation
+from smc_dp.run.agreement import Agreement, SettledRun, inform_of_rows
 from smc_dp.run.protocols.secure_sum import SumTerms
 
 COLUMNS = """[columns]
@@ -90,7 +90,7 @@ def test_a_release_states_its_columns_and_what_reads_it_encodes_alike(made: Path
         }
     }
     assert stated["aliases"] == {"sex": {"f": ["F", "female"]}, "outcome": {"yes": ["1"]}}
-    found = folder.stated(folder.read_document(made / "run")).bounds
+    found = folder.parse_release(folder.read_release_file(made / "run")).bounds
     assert found == read_bounds(made / "bounds.toml")
     assert found.dimension == 1 + 2 + 3 + 2 + 1 + 3 + 1 == len(stated["weights"])
 
@@ -100,8 +100,8 @@ def test_rows_that_are_left_out_get_no_class_and_no_score(made: Path) -> None:
     assert found.ids == ("a", "b", "c", "d", "e")
     assert [label == "" for label in found.labels] == [False, True, False, False, False]
     assert [score is None for score in found.scores] == [False, True, False, False, False]
-    weights = np.array(folder.stated(folder.read_document(made / "run")).weights)
-    X = encode(read_table(made / "north.csv", "t"), read_bounds(made / "bounds.toml"))
+    weights = np.array(folder.parse_release(folder.read_release_file(made / "run")).weights)
+    X = encode_rows(read_table(made / "north.csv", "t"), read_bounds(made / "bounds.toml"))
     assert [score for score in found.scores if score is not None] == pytest.approx((X @ weights).tolist())
     right = sum(label == wanted for label, wanted in zip(found.labels, ("yes", "no", "yes", "no", ""), strict=True))
     assert (found.accuracy, found.tested) == (pytest.approx(right / 3), 3)  # the last row has a class, and no label
@@ -133,9 +133,9 @@ def test_ledgers_call_a_table_by_its_rows_as_they_were_read(made: Path) -> None:
     """Whoever changes what an empty cell means has the same data set, and no new budget."""
     files = [made / "north.csv", made / "south.csv"]
     without = COLUMNS.replace('age = "leave out"', "age = 3")
-    some, all_of_them = (own_files([*map(str, files)], parse_bounds(text)) for text in (COLUMNS, without))
+    some, all_of_them = (read_own_files([*map(str, files)], parse_bounds(text)) for text in (COLUMNS, without))
     assert (some.federation.sizes.tolist(), all_of_them.federation.sizes.tolist()) == ([3, 3], [4, 4])
-    names = {as_read(b"key", held) for data in (some, all_of_them) for held in data.as_read.values()}
+    names = {fingerprint_data(b"key", held) for data in (some, all_of_them) for held in data.as_read.values()}
     assert len(names) == 1
 
 
@@ -144,12 +144,12 @@ LEAVING = Bounds((NumericColumn("age", 0.0, 120.0, LEAVE_OUT),), ("no", "yes"), 
 
 def agreed(method: Any, noise: Any = "ddg", bounds: Bounds = LEAVING, **terms: Any) -> Agreement:
     settled = SettledRun(method, Target(1, noise=noise), "secure_sum", SumTerms(**terms))
-    return settled.agreed(("a", "b", "c"), bounds)
+    return settled.with_parties(("a", "b", "c"), bounds)
 
 
 @pytest.mark.parametrize("name", ["newton", "gd", "wsum", "wsum_ar", "avg_clip"])
 def test_rows_are_left_out_only_where_their_number_may_change(name: str) -> None:
-    method = find(name)()
+    method = find_method(name)()
     adjacency = "addremove" if name == "wsum_ar" else "party" if name == "avg_clip" else "replace"
     terms = {} if name == "wsum" else {"sizes": "hidden", "most_rows": 100}
     kept = replace(LEAVING, columns=(NumericColumn("age", 0.0, 120.0, 3.0),))
@@ -173,8 +173,10 @@ def test_a_run_that_left_rows_out_under_replace_would_publish_who_has_an_empty_c
     neighbour = made / "neighbour.csv"
     neighbour.write_text(HEADER + ROWS.replace(record, record.replace("30", "")))
     bounds = parse_bounds(COLUMNS)
-    neighbours = [own_files([str(made / "south.csv"), str(path)], bounds) for path in (made / "north.csv", neighbour)]
-    methods = [in_a_simulation(GradientDescent(), data.federation) for data in neighbours]
+    neighbours = [
+        read_own_files([str(made / "south.csv"), str(path)], bounds) for path in (made / "north.csv", neighbour)
+    ]
+    methods = [inform_of_rows(GradientDescent(), data.federation.sizes.tolist()) for data in neighbours]
     given: dict[str, Any] = {"bounds": bounds, "sizes": "hidden"}
     for method in methods:
         with pytest.raises(InputError, match="leave out"):
@@ -196,8 +198,8 @@ def test_a_study_of_such_columns_ends_in_a_release_that_can_be_audited_and_used(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)  # the others do not look at this run
-    data = own_files([f"{name}={made / 'north.csv'}" for name in "abc"], parse_bounds(COLUMNS))
-    done = deployed(data, agreed(find("wsum_ar")(), "vg", bounds=data.bounds, sizes="hidden", most_rows=100))
+    data = read_own_files([f"{name}={made / 'north.csv'}" for name in "abc"], parse_bounds(COLUMNS))
+    done = deployed(data, agreed(find_method("wsum_ar")(), "vg", bounds=data.bounds, sizes="hidden", most_rows=100))
     folders = done.write(tmp_path)
     assert audit_run(folders.run, views=folders.views).passed
     assert [label == "" for label in predict(folders.run, made / "north.csv").labels] == [False, True, *[False] * 3]

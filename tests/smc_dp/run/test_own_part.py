@@ -13,7 +13,7 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import replay
-from protocols.runtime.actor import Actor, Home
+from protocols.runtime.actor import Actor, LocalProgram
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import Session
 from smc_dp.core.errors import InputError
@@ -22,9 +22,9 @@ from smc_dp.data.table import Table
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.by_protocol import Participants
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
+from smc_dp.run.protocols.execution import SimulatedSession
 
 ROOT = Stream.insecure_from_seed("own part")
 FOUR = hospitals((12, 8, 20, 9), 2)
@@ -32,31 +32,31 @@ NAMES = FOUR.federation.names
 NEWTON = sum_agreement(FOUR, Newton(), colluders=1, dropouts=1, most_rows=100)
 
 
-def own(name: str, agreed: Agreement = NEWTON) -> OwnPart:
+def own(name: str, agreed: Agreement = NEWTON) -> LocalParty:
     """All that a party's program knows when it begins, for the first time or anew."""
-    return OwnPart(name, FOUR.federation.by_name[name], agreed, ROOT.fork(f"party {name}"))
+    return LocalParty(name, FOUR.federation.by_name[name], agreed, ROOT.fork(f"party {name}"))
 
 
 class Held(NamedTuple):
     """A session that was held in one process, and its envelopes."""
 
-    taking_part: Participants
+    taking_part: SimulatedSession
     envelopes: list[Envelope]
 
 
 @pytest.fixture(scope="module")
 def held() -> Held:
     taking_part = NEWTON.session(ROOT.fork("protocol"))
-    parts = [own(name).part for name in NAMES]
-    outcome = by_protocol.secure(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
+    parts = [own(name).contribution for name in NAMES]
+    outcome = execution.run_session(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
     assert outcome.execution is not None
     return Held(taking_part, list(outcome.execution.transcript.envelopes))
 
 
-AtHome = Callable[[OwnPart, Session, tuple[Any, ...]], Home | None]
+AtHome = Callable[[LocalParty, Session, tuple[Any, ...]], LocalProgram | None]
 
 
-def alone(held: Held, name: str, at_home: AtHome = OwnPart.at_home) -> list[Envelope]:
+def alone(held: Held, name: str, at_home: AtHome = LocalParty.answers) -> list[Envelope]:
     """What a party sends whose program begins anew after every letter: of its actor nothing is left but the state."""
     session, me, mail = held.taking_part.session, held.taking_part.identities[name], held.envelopes
     board = {e.sender: e for e in mail if e.kind == HELLO}
@@ -81,7 +81,7 @@ def resumed(held: Held, name: str, board: Mapping[str, Envelope], state: bytes, 
         home = at_home(own(name), session, actor.inputs)
         return home(*said) if home else None
 
-    actor = replay.resume(session, state, me, counter, board, home=answer)
+    actor = replay.resume(session, state, me, counter, board, local_program=answer)
     return actor
 
 
@@ -96,7 +96,7 @@ def test_begun_anew_after_every_letter_every_byte_is_the_same(held: Held, name: 
 def test_a_home_whose_count_is_lost_does_not_go_on(held: Held) -> None:
     """The twin begins from 0 each time: what it is asked next is not its first sum."""
     with pytest.raises(InputError, match="sum 1 is not answered: of 8 sums 0 have been"):
-        alone(held, NAMES[0], lambda part, session, inputs: part.at_home(session, inputs[:2]))
+        alone(held, NAMES[0], lambda part, session, inputs: part.answers(session, inputs[:2]))
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -121,7 +121,7 @@ def test_an_older_question_is_not_answered_again(held: Held, lost: int) -> None:
 
 def asked(inputs: tuple[Any, ...], session: Session, values: tuple[Any, ...]) -> Any:
     """What a program answers that begins anew."""
-    home = own(NAMES[0]).at_home(session, inputs)
+    home = own(NAMES[0]).answers(session, inputs)
     assert home is not None
     return home(values)
 
@@ -133,8 +133,8 @@ def test_who_is_asked_nothing_has_nobody_at_home_and_trains_no_more(monkeypatch:
         inputs = own(NAMES[0], agreed).inputs(session)
         assert len(inputs) == 2
         with monkeypatch.context() as patched:
-            patched.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
-            assert own(NAMES[0], agreed).at_home(session, inputs) is None
+            patched.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
+            assert own(NAMES[0], agreed).answers(session, inputs) is None
             with pytest.raises(pytest.fail.Exception, match="trained"):
                 own(NAMES[0], agreed).inputs(session)
 
@@ -155,7 +155,7 @@ def test_a_part_looks_at_its_rows_before_it_trains() -> None:
     of_one = replace(mean, table=Table("a file", {"outcome": ["no"] * 12}, range(12)))
     of_one = replace(of_one, rows=Rows(mean.rows.X, np.zeros(12, dtype=np.int64)))
     for refused, why in ((few, f"party {NAMES[0]}: "), (of_one, "a file: column 'outcome': all 12 rows are 'no'")):
-        for begun in (refused.check, lambda part=refused: part.part):
+        for begun in (refused.check, lambda part=refused: part.contribution):
             with pytest.raises(InputError, match=why):
                 begun()
     mean.check()

@@ -16,26 +16,34 @@ from support.assessed import FIVE
 from support.audited import Folders, agreement, hospitals, sum_agreement, toy_run
 from support.shown import ShownPage
 
-from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.network import LINK_MODELS, traffic
 from smc_dp import run_protocol
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
-from smc_dp.data.columns import BinnedColumn, Column, DateColumn, day_in
+from smc_dp.data.columns import BinnedColumn, Column, DateColumn, parse_iso_date
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.pages.html import MOST_BYTES, html
+from smc_dp.pages.html import MOST_PAGE_BYTES, html
 from smc_dp.privacy.target import Target
 from smc_dp.run import publication
 from smc_dp.run import release_report as run_pages
-from smc_dp.run.agreement import BY_PROTOCOL, REASONS, SEEDED, TEST_KEYS, Agreement, secure_form, settings_wanted
+from smc_dp.run.agreement import (
+    PROTOCOLS_BY_METHOD,
+    REASONS,
+    SEEDED,
+    TEST_KEYS,
+    Agreement,
+    required_settings,
+    secure_method,
+)
 from smc_dp.run.documents import StatedParameters
-from smc_dp.run.folder import read_document
+from smc_dp.run.folder import read_release_file
 from smc_dp.run.protocols.registry import TERMS
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_report import OnTheWire, of_record, page, run_page
-from smc_dp.run.verify_release import checked
+from smc_dp.run.release_report import TrafficTotals, count_traffic, release_page, run_page
+from smc_dp.run.verify_release import verify_release
 
-SENT = OnTheWire(3, 4567)
+SENT = TrafficTotals(3, 4567)
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</title>", "{{7*7}}", "]]>", "a\u202eb")
 
 
@@ -51,7 +59,7 @@ def release(agreed: Agreement) -> PublishedRelease:
 
 
 def shown(agreed: Agreement, stated: dict[str, str] | None = None) -> ShownPage:
-    return ShownPage(html(page(release(agreed), stated or {}, SENT)))
+    return ShownPage(html(release_page(release(agreed), stated or {}, SENT)))
 
 
 def shown_of(made: Folders) -> ShownPage:
@@ -61,16 +69,16 @@ def shown_of(made: Folders) -> ShownPage:
 
 def test_messages_and_bytes_are_those_of_the_record(made: Folders) -> None:
     """Relayed and over a link; and a record that nobody could have made counts for no more than it shows."""
-    evidence, record = load(made.run), (made.run / TRANSCRIPT).read_bytes().splitlines()
-    found = traffic(evidence.envelopes.values(), evidence.session, LINKS["wan"], "star").values()
-    sent = of_record(record, LINKS["wan"].overhead)
+    evidence, record = load_evidence(made.run), (made.run / TRANSCRIPT).read_bytes().splitlines()
+    found = traffic(evidence.envelopes.values(), evidence.session, LINK_MODELS["wan"], "star").values()
+    sent = count_traffic(record, LINK_MODELS["wan"].overhead)
     assert sent == (sum(t.messages for t in found), sum(t.bytes for t in found))
     timings = json.loads((made.run / TIMINGS).read_text())
     assert sent == (timings["messages"], timings["bytes"])
-    assert of_record(record, LINKS["none"].overhead) != sent
+    assert count_traffic(record, LINK_MODELS["none"].overhead) != sent
     assert f"It took {sent.messages:,} messages and {sent.bytes:,} bytes" in shown_of(made).text
     for line in (b"", b"{}", b'"size":' + b"9" * 30 + b",", b'{"kind":"Absent","size":5}', rb'"x":"\"size\":5,"'):
-        assert of_record([record[0], line], 0) == (0, 0)
+        assert count_traffic([record[0], line], 0) == (0, 0)
 
 
 def test_no_second_no_count_of_rows_and_no_accuracy_is_on_it(made: Folders) -> None:
@@ -80,7 +88,7 @@ def test_no_second_no_count_of_rows_and_no_accuracy_is_on_it(made: Folders) -> N
     seconds = [timings["seconds"], *(s for stage in timings["by_stage"] for s in stage["seconds"].values())]
     assert seconds
     assert not [s for s in seconds if f"{s:.6g}" in text]
-    assert read_document(made.run).digests.timings not in text
+    assert read_release_file(made.run).digests.timings not in text
     assert "accura" not in text
     leaky = text + f" {seconds[0]:.6g}"
     assert [s for s in seconds if f"{s:.6g}" in leaky]  # the twin
@@ -116,7 +124,7 @@ def test_a_simulation_is_called_one_before_anything_else() -> None:
     assert at_sites.index("all participants approved of") < at_sites.index("What was released")
     assert "No file shows that each ran its own role on its own machine" in at_sites
     assert "A simulation" not in at_sites
-    unknown = ShownPage(html(page(release(agreed), {STUDY: "0" * 64}, None, (TRANSCRIPT,)))).text
+    unknown = ShownPage(html(release_page(release(agreed), {STUDY: "0" * 64}, None, (TRANSCRIPT,)))).text
     assert "Approvals of it could not be verified" in unknown
     assert "all participants approved of" not in unknown
 
@@ -132,7 +140,7 @@ def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
 def test_rows_are_missing_of_an_early_drop_out_only(envelopes: int, arrived: bool, tmp_path: Path) -> None:
     run, crowd = tmp_path / "run", {"colluders": 1, "dropouts": 1, "vanish": {"north-1": envelopes}}
     run_protocol(FIVE.federation, bounds=FIVE.bounds, method="wsum", out=run, **crowd)
-    evidence, text = load(run), ShownPage(html(run_page(run))).text
+    evidence, text = load_evidence(run), ShownPage(html(run_page(run))).text
     sent = {(envelope.sender, envelope.kind) for envelope in evidence.envelopes.values()}
     assert {absent.sender for _, absent in evidence.absences.values()} == {"north-1"}
     assert (("north-1", "Masked") in sent) == arrived
@@ -142,7 +150,9 @@ def test_rows_are_missing_of_an_early_drop_out_only(envelopes: int, arrived: boo
 
 def unsaid() -> set[str]:
     """The settings that some release states and for which there are no words."""
-    of_methods = (settings_wanted(secure_form(name, by)) for name, each in BY_PROTOCOL.items() for by in each)
+    of_methods = (
+        required_settings(secure_method(name, by)) for name, each in PROTOCOLS_BY_METHOD.items() for by in each
+    )
     of_protocols = ([field.name for field in fields(kind)] for kind in TERMS.values())
     stated = {*StatedParameters.model_fields, "calibration", "noise", "delta", "auxiliary", "fraction_bits"}
     return stated.union(*of_methods, *of_protocols) - set(run_pages.PARAMETER_TITLES)
@@ -171,7 +181,7 @@ def test_every_kind_of_column_has_its_bounds_and_its_rule() -> None:
             NumericColumn("weight", 0.5, 99, "indicator"),
             CategoricalColumn("ward", tuple(f"w{i}" for i in range(48)), "category"),
             CategoricalColumn("sex", ("f", "m"), "m"),
-            DateColumn("admitted", day_in("2010-01-01"), day_in("2025-12-31")),
+            DateColumn("admitted", parse_iso_date("2010-01-01"), parse_iso_date("2025-12-31")),
             BinnedColumn("bmi", (0, 18, 25.5, 60), 30),
         )
     ).text
@@ -201,29 +211,29 @@ def test_whatever_is_released_fits_on_a_page() -> None:
     long = '"' * 4000
     columns = [CategoricalColumn(f"{i}{long}", tuple(f"{j}{long}" for j in range(20))) for i in range(500)]
     agreed = in_columns(*columns, classes=(f"a{long}", f"b{long}"), label=long)
-    content = html(page(release(agreed), {}, SENT))
-    assert len(content.encode()) < MOST_BYTES
+    content = html(release_page(release(agreed), {}, SENT))
+    assert len(content.encode()) < MOST_PAGE_BYTES
     assert "And 100 more." in ShownPage(content).text
 
 
 def test_every_digest_and_every_setting_counts(made: Folders) -> None:
     """Another release has another page."""
-    found, stated = checked(made.run).release, read_document(made.run).digests.named
-    one = page(found, stated, SENT)
+    found, stated = verify_release(made.run).release, read_release_file(made.run).digests.named
+    one = release_page(found, stated, SENT)
     others = (
-        page(found, stated | {TRANSCRIPT: "0" * 64}, SENT),
-        page(found, stated, OnTheWire(3, 4568)),
-        page(found, stated, None),
-        page(found, stated, SENT, (SHARES,)),
-        page(replace(found, insecure=()), stated, SENT),
-        page(replace(found, parameters={**found.parameters, "topology": "mesh"}), stated, SENT),
+        release_page(found, stated | {TRANSCRIPT: "0" * 64}, SENT),
+        release_page(found, stated, TrafficTotals(3, 4568)),
+        release_page(found, stated, None),
+        release_page(found, stated, SENT, (SHARES,)),
+        release_page(replace(found, insecure=()), stated, SENT),
+        release_page(replace(found, parameters={**found.parameters, "topology": "mesh"}), stated, SENT),
     )
     assert len({html(each) for each in (one, *others)}) == 7
 
 
 def published(run: Path) -> dict[str, bytes]:
     """Return the files that `publish` copies of a run, by name."""
-    publication.publish(run, to := run.with_name("published"))
+    publication.publish_run(run, to := run.with_name("published"))
     return {file.name: file.read_bytes() for file in to.iterdir()}
 
 
@@ -242,7 +252,7 @@ def test_a_folder_swapped_after_it_was_read_cannot_matter(
     honest = use(Path(shutil.copytree(made.run, tmp_path / "honest" / "run")))
     monkeypatch.setattr(reading, "read_file", forgeries.swapped_after_reading(run, other))
     if reads_again:  # the mutant: verification and use read the folder each by itself
-        monkeypatch.setattr(module, "read_files", lambda folder: folder)
+        monkeypatch.setattr(module, "read_run_files", lambda folder: folder)
     assert (use(run) == honest) == (not reads_again)
     assert (run / RELEASE).read_bytes() == (other / RELEASE).read_bytes()
 

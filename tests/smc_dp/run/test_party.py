@@ -19,11 +19,11 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.model import LinearModel, classify
-from smc_dp.methods.nonprivate import alone, majority
+from smc_dp.methods.nonprivate import accuracy_alone, majority_accuracy
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.party import OwnPart
+from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols.registry import CuratorTerms
 
 
@@ -96,7 +96,7 @@ FIVE = ("north", "south", "east", "west", "centre")
 )
 def test_numbers_too_large_for_the_grid_say_what_to_change(agreement, advice):
     with pytest.raises(InputError, match=f"party north: .*too large for the grid.*{advice}"):
-        OwnPart("north", rows(20, 3, seed=3), agreement, stream(0)).check()
+        LocalParty("north", rows(20, 3, seed=3), agreement, stream(0)).check()
 
 
 def test_the_range_check_does_not_look_at_the_rows():
@@ -106,7 +106,7 @@ def test_the_range_check_does_not_look_at_the_rows():
     outcomes = set()
     for data in (one, flat):
         try:
-            OwnPart("a", data, agreement, stream(0)).check()
+            LocalParty("a", data, agreement, stream(0)).check()
             outcomes.add("fits")
         except InputError:
             outcomes.add("too large")
@@ -150,7 +150,7 @@ def test_a_float_sigmoid_gets_tiny_margins_wrong():
 # All of it, against the ideal functionality.
 
 
-def ideal_run(data: sources.Prepared, target: Target, seed: int) -> float:
+def ideal_run(data: sources.PreparedData, target: Target, seed: int) -> float:
     rng, method, public = stream(seed), PathakMean(0.1), data.federation.public
     parts = [method.part(rows, public, target, rng.fork(name)) for name, rows in data.federation.by_name.items()]
     value = ideal(method.functionality(public, target), parts, rng.fork("ideal"))
@@ -183,16 +183,16 @@ def test_baselines_agree_with_scikit_learn():
         return float(model.fit(X, y).score(data.test.X, data.test.y))
 
     for found in (*data.federation.parties, data.federation.pooled()):
-        assert alone(found, 0.1, data.test) == oracle(found.X, found.y)
-    assert majority(data.federation, data.test) == np.mean(data.test.y == 1)
+        assert accuracy_alone(found, 0.1, data.test) == oracle(found.X, found.y)
+    assert majority_accuracy(data.federation, data.test) == np.mean(data.test.y == 1)
 
 
 def test_steps_as_printed_draw_the_noise_of_the_mean():
     """They multiply it by K; drawn for the sum, as in our own steps, it would come out K times too large."""
-    printed, ours, public = PathakMean(0.1, as_printed=True), PathakMean(0.1), Public(5, 31, 2)
+    printed, ours, public = PathakMean(0.1, as_published=True), PathakMean(0.1), Public(5, 31, 2)
     target = Target(1, "paper")
-    assert printed.law(target, 91, public).scale * 5 == ours.law(target, 91, public).scale
-    assert float(printed.law(target, 91, public).scale) == pytest.approx(2 / (91 * 1 * 0.1) * 2**40, rel=1e-12)
+    assert printed.distribution(target, 91, public).scale * 5 == ours.distribution(target, 91, public).scale
+    assert float(printed.distribution(target, 91, public).scale) == pytest.approx(2 / (91 * 1 * 0.1) * 2**40, rel=1e-12)
     assert printed.functionality(public, target).times == 5
 
 
@@ -204,4 +204,4 @@ def test_steps_as_printed_refuse_another_calibration():
 def test_a_party_beyond_the_public_cap_on_rows_is_refused():
     big = Rows(np.broadcast_to(np.zeros(1), (10**7 + 1, 1)), np.zeros(1, dtype=np.int64))
     with pytest.raises(InputError, match=r"party p: wanted at most 10000000 rows, got 10000001"):
-        OwnPart("p", big, agreed(("p", "q"), 1, Target(1)), stream(0)).check()
+        LocalParty("p", big, agreed(("p", "q"), 1, Target(1)), stream(0)).check()

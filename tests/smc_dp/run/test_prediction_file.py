@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.core.spreadsheet import is_formula, quoted
+from smc_dp.core.spreadsheet import escape_formula, is_formula
 from smc_dp.run.prediction import Predictions
 from tests.support.refusals import refused
 
@@ -47,12 +47,12 @@ def test_an_id_is_one_cell_where_others_end_a_cell_at_another_mark(tmp_path: Pat
 
 @given(st.text())
 def test_taking_one_apostrophe_away_gives_any_text_back(text: str) -> None:
-    assert quoted(text).removeprefix("'") == text
-    assert not is_formula(quoted(text))
+    assert escape_formula(text).removeprefix("'") == text
+    assert not is_formula(escape_formula(text))
 
 
-@pytest.mark.parametrize("name", FORMULAS)
-def test_a_class_that_is_a_formula_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [*FORMULAS, "pos;=1+1", "pos\t=1+1", "pos\r=1+1", "pos\n=1+1", "pos; @x"])
+def test_a_class_that_holds_a_formula_is_refused(tmp_path: Path, name: str) -> None:
     with refused("prediction.class_is_formula"):
         written(tmp_path, ("1",), classes=("no", name))
     assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,7 @@ from support.audited import hospitals
 from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict, run_protocol
 from smc_dp.audit.run.conformity import publication
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.cli.main import main
 from smc_dp.core.arrays import Array
 from smc_dp.data import sources
@@ -34,13 +34,13 @@ from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import SettledRun
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.party import OwnPart
+from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols.registry import SumTerms
-from smc_dp.run.publication import publish
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import AUXILIARY, RELEASE, TRANSCRIPT
 from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 METHOD, TARGET = SoftStatistic(0.01, lam_global=0.1), Target(Fraction(30), noise="ddg")
 SEED = 7
@@ -74,7 +74,7 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
     with Ledger.open(run.run_dir.parent / "books" / "hospital-1.ledger") as ledger:
         assert [e.unit for e in ledger.history().entries if e.state == "reserved"] == ["party"]
     to = run.run_dir.parent / "published"
-    assert publish(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
+    assert publish_run(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
     assert "Rows that all of them had besides are public, in auxiliary.json." in html(run_page(to))
     assert predict(to, TEST.X).unaudited is None
     parameters = json.loads((to / RELEASE).read_bytes())["parameters"]
@@ -84,10 +84,12 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
 def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_path: Path) -> None:
     report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
     agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
-    parts = [OwnPart(who, rows, agreed, root.fork(f"party {who}")).part for who, rows in DATA.by_name.items()]
+    parts = [
+        LocalParty(who, rows, agreed, root.fork(f"party {who}")).contribution for who, rows in DATA.by_name.items()
+    ]
     weights = agreed.weights(ideal(agreed.functionality, parts))
-    assert checked(report.run_dir).release.weights == weights
-    other = OwnPart(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).part
+    assert verify_release(report.run_dir).release.weights == weights
+    other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).contribution
     assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
 
 
@@ -184,32 +186,32 @@ def test_other_public_rows_are_refused_in_one_line(
     assert said in error
     assert error.count("\n") == 1
     with pytest.raises(InputError):
-        publish(at, tmp_path / "to")
+        publish_run(at, tmp_path / "to")
 
 
 def test_more_rows_than_can_be_read_are_refused(run: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert checked(run.run_dir).unaudited is None
+    assert verify_release(run.run_dir).unaudited is None
     monkeypatch.setattr("smc_dp.run.auxiliary._MOST_NUMBERS", 119)
     with pytest.raises(InputError, match=r"auxiliary.json: wanted at most 59 rows of 2 features, got 60"):
-        checked(run.run_dir)
+        verify_release(run.run_dir)
     with pytest.raises(InputError, match="the auxiliary rows: wanted at most 59 rows of 2 features, got 60"):
         run_protocol(DATA, method=METHOD)
 
 
 def test_an_audit_sees_other_public_rows(run: Report, tmp_path: Path) -> None:
     """Whatever the release was made to say: the session is bound to what was agreed on."""
-    honest = load(run.run_dir)
-    assert publication.files(honest).status == publication.release(honest).status == "passed"
-    assert publication.agreement(honest).status == "passed"
+    honest = load_evidence(run.run_dir)
+    assert publication.check_files(honest).status == publication.check_release(honest).status == "passed"
+    assert publication.check_agreement(honest).status == "passed"
     at = shutil.copytree(run.run_dir, tmp_path / "run")
     written(at, nudged(at))
-    assert publication.files(load(at)).status == "failed"
+    assert publication.check_files(load_evidence(at)).status == "failed"
     written(at, nudged(at), digests=True, agreed=True)
-    assert publication.files(load(at)).status == "passed"
-    assert publication.agreement(load(at)).status == "failed"
+    assert publication.check_files(load_evidence(at)).status == "passed"
+    assert publication.check_agreement(load_evidence(at)).status == "failed"
     (at / AUXILIARY).unlink()
     with pytest.raises(InputError, match=r"auxiliary.json: cannot be read"):
-        load(at)
+        load_evidence(at)
 
 
 # Where they come from
@@ -221,13 +223,13 @@ def test_own_files_and_data_sets_bring_public_rows(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(["x,y,sick", *lines]))
     bounds = Bounds((NumericColumn("x", -1.0, 1.0), NumericColumn("y", -1.0, 1.0)), ("no", "yes"), "sick")
     parties = [("north", tmp_path / "north.csv"), ("south", tmp_path / "south.csv")]
-    found = sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+    found = sources.read_own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
     assert found.federation.unlabelled is not None
-    as_party = sources.own_files([*parties, ("open", tmp_path / "open.csv")], bounds)
+    as_party = sources.read_own_files([*parties, ("open", tmp_path / "open.csv")], bounds)
     assert (found.federation.unlabelled == as_party.federation.parties[2].X).all()
     (tmp_path / "open.csv").write_text("x\n0.5\n")  # twin
     with pytest.raises(InputError, match=r"open.csv: column 'y' is missing"):
-        sources.own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
+        sources.read_own_files(parties, bounds, auxiliary=tmp_path / "open.csv")
 
     dealt, without = (sources.dataset("breast_cancer", auxiliary=n) for n in (100, None))
     assert dealt.federation.unlabelled is not None
@@ -268,7 +270,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         (lambda: run_protocol(bare, method=METHOD, auxiliary=rows[:, :1]), "the auxiliary rows: wanted rows of width"),
         (lambda: run_protocol(DATA, method=SoftStatistic(learner=lambda X, y: None)), "learner: a run of soft_ss"),  # type: ignore[arg-type, return-value]
         (
-            lambda: SettledRun(METHOD, TARGET, "secure_sum", SumTerms(sizes="hidden")).agreed(
+            lambda: SettledRun(METHOD, TARGET, "secure_sum", SumTerms(sizes="hidden")).with_parties(
                 many.federation.names, many.bounds, wide
             ),
             "wanted at most 1024 features for 2 classes, got 1100",

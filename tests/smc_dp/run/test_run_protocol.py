@@ -22,14 +22,14 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import identities
-from smc_dp.run.agreement import BY_PROTOCOL
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
 from smc_dp.run.simulation import simulate_run
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
@@ -89,9 +89,9 @@ def test_an_audit_from_python_fails_where_a_run_was_changed(tmp_path: Path) -> N
 
 def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
     names = ("party-1", "party-2", "party-3")
-    identities.create(tmp_path / "own", names, Stream.from_system())
-    identities.create(tmp_path / "foreign", names, Stream.from_system())
-    given = identities.of_run(tmp_path / "own", (*names, "charlie"))
+    identities.create_identities(tmp_path / "own", names, Stream.from_system())
+    identities.create_identities(tmp_path / "foreign", names, Stream.from_system())
+    given = identities.load_run_identities(tmp_path / "own", (*names, "charlie"))
     run, views = tmp_path / "run", tmp_path / "views"
     run_protocol(FEDERATION, out=run, views=views, identities=given, **QUICK)
 
@@ -122,7 +122,7 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) 
 
 
 def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     monkeypatch.chdir(tmp_path)
     bounds, test = tmp_path / "bounds.toml", write(tmp_path / "test.csv", 80, 7)
     bounds.write_text(BOUNDS)
@@ -156,7 +156,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"bounds": "bounds.toml"}, "bounds: a file goes with files"),
     ({"test": "test.csv"}, "test: wanted rows"),
     ({"out": "."}, "exists already"),
-    ({"method": PathakMean(0.1, as_printed=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
+    ({"method": PathakMean(0.1, as_published=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
     ({"link": "moon"}, "link: wanted one of"),
     ({"topology": "ring"}, "topology: wanted one of"),
     ({"key_bits": 512.0}, "key_bits: wanted a text, a whole number"),
@@ -177,7 +177,7 @@ def test_what_cannot_be_run_is_refused_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(by_protocol, "secure", lambda *_, **__: pytest.fail("a message would have been sent"))
+    monkeypatch.setattr(execution, "run_session", lambda *_, **__: pytest.fail("a message would have been sent"))
     books = Ledgers(tmp_path / "books", Limit(Fraction(3), Fraction(0)))
     with pytest.raises(InputError, match=why):
         run_protocol(FEDERATION, **{**QUICK, "ledgers": books, **changes})
@@ -194,7 +194,7 @@ def test_whole_numbers_in_bounds_and_settings_are_what_they_mean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A digest must not tell 1 from 1.0: JSON does not, and an honest run would look forged."""
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     columns = tuple(NumericColumn(f"x{i}", -1, 1) for i in range(3))
     whole = Bounds(columns, ("0", "1"), clip=1, bias=0)
     for number, method in enumerate((PathakMean(1), PathakMean(np.float64(0.1)))):
@@ -205,7 +205,7 @@ def test_whole_numbers_in_bounds_and_settings_are_what_they_mean(
 
 
 def test_a_file_whose_path_has_an_equals_sign_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_protocol, "secure", in_the_clear)
+    monkeypatch.setattr(execution, "run_session", in_the_clear)
     (tmp_path / "bounds.toml").write_text(BOUNDS)
     files = {name: write(tmp_path / f"{name}=1.csv", 50, seed) for seed, name in enumerate(("north", "south"))}
     report = run_protocol(files, bounds=tmp_path / "bounds.toml", out=tmp_path / "run")
@@ -230,7 +230,7 @@ def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
 
 def test_printed_steps_guarantee_nothing_wherever_they_are_computed() -> None:
     """The released integers equal the exact sum modulo the number of parties."""
-    method = PathakMean(0.1, as_printed=True)
+    method = PathakMean(0.1, as_published=True)
     trained, exact = (
         method.train(FEDERATION),
         PathakMean(0.1).train(FEDERATION).release(Target(None), Stream.from_system()),
@@ -271,7 +271,7 @@ def of_one_class(folder: Path) -> dict[str, Path]:
     return found
 
 
-@pytest.mark.parametrize("method", [name for name in BY_PROTOCOL if name != "prr_mean"])
+@pytest.mark.parametrize("method", [name for name in PROTOCOLS_BY_METHOD if name != "prr_mean"])
 def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: Path) -> None:
     """And the figures of the end are there. Twin: the mean of the curator protocol, below."""
     files, held_out = of_one_class(tmp_path), write(tmp_path / "test.csv", 50, 7)
@@ -291,7 +291,7 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
 def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains_or_pays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OwnPart, "part", property(lambda _: pytest.fail("a party trained")))
+    monkeypatch.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
     files, books = of_one_class(tmp_path), Ledgers(tmp_path / "books", Limit(Fraction(9), Fraction(0)))
     options: dict[str, Any] = {"bounds": tmp_path / "bounds.toml", "out": tmp_path / "run", "ledgers": books, **QUICK}
     with pytest.raises(InputError) as refused:
@@ -306,7 +306,7 @@ def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains
 
 def test_who_refuses_a_party_for_its_one_class_says_so_in_its_statement() -> None:
     """That there is a run at all then tells something of the rows. Twin: the statements of the sums, above."""
-    found: dict[str, Any] = {name: find(name) for name in BY_PROTOCOL}
+    found: dict[str, Any] = {name: find_method(name) for name in PROTOCOLS_BY_METHOD}
     assert [name for name, method in found.items() if method.needs_two_classes] == ["prr_mean"]
     assert says_one_class(agreement(hospitals((9, 8), 2)).form.statement)
 

@@ -33,13 +33,13 @@ from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency
 from smc_dp.run.ledgers import VOIDED, Ledgers
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.publication import publish
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.verify_release import checked, read_record
+from smc_dp.run.verify_release import read_release_evidence, verify_release
 from tests.support.refusals import refused
 
 CASE, FOUR = hospitals((12, 8, 20), 2), hospitals((12, 8, 20, 9), 2)
@@ -90,7 +90,7 @@ def test_a_run_has_shares_where_masked_inputs_are_published_and_else_none(honest
 def test_what_is_published_can_be_used_and_is_no_more_than_it_was(honest: Path, shared: Path, tmp_path: Path) -> None:
     of_sum, of_shares = (RELEASE, TRANSCRIPT), (RELEASE, SHARES, TRANSCRIPT)
     for name, folder, files in (("a", honest, of_sum), ("b", shared, of_shares)):
-        assert publish(folder, tmp_path / name) == files
+        assert publish_run(folder, tmp_path / name) == files
         assert {path.name for path in (tmp_path / name).iterdir()} == set(files)
         assert predict(tmp_path / name, ROWS).scores == predict(folder, ROWS).scores
 
@@ -101,7 +101,7 @@ def test_without_its_record_nothing_was_audited(honest: Path, tmp_path: Path) ->
     (alone / TRANSCRIPT).unlink()
     assert predict(alone, ROWS).unaudited == f"{alone} has no {TRANSCRIPT}"
     with refused("run.not_whole"):
-        publish(alone, tmp_path / "published")
+        publish_run(alone, tmp_path / "published")
 
 
 def parameter(**fields: Any) -> Callable[[dict[str, Any]], None]:
@@ -141,7 +141,7 @@ EDITS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 def test_whoever_edits_a_release_is_noticed(name: str, honest: Path, tmp_path: Path) -> None:
     change, why = EDITS[name]
     with pytest.raises(InputError) as caught:
-        checked(f.edited(honest, tmp_path / "run", RELEASE, change))
+        verify_release(f.edited(honest, tmp_path / "run", RELEASE, change))
     assert why in str(caught.value)
 
 
@@ -155,7 +155,7 @@ def test_the_sum_is_the_one_that_charlie_signed(
 ) -> None:
     forged = f.forge(honest, tmp_path / "run", change(f.read_record(honest).place("PublishedSum", CURATOR_NAME)))
     with pytest.raises(InputError, match=why):
-        checked(forged)
+        verify_release(forged)
 
 
 @pytest.mark.parametrize(("members", "why"), [
@@ -166,31 +166,31 @@ def test_a_sum_of_fewer_than_the_statement_counts_is_none(honest: Path, tmp_path
     record = f.read_record(honest)
     i = record.place("PublishedSum", CURATOR_NAME)
     body = record.envelopes[i].body
-    session = read_record((honest / TRANSCRIPT).read_bytes()).session
+    session = read_release_evidence((honest / TRANSCRIPT).read_bytes()).session
     said = release_consistency.published_message(session, record.envelopes[i])
     payload = messages.encode(replace(said, members=(members,)), session.layout, {})
     forged = f.signed(replace(record.envelopes[i], body=payload + body[-64:]), OWN[CURATOR_NAME])
     with pytest.raises(InputError, match=f"what the record has as the result is none: .*{why}"):
-        checked(f.forge(honest, tmp_path / "run", lambda found: found.put(i, forged)))
+        verify_release(f.forge(honest, tmp_path / "run", lambda found: found.put(i, forged)))
 
 
 def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Path) -> None:
     """Without the rule it would be the second, which is that of the release."""
     record = f.read_record(honest)
     i = record.place("PublishedSum", CURATOR_NAME)
-    session = read_record((honest / TRANSCRIPT).read_bytes()).session
+    session = read_release_evidence((honest / TRANSCRIPT).read_bytes()).session
     said = release_consistency.published_message(session, record.envelopes[i])
     payload = messages.encode(replace(said, S=(said.S[0] ^ 1, *said.S[1:])), session.layout, {})
     other = f.signed(replace(record.envelopes[i], body=payload + record.envelopes[i].body[-64:]), OWN[CURATOR_NAME])
     forged = f.forge(honest, tmp_path / "run", f.duplicate(i), lambda found: found.put(i, other))
     with refused("transcript.published_twice", sender=repr(CURATOR_NAME), first=i + 1, again=i + 2):
-        checked(forged)
+        verify_release(forged)
 
 
 def test_the_rule_about_weights_is_needed(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forged = f.edited(honest, tmp_path / "run", RELEASE, EDITS["a weight"][0])
     monkeypatch.setattr(release_consistency, "weights_fault", lambda *_: None)
-    assert checked(forged).unaudited is None
+    assert verify_release(forged).unaudited is None
 
 
 def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Path, tmp_path: Path) -> None:
@@ -199,20 +199,20 @@ def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Pa
         shares[A], shares[B] = shares[B], shares[A]
 
     with refused("release.other_shares", name=A):
-        checked(f.edited(shared, tmp_path / "swapped", SHARES, exchanged))
+        verify_release(f.edited(shared, tmp_path / "swapped", SHARES, exchanged))
     with refused("release.other_files", wanted="one"):
-        checked(f.edited(shared, tmp_path / "gone", RELEASE, lambda d: d["digests"].pop(SHARES), redigest=False))
+        verify_release(f.edited(shared, tmp_path / "gone", RELEASE, lambda d: d["digests"].pop(SHARES), redigest=False))
     (shared.parent / "bare").mkdir()
     for name in (RELEASE, SHARES):
         shutil.copy(shared / name, shared.parent / "bare" / name)
-    assert checked(shared.parent / "bare").release == run_folder.read(shared)
+    assert verify_release(shared.parent / "bare").release == run_folder.read_release(shared)
 
 
 # Who pays.
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries][1:]
+    return [entry.state for entry in export.read_history(books.path(party)).entries][1:]
 
 
 @pytest.fixture
@@ -235,9 +235,9 @@ def test_who_vanishes_has_paid_if_its_masked_input_left(
 ) -> None:
     report = run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: sent + 1})
     assert report.present is not None
-    assert (report.present.took_part, report.present.vanished, report.present.left_out) == (members, (B,), ())
+    assert (report.present.took_part, report.present.dropped_out, report.present.left_out) == (members, (B,), ())
     assert {name: states(books, name) for name in paid} == paid
-    assert checked(tmp_path / "run").unaudited is None
+    assert verify_release(tmp_path / "run").unaudited is None
 
 
 def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp_path: Path, books: Ledgers) -> None:
@@ -249,20 +249,20 @@ def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp
     assert "run.parties_left_out" in [remark.code for remark in report.remarks]
     assert {name: states(books, name) for name in (A, B, C, D)} == {B: VOID} | dict.fromkeys((A, C, D), VOID + PAID)
     assert report.as_dict()["left_out"] == [B]
-    assert checked(tmp_path / "run").release.parameters["parties"] == [A, C, D]
+    assert verify_release(tmp_path / "run").release.parameters["parties"] == [A, C, D]
 
 
 def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the same coins again two sums would differ by the bare part of who was left out."""
     parts: list[tuple[str, Any]] = []
 
-    def part(own: OwnPart) -> Any:
+    def part(own: LocalParty) -> Any:
         parts.append((own.name, own.agreement.form.part(own.rows, own.rng)))
         return parts[-1][1]
 
     made = cached_property(part)
-    made.__set_name__(OwnPart, "part")
-    monkeypatch.setattr(OwnPart, "part", made)
+    made.__set_name__(LocalParty, "contribution")
+    monkeypatch.setattr(LocalParty, "contribution", made)
     run(tmp_path / "run", FOUR, colluders=0, dropouts=1, vanish={B: READY})
     first, second = dict(parts[:4]), dict(parts[4:])
     assert set(second) == {A, C, D}
@@ -283,10 +283,10 @@ def test_only_a_proof_that_it_is_not_in_the_sum_gives_a_budget_back(
         for r in spent:
             setting.charge(B, f"sum {r}")
         for r in proved:
-            setting.voided(B, f"sum {r}")
+            setting.refund(B, f"sum {r}")
         return simulated(session, identities, seeds, inputs, setting, *home)
 
-    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", simulate)
     run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: READY + 1})
     assert {name: states(books, name) for name in (A, B, C, D)} == {B: paid} | dict.fromkeys((A, C, D), PAID)
 
@@ -306,7 +306,7 @@ def test_a_party_that_was_left_out_and_lives_to_the_end_pays_nothing(
     monkeypatch.setattr(steps, "send_masked", unsigned)
     report = run(tmp_path / "run", FOUR, books=books, dropouts=1)
     assert report.present is not None
-    assert (report.present.took_part, report.present.vanished) == ((A, C, D), ())
+    assert (report.present.took_part, report.present.dropped_out) == ((A, C, D), ())
     assert {name: states(books, name) for name in (A, B, C, D)} == {B: VOID} | dict.fromkeys((A, C, D), PAID)
 
 
@@ -336,7 +336,7 @@ def test_a_party_is_charged_before_its_masked_input_leaves(
         heard = setting if told else replace(setting, charge=None)
         return simulated(session, identities, seeds, inputs, replace(heard, tamper=strike), *home)
 
-    monkeypatch.setattr(by_protocol, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", simulate)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", books=books)
     assert [states(books, name) == UNKNOWN for name in (A, B, C)] == [told, told, False]
@@ -376,13 +376,13 @@ def test_whoever_was_left_out_of_an_earlier_session_is_named_too(
 
 
 def test_vanishing_counts_envelopes_of_the_whole_command(tmp_path: Path) -> None:
-    """C would send ten; five of them went to the first session, in which B was missing, so that it is gone later."""
+    """C would send eleven; six of them went to the first session, in which B was missing, so that it is gone later."""
     five = hospitals((12, 8, 20, 9, 7), 2)
     names = five.federation.names
-    report = run(tmp_path / "run", five, colluders=0, dropouts=1, vanish={names[1]: 3, names[2]: 11})
+    report = run(tmp_path / "run", five, colluders=0, dropouts=1, vanish={names[1]: 3, names[2]: 12})
     assert report.present is not None
     assert report.present.left_out == (names[1],)
-    assert report.present.vanished == (names[2],)
+    assert report.present.dropped_out == (names[2],)
 
 
 def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_after_the_other(tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_afte
     six = hospitals((12, 8, 20, 9, 7, 11), 2)
     names = six.federation.names
     report = run(tmp_path / "run", six, dropouts=1, vanish={names[1]: 1, names[2]: 7})
-    agreed, stated = report.agreement, checked(tmp_path / "run").release.parameters
+    agreed, stated = report.agreement, verify_release(tmp_path / "run").release.parameters
     assert report.present is not None
     assert report.present.took_part == agreed.parties == (names[0], *names[3:])
     assert report.present.left_out == agreed.terms.left_out == names[1:3]  # type: ignore[attr-defined]

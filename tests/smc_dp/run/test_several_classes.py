@@ -20,25 +20,25 @@ from smc_dp import Federation, InputError, Rows, predict, run_protocol
 from smc_dp.audit.run import leakage
 from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.conformity import publication
-from smc_dp.audit.run.derived_parameters import stated
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.derived_parameters import derive_parameters
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import FOR_ANY_CLASSES
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency
-from smc_dp.run.agreement import BY_PROTOCOL, Agreement, SettledRun, in_a_simulation
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, Agreement, SettledRun, inform_of_rows
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.registry import settled, terms_of
+from smc_dp.run.protocols import execution
+from smc_dp.run.protocols.registry import find_terms, settle_protocol
 from smc_dp.run.release import RELEASE, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_consistency import Recorded
+from smc_dp.run.release_consistency import ReleaseEvidence
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 CLASSES = ("low", "mid", "high")
 BOUNDS = '[columns]\nx = [-1, 1]\ny = [-1, 1]\n[label]\nclasses = ["low", "mid", "high"]\ncolumn = "level"\n'
@@ -115,7 +115,7 @@ def test_without_a_method_a_line_says_which_is_taken_and_the_rest_is_compared(
     assert "epsilon or lambda" not in told.out
 
 
-@pytest.mark.parametrize("name", sorted(set(BY_PROTOCOL) - set(FOR_ANY_CLASSES)))
+@pytest.mark.parametrize("name", sorted(set(PROTOCOLS_BY_METHOD) - set(FOR_ANY_CLASSES)))
 def test_a_method_for_two_classes_is_refused_before_any_file_of_rows_is_read(
     name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,7 +139,7 @@ def test_own_files_of_three_classes_are_learnt_audited_and_predicted_by_every_me
     own += ["--method", name, "--colluders", "0", "--insecure-seed", "3"]  # accuracies of one draw
     assert main(["run", *parties, *own, "--out", run]) == 0
     of_this_run = [check for check in CHECKS if check not in leakage.CHECKS]
-    audited = audit_evidence(load(Path(run)), of_this_run)
+    audited = audit_evidence(load_evidence(Path(run)), of_this_run)
     assert audited.passed
     assert {f.check.name: f.outcome.status for f in audited.findings}["mechanism"] == "passed"
     assert main(["predict", run, "--data", str(place / "test.csv"), "--out", str(out)]) == 0
@@ -166,7 +166,7 @@ def test_noise_for_two_classes_does_not_do_for_three(
     run = ["run", *parties, "--bounds", str(place / "bounds.toml"), "--method", "wsum", "--lambda", "0.01"]
     assert main([*run, "--colluders", "0", "--out", str(tmp_path / "run")]) == 0
     (mechanism,) = (check for check in CHECKS if check.name == "mechanism")
-    (found,) = audit_evidence(load(tmp_path / "run"), [mechanism]).findings
+    (found,) = audit_evidence(load_evidence(tmp_path / "run"), [mechanism]).findings
     assert found.outcome.status == "failed"
     assert "is said to move the sum by" in found.outcome.detail
 
@@ -227,7 +227,7 @@ EDITS: dict[str, tuple[Callable[[Document], None], str]] = {
 def test_a_release_of_another_shape_or_of_other_weights_is_refused(name: str, place: Path, tmp_path: Path) -> None:
     change, why = EDITS[name]
     with pytest.raises(InputError) as caught:
-        checked(f.edited(place / "run", tmp_path / "run", RELEASE, change))
+        verify_release(f.edited(place / "run", tmp_path / "run", RELEASE, change))
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -237,41 +237,41 @@ def test_a_check_of_the_first_class_alone_is_noticed(
 ) -> None:
     """The broken twin: it lets through what was refused above."""
 
-    def of_the_first(found: PublishedRelease, recorded: Recorded) -> str | None:
-        value = found.agreement.weights(by_protocol.value_of(recorded.session, recorded.said))
+    def of_the_first(found: PublishedRelease, recorded: ReleaseEvidence) -> str | None:
+        value = found.agreement.weights(execution.decode_value(recorded.session, recorded.published_messages))
         return None if value[0] == found.weights[0] else WEIGHTS
 
     monkeypatch.setattr(release_consistency, "weights_fault", of_the_first)
-    assert checked(f.edited(place / "run", tmp_path / "run", RELEASE, slightly)).unaudited is None
+    assert verify_release(f.edited(place / "run", tmp_path / "run", RELEASE, slightly)).unaudited is None
 
 
 def test_the_release_as_it_was_is_used_and_is_what_an_audit_reads(place: Path) -> None:
     """What the refusals above are held against; an audit knows the number of classes from the release alone."""
-    assert checked(place / "run").unaudited is None
-    evidence = load(place / "run")
-    assert (stated(evidence).public.classes, stated(evidence).public.dimension) == (3, 3)
-    found = publication.release(evidence)
+    assert verify_release(place / "run").unaudited is None
+    evidence = load_evidence(place / "run")
+    assert (derive_parameters(evidence).public.classes, derive_parameters(evidence).public.dimension) == (3, 3)
+    found = publication.check_release(evidence)
     assert (found.status, found.detail) == ("passed", "9 weights are those of the sum that was published")
 
 
 @pytest.mark.parametrize("classes", [["low"], [str(i) for i in range(1001)], "low", None, [1, 2, 3]])
 def test_an_audit_refuses_what_are_no_classes(place: Path, classes: object) -> None:
-    evidence = load(place / "run")
+    evidence = load_evidence(place / "run")
     with pytest.raises(InputError, match="classes: wanted "):
-        stated(replace(evidence, release={**evidence.release, "classes": classes}))
+        derive_parameters(replace(evidence, release={**evidence.release, "classes": classes}))
 
 
 def test_an_audit_of_weights_that_do_not_follow_fails(place: Path, tmp_path: Path) -> None:
-    found = publication.release(load(f.edited(place / "run", tmp_path / "run", RELEASE, other_order)))
+    found = publication.check_release(load_evidence(f.edited(place / "run", tmp_path / "run", RELEASE, other_order)))
     assert (found.status, found.detail) == ("failed", f"{WEIGHTS} that was published")
 
 
 def test_without_its_record_the_shape_is_all_that_is_known(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "run", tmp_path / "run")
     (tmp_path / "run" / TRANSCRIPT).unlink()
-    assert checked(tmp_path / "run").unaudited
+    assert verify_release(tmp_path / "run").unaudited
     with pytest.raises(InputError, match="wanted weights of 3 classes, got 9"):
-        checked(f.edited(tmp_path / "run", tmp_path / "flat", RELEASE, put(weights=[0.0] * 9)))
+        verify_release(f.edited(tmp_path / "run", tmp_path / "flat", RELEASE, put(weights=[0.0] * 9)))
 
 
 THREE = Federation((points(60, 1), points(50, 2), points(70, 3)), 3)
@@ -289,23 +289,23 @@ def test_from_python_a_federation_is_enough(tmp_path: Path) -> None:
     assert report.as_dict()["baselines"]["lambda"] == compared.stated_lambda == 1e-5
 
 
-def agreed(name: str, data: Prepared) -> Agreement:
-    protocol = BY_PROTOCOL[name][0]
+def agreed(name: str, data: PreparedData) -> Agreement:
+    protocol = PROTOCOLS_BY_METHOD[name][0]
     kind: Any = METHODS[name]
-    method = in_a_simulation(kind(), data.federation)
-    target = Target(1, noise=terms_of(protocol).noise(method, has_delta=False))
-    terms = settled(protocol, method, {})
+    method = inform_of_rows(kind(), data.federation.sizes.tolist())
+    target = Target(1, noise=find_terms(protocol).default_noise(method, has_delta=False))
+    terms = settle_protocol(protocol, method, {})
     rows = AuxiliaryRows(np.eye(data.bounds.dimension)) if name == "soft_ss" else None
-    return SettledRun(method, target, protocol, terms).agreed(data.federation.names, data.bounds, rows)
+    return SettledRun(method, target, protocol, terms).with_parties(data.federation.names, data.bounds, rows)
 
 
-def of_classes(classes: int) -> Prepared:
+def of_classes(classes: int) -> PreparedData:
     data = hospitals((30, 20, 25), 2)
     named_so = replace(data.bounds, classes=tuple(f"c{k}" for k in range(classes)), bias=0.1)  # some learn a bias
-    return Prepared(replace(data.federation, classes=classes), None, named_so)
+    return PreparedData(replace(data.federation, classes=classes), None, named_so)
 
 
-@pytest.mark.parametrize("name", BY_PROTOCOL)
+@pytest.mark.parametrize("name", PROTOCOLS_BY_METHOD)
 def test_what_a_protocol_computes_is_for_more_than_two_classes_or_refuses_them(name: str) -> None:
     """The list that a refusal names is the list of those that do not refuse."""
     two, three = of_classes(2), of_classes(3)
@@ -349,7 +349,7 @@ def test_weights_of_two_classes_are_one_list(tmp_path: Path) -> None:
     assert isinstance(predict(tmp_path / "run", two.parties[0].X).scores[0], float)
     found = f.edited(tmp_path / "run", tmp_path / "nested", RELEASE, lambda d: d.update(weights=[d["weights"]] * 2))
     with pytest.raises(InputError, match="weights: wanted one number for each feature"):
-        run_folder.stated(run_folder.read_document(found))
+        run_folder.parse_release(run_folder.read_release_file(found))
 
 
 @pytest.mark.slow
@@ -361,4 +361,4 @@ def test_digits_are_learnt_by_one_command(tmp_path: Path, capsys: pytest.Capture
     assert (told["method"], told["parties"], told["dimension"]) == ("newton", 5, 65)
     assert told["accuracy"] > 0.75
     assert told["baselines"]["pooled"] > 0.95
-    assert checked(tmp_path / "run").unaudited is None
+    assert verify_release(tmp_path / "run").unaudited is None

@@ -20,15 +20,15 @@ from support.audited import agreement, hospitals
 from support.spending import kill_before
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.fingerprint import as_read
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.table import Table
-from smc_dp.data.tables import read_table
+from smc_dp.data.table_reader import read_table
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import OverBudgetError
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.privacy.target import Target
 from smc_dp.run.budget_charge import RELEASED, GivenUp, OpenCharge
-from smc_dp.run.site_ledger import OwnLedger
+from smc_dp.run.site_ledger import SiteLedger
 from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
@@ -42,26 +42,26 @@ ENDS = (*KILLED, "no member", "no member that paid")
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> OwnLedger:
+def own(tmp_path: Path) -> SiteLedger:
     return made(tmp_path)
 
 
-def made(folder: Path) -> OwnLedger:
+def made(folder: Path) -> SiteLedger:
     Ledger.create(folder / "own.ledger", Fraction(1)).close()
     (folder / "release.json").write_text("{}")
-    return OwnLedger(folder / "own.ledger")
+    return SiteLedger(folder / "own.ledger")
 
 
-def states(own: OwnLedger) -> list[str]:
+def states(own: SiteLedger) -> list[str]:
     with Ledger.open(own.path) as ledger:
         return [entry.state for entry in ledger.history().entries][1:]
 
 
-def end(own: OwnLedger, how: str) -> None:
+def end(own: SiteLedger, how: str) -> None:
     """Any of the ways in which a session ends for a party."""
     release = own.path.with_name("release.json")
     if how == "void":
-        own.void(SESSION, GivenUp(BACK))
+        own.refund(SESSION, GivenUp(BACK))
     else:
         charge = LEFT if how == "no member that paid" else BACK
         own.released(SESSION, release, charge, member=how == "released")
@@ -71,7 +71,7 @@ WRITTEN = {"void": ["void"], "released": ["released"], "no member": ["void"], "n
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_whatever_is_asked_again_is_found_done(own: OwnLedger, how: str) -> None:
+def test_whatever_is_asked_again_is_found_done(own: SiteLedger, how: str) -> None:
     number = own.reserve(SESSION, AGREED, ROWS)
     assert own.reserve(SESSION, AGREED, ROWS) == number == 2
     assert states(own) == ["reserved"]
@@ -82,13 +82,13 @@ def test_whatever_is_asked_again_is_found_done(own: OwnLedger, how: str) -> None
         entry = ledger.history().entries[1]
         assert entry.run == run_key(SESSION, RELEASED)
         assert (entry.mechanism, entry.epsilon) == ("pathak2010", Fraction(2, 5))
-        assert entry.dataset == ledger.dataset(partial(as_read, held=ROWS))
+        assert entry.dataset == ledger.dataset(partial(fingerprint_data, held=ROWS))
     own.reserve(OTHER, AGREED, ROWS)
     assert states(own) == ["reserved", *WRITTEN[how], "reserved"]
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_a_session_has_one_end(own: OwnLedger, how: str) -> None:
+def test_a_session_has_one_end(own: SiteLedger, how: str) -> None:
     """Whatever comes after it: another end, another release, or the session again once it was given up."""
     own.reserve(SESSION, AGREED, ROWS)
     end(own, how)
@@ -106,7 +106,10 @@ def test_a_session_has_one_end(own: OwnLedger, how: str) -> None:
             own.reserve(SESSION, AGREED, ROWS)
         with Ledger.open(own.path) as ledger:  # twin: the ledger alone charges it anew, and the session would go on
             ledger.reserve(
-                ledger.dataset(partial(as_read, held=ROWS)), AGREED.protocol, price(own), run_key(SESSION, RELEASED)
+                ledger.dataset(partial(fingerprint_data, held=ROWS)),
+                AGREED.protocol,
+                price(own),
+                run_key(SESSION, RELEASED),
             )
         assert states(own) == [*before, "reserved"]
     else:
@@ -114,19 +117,19 @@ def test_a_session_has_one_end(own: OwnLedger, how: str) -> None:
         assert states(own) == before
 
 
-def price(own: OwnLedger) -> Guarantee:
+def price(own: SiteLedger) -> Guarantee:
     with Ledger.open(own.path) as ledger:
         return ledger.history().entries[1].guarantee
 
 
-def test_what_was_not_charged_has_no_end_to_write(own: OwnLedger) -> None:
-    own.void(SESSION, GivenUp(OpenCharge()))
+def test_what_was_not_charged_has_no_end_to_write(own: SiteLedger) -> None:
+    own.refund(SESSION, GivenUp(OpenCharge()))
     assert states(own) == []
     with refused("ledger.session_unknown"):
         end(own, "released")
 
 
-def test_it_says_before_what_a_reservation_would(own: OwnLedger, tmp_path: Path) -> None:
+def test_it_says_before_what_a_reservation_would(own: SiteLedger, tmp_path: Path) -> None:
     own.check(AGREED)
     assert states(own) == []
     much = replace(AGREED, target=Target(Fraction("1.5")))
@@ -138,10 +141,10 @@ def test_it_says_before_what_a_reservation_would(own: OwnLedger, tmp_path: Path)
             asked(nothing)
     assert states(own) == []
     with pytest.raises(InputError, match=r"no\.ledger: cannot be read"):
-        OwnLedger(tmp_path / "no.ledger").check(AGREED)
+        SiteLedger(tmp_path / "no.ledger").check(AGREED)
 
 
-def test_one_session_is_about_one_table_and_one_price(own: OwnLedger, tmp_path: Path) -> None:
+def test_one_session_is_about_one_table_and_one_price(own: SiteLedger, tmp_path: Path) -> None:
     """A table is named as it was read, before any bounds; another one under the same session is refused."""
     table = read(tmp_path, "age,outcome\n1,no\n2,yes\n")
     own.reserve(SESSION, AGREED, table)
@@ -182,7 +185,7 @@ def test_killed_before_any_statement_and_asked_again_it_is_one_entry_with_one_en
     assert ["reserved", "reserved", "released"] in found["twin"]
 
 
-def program(own: OwnLedger, how: str) -> None:
+def program(own: SiteLedger, how: str) -> None:
     """A party's program: it writes down that its role is over before it settles, and asks for no charge after that."""
     over = own.path.with_name("over")
     if not over.exists():
@@ -191,13 +194,13 @@ def program(own: OwnLedger, how: str) -> None:
     end(own, how)
 
 
-def twin(own: OwnLedger) -> None:
+def twin(own: SiteLedger) -> None:
     session = os.urandom(32)
     own.reserve(session, agreement(CASE, Target(Fraction("0.1")), seeded=False), ROWS)
     own.released(session, own.path.with_name("release.json"), LEFT, member=True)
 
 
-def killed(folder: Path, begin: Callable[[OwnLedger], None]) -> list[list[str]]:
+def killed(folder: Path, begin: Callable[[SiteLedger], None]) -> list[list[str]]:
     """What is in each ledger once the program that was killed there has begun again."""
     found: list[list[str]] = []
     while True:

@@ -20,13 +20,13 @@ from protocols.pathak2010.parameters import REMOVED_REFUSAL
 from protocols.programs import LAST_RELEASE
 from smc_dp import predict
 from smc_dp.cli.main import main
-from smc_dp.cli.schemas import schema
+from smc_dp.cli.schemas import json_schema
 from smc_dp.data.bounds import Bounds
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.folder import auxiliary, read_document
-from smc_dp.run.folder import stated as read_stated
+from smc_dp.run.folder import parse_release as read_stated
+from smc_dp.run.folder import read_public_rows, read_release_file
 from smc_dp.run.release import RELEASE, TRANSCRIPT
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 STORED = Path(__file__).parent / "stored"
 ROWS = "age,sex\n56,m\n90,m\n5,f\n30,f\n110,f\n86,f\n39,m\n"
@@ -48,7 +48,7 @@ def test_a_stored_run_is_read_and_used(name: str, tmp_path: Path) -> None:
     if name in BY_SUMS:
         (run / TRANSCRIPT).unlink()
     assert predict(run, tmp_path / "rows.csv").labels == SAID[name]
-    assert (checked(run).unaudited is None) == (name not in BY_SUMS)
+    assert (verify_release(run).unaudited is None) == (name not in BY_SUMS)
 
 
 def test_a_stored_run_of_todays_protocol_passes_an_audit() -> None:
@@ -69,7 +69,7 @@ def test_a_session_of_an_earlier_protocol_is_refused_in_one_line(name: str, caps
 def test_what_was_agreed_on_has_the_digest_of_then(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And with one key more in what is hashed of the bounds, as columns of today have it, every old run is lost."""
     stated = json.loads((STORED / name / RELEASE).read_text())
-    assert set(stated) <= set(schema("release")["properties"]) - {"dates", "bins", "missing", "aliases"}
+    assert set(stated) <= set(json_schema("release")["properties"]) - {"dates", "bins", "missing", "aliases"}
     agreed, whole = agreement_of(name).digest, Bounds.as_dict
     assert agreed == stated["parameters"]["agreed"]
 
@@ -82,8 +82,8 @@ def test_what_was_agreed_on_has_the_digest_of_then(name: str, monkeypatch: pytes
 
 def agreement_of(name: str) -> Agreement:
     """Return what a stored release says that its parties agreed on."""
-    document = read_document(STORED / name)
-    return read_stated(document, auxiliary(STORED / name, document)).agreement
+    document = read_release_file(STORED / name)
+    return read_stated(document, read_public_rows(STORED / name, document)).agreement
 
 
 def test_a_run_with_the_garbled_comparison_is_refused_with_what_to_use(

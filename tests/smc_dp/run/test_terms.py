@@ -14,17 +14,17 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.errors import LocalError
 from protocols.pathak2010.ideal import SHORT
+from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
-from smc_dp.core.documents import UnfitError
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement, SettledRun
-from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settled
+from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settle_protocol
 from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
@@ -89,7 +89,7 @@ def runs(K: Any, t: Any, D: Any) -> bool:
 
 def refusal(K: int, t: int, D: int) -> str | None:
     try:
-        Among(K, t, D).check()
+        ThreatModel(K, t, D).check()
     except InputError as error:
         return str(error)
     return None
@@ -141,10 +141,10 @@ def test_what_cannot_be_agreed_on_is_refused_by_its_name(settings: dict[str, Any
 
 
 def test_settings_are_those_of_the_protocol_and_of_the_method() -> None:
-    assert settled("secure_sum", WeightedSumAddRemove(), {"dropouts": 2}) == SumTerms(1, 2, sizes="hidden")
-    assert settled("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
+    assert settle_protocol("secure_sum", WeightedSumAddRemove(), {"dropouts": 2}) == SumTerms(1, 2, sizes="hidden")
+    assert settle_protocol("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
     with pytest.raises(InputError, match="dropouts: does not go with method prr_mean, whose protocol is pathak2010"):
-        settled("pathak2010", PathakMean(), {"dropouts": 0})
+        settle_protocol("pathak2010", PathakMean(), {"dropouts": 0})
     with pytest.raises(InputError, match="terms: wanted those of secure_sum, got CuratorTerms"):
         SettledRun(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms()).check(test_keys=False)
     with pytest.raises(InputError, match="insecure_test_keys: secure_sum has no keys that could be too short"):
@@ -180,3 +180,17 @@ def test_all_settings_of_a_protocol_that_are_out_of_range_are_said_at_once() -> 
     with pytest.raises(UnfitError) as caught:
         SumTerms(colluders=-1, most_rows=0, sizes="some")  # type: ignore[arg-type]
     assert [fault.fields["name"] for fault in caught.value.faults] == ["colluders", "most_rows", "sizes"]
+
+
+def test_a_removed_comparison_hides_no_other_fault() -> None:
+    with refused("setting.out_of_range", REMOVED_REFUSAL.code, "setting.not_one_of", name="key_bits"):
+        CuratorTerms(key_bits=0, comparison=REMOVED_COMPARISON, exponents="some")  # type: ignore[arg-type]
+    with refused(REMOVED_REFUSAL.code):
+        CuratorTerms(comparison=REMOVED_COMPARISON)  # type: ignore[arg-type]
+
+
+def test_all_faults_of_a_sum_are_refused_at_once() -> None:
+    with refused("output.shares_with_dropouts", "output.shares_verifiable", got=1):
+        SumTerms(dropouts=1, output="shares", verifiable=True)
+    with refused("verifiable.not_a_truth_value", "semi_honest.not_a_truth_value", "left_out.no_names"):
+        SumTerms(verifiable=1, semi_honest=0, left_out=("north", 1))  # type: ignore[arg-type]

@@ -23,10 +23,10 @@ from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency
 from smc_dp.run.documents import SharesFile
-from smc_dp.run.publication import publish
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.simulation import simulate_run
-from smc_dp.run.verify_release import checked, read_record
+from smc_dp.run.verify_release import read_release_evidence, verify_release
 
 CASE = hospitals((12, 8), 2)
 P1, P2 = CASE.federation.names
@@ -116,7 +116,7 @@ def test_an_honest_release_predicts_without_a_word(honest: Path, capsys: pytest.
     out, err = capsys.readouterr()
     assert set(out.splitlines()) <= {"no", "yes"}
     assert err.splitlines() == [line for line in err.splitlines() if line.startswith("warning: ")]
-    assert checked(honest).release == run_folder.read(honest)
+    assert verify_release(honest).release == run_folder.read_release(honest)
     assert predict(honest, honest.parent / "rows.csv").unaudited is None
 
 
@@ -126,7 +126,7 @@ def test_every_field_of_a_release_is_bound_to_the_record(
 ) -> None:
     change, named = EDITS[name]
     run = f.edited(honest, tmp_path / "run", RELEASE, change)
-    run_folder.read(run)  # the twin: who looks at release and shares alone takes it for a release
+    run_folder.read_release(run)  # the twin: who looks at release and shares alone takes it for a release
     assert named in refused(capsys, run, honest.parent / "rows.csv")
 
 
@@ -134,7 +134,7 @@ def exchanged(run: Path, target: Path) -> Path:
     """Shares that nobody signed, and the weights that are their sum."""
     moved = f.altered_share(run, target, P1)
     document = json.loads((moved / RELEASE).read_text())
-    agreed = run_folder.read_document(moved).agreement()
+    agreed = run_folder.read_release_file(moved).agreement()
     shares = SharesFile.model_validate(json.loads((moved / SHARES).read_text()))
     document["weights"] = list(agreed.weights(shares.total(agreed)))
     (moved / RELEASE).write_text(json.dumps(document))
@@ -219,9 +219,9 @@ def test_each_rule_is_needed(
 ) -> None:
     run = mutant(honest, tmp_path / "run")
     with pytest.raises(InputError):
-        checked(run)
+        verify_release(run)
     monkeypatch.setattr(release_consistency, rule, lambda *_: None)
-    assert checked(run).unaudited is None
+    assert verify_release(run).unaudited is None
 
 
 @pytest.mark.parametrize("gone", [(TRANSCRIPT,), (TRANSCRIPT, TIMINGS), (SHARES, TRANSCRIPT, TIMINGS), (SHARES,)])
@@ -249,7 +249,7 @@ def test_a_record_without_its_shares_beside_it_still_binds_the_weights(honest: P
     run = f.altered_weight(honest, tmp_path / "run")
     (run / SHARES).unlink()
     with pytest.raises(InputError) as caught:
-        checked(run)
+        verify_release(run)
     assert caught.value.code == "release.weights_not_of_shares"
 
 
@@ -269,7 +269,7 @@ def test_no_byte_of_a_record_is_counted_again_for_each_line(honest: Path) -> Non
     content = (honest / TRANSCRIPT).read_bytes()
     hello = content.splitlines(keepends=True)[1]
     long = Counted(content + 100_000 * b"\n" + 100 * hello)
-    read_record(long)
+    read_release_evidence(long)
     assert 100_000 < Counted.looked_at <= len(long)
 
 
@@ -292,7 +292,7 @@ def test_each_file_is_read_once_and_its_bytes_are_used(
     monkeypatch.setattr(reading, "read_file", read_and_exchange)
     uses: dict[str, Callable[[], Any]] = {
         "predict": lambda: predict(run, honest.parent / "rows.csv"),
-        "publish": lambda: publish(run, tmp_path / "public"),
+        "publish": lambda: publish_run(run, tmp_path / "public"),
         "show": lambda: main(["show", str(run)]),
     }
     assert uses[use]() is not None
@@ -304,7 +304,7 @@ def test_each_file_is_read_once_and_its_bytes_are_used(
 @pytest.mark.parametrize(("off", "holds"), [(0, True), (5e-13, True), (-5e-13, True), (2e-12, False), (-2e-12, False)])
 def test_a_pure_epsilon_may_differ_in_its_last_digits_alone(off: float, holds: bool, honest: Path) -> None:
     """A bound made with cosines may end in another digit on another machine; what is said of anything else may not."""
-    follows = dict(checked(honest).release.privacy)
+    follows = dict(verify_release(honest).release.privacy)
     assert follows["kind"] == "pure"
     found = release_consistency.statement_fault({**follows, "epsilon": follows["epsilon"] * (1 + off)}, follows)
     assert (found is None) == holds

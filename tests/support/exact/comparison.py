@@ -12,7 +12,7 @@ from protocols.runtime.claims import Inputs
 from support.exact.matrix import SmallCase
 
 # One comparison in which bits have others above them, and two, which must have nothing in common; short and long keys.
-SMALL = tuple(Comparisons(*size, bits) for size in ((1, 3), (2, 2)) for bits in (ideal.TOY_KEY_BITS, 3072))
+SMALL = tuple(Comparisons(*size, bits) for size in ((1, 3), (2, 2)) for bits in (ideal.DRY_RUN_KEY_BITS, 3072))
 _OFFERED = 3  # of all vectors of the holder's shares: the first, the last and one between
 
 

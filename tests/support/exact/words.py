@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from smc_dp.leakage.matrix import Cell
-from smc_dp.leakage.matrix_text import UNFOLDED, MatrixTable, listed, tabulated, wrapped
+from smc_dp.leakage.matrix_text import UNFOLDED, MatrixTable, format_table, join_names, wrap
 from support.exact.matrix import MORE, ExactMatrix, ExactRow
 
 WORDS = (("all", "learn"), ("partly", "have hints on"))
@@ -44,11 +44,11 @@ def text(m: ExactMatrix, width: int = UNFOLDED) -> str:
     lines = [
         found.title,
         "",
-        *(wrapped(sentence, width, "  ") for sentence in found.sentences),
+        *(wrap(sentence, width, "  ") for sentence in found.sentences),
         "",
-        *tabulated(found.columns, found.rows),
+        *format_table(found.columns, found.rows),
         "",
-        *(wrapped(paragraph, width) for paragraph in legend(m)),
+        *(wrap(paragraph, width) for paragraph in legend(m)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -56,7 +56,7 @@ def text(m: ExactMatrix, width: int = UNFOLDED) -> str:
 def sentence(row: ExactRow) -> str:
     """What this coalition learns, in words."""
     parts = [
-        f"{words} {listed([_worded(secret) for secret, cell in row.cells.items() if cell.level == level])}"
+        f"{words} {join_names([_worded(secret) for secret, cell in row.cells.items() if cell.level == level])}"
         for level, words in WORDS
         if any(cell.level == level for cell in row.cells.values())
     ]

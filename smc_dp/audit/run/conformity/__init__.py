@@ -1,4 +1,4 @@
-"""Conformity: whether record and release are those of the session that line 0 describes, down to each line's text."""
+"""Conformity: transcript and release are those of the session that line 0 describes, down to each line's text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from smc_dp.audit.run.check import Check, CheckOutcome, Takes, Work
 from smc_dp.audit.run.conformity import conversation, links, publication, session
-from smc_dp.audit.run.conformity.conversation import Given, beside_schedule
+from smc_dp.audit.run.conformity.conversation import ScheduledTranscript, with_schedule
 from smc_dp.audit.run.evidence import Evidence
 
 
@@ -16,41 +16,50 @@ def _check(
     return Check("conformity", name, asks, run, work, takes=takes)
 
 
-def _scheduled(name: str, asks: str, run: Callable[[Given], CheckOutcome]) -> Check:
-    return _check(name, asks, beside_schedule(run), "much")
+def _scheduled(name: str, asks: str, run: Callable[[ScheduledTranscript], CheckOutcome]) -> Check:
+    return _check(name, asks, with_schedule(run), "much")
 
 
-LINKS: tuple[Check, ...] = (
-    _check("schema", "Is every line written exactly as a record writes it?", links.schema, "lines"),
-    _check("hash-chain", "Does each line continue the digest of the line before?", links.hash_chain, "lines"),
-    _check("participants", "Is every message between participants of the session?", links.participants, "lines"),
-    _check("sender-chain", "Does each message continue its sender's own chain and count?", links.sender_chain, "lines"),
-    _check("signatures", "Has each participant signed all that it sent?", links.signatures, "lines"),
+LINK_CHECKS: tuple[Check, ...] = (
+    _check("schema", "Is every line written exactly as a record writes it?", links.check_schema, "lines"),
+    _check("hash-chain", "Does each line continue the digest of the line before?", links.check_hash_chain, "lines"),
+    _check("participants", "Is every message between participants of the session?", links.check_participants, "lines"),
+    _check(
+        "sender-chain",
+        "Does each message continue its sender's own chain and count?",
+        links.check_sender_chain,
+        "lines",
+    ),
+    _check("signatures", "Has each participant signed all that it sent?", links.check_signatures, "lines"),
 )
-SESSION: tuple[Check, ...] = (
-    _check("session", "Is the session the one that its protocol, parameters and identities give?", session.session),
-    _check("identities", "Are the identities those known from elsewhere?", session.identities, takes="identities"),
-    _check("routes", "Does every message travel on a declared route?", session.routes),
-    _check("sizes", "Is every message as long as the public parameters say?", session.sizes),
-    _check("greetings", "Has nobody greeted twice?", session.greetings),
+SESSION_CHECKS: tuple[Check, ...] = (
+    _check(
+        "session", "Is the session the one that its protocol, parameters and identities give?", session.check_session
+    ),
+    _check(
+        "identities", "Are the identities those known from elsewhere?", session.check_identities, takes="identities"
+    ),
+    _check("routes", "Does every message travel on a declared route?", session.check_routes),
+    _check("sizes", "Is every message as long as the public parameters say?", session.check_sizes),
+    _check("greetings", "Has nobody greeted twice?", session.check_greetings),
 )
-CONVERSATION: tuple[Check, ...] = (
-    _scheduled("order", "Did everybody send what its role sends, in that order?", conversation.order),
-    _scheduled("rounds", "Was nothing sent before what it follows from?", conversation.rounds),
-    _scheduled("completeness", "Is nothing missing and nothing there twice?", conversation.completeness),
-    _scheduled("headers", "Do headers tell nothing about data or coins?", conversation.headers),
+CONVERSATION_CHECKS: tuple[Check, ...] = (
+    _scheduled("order", "Did everybody send what its role sends, in that order?", conversation.check_order),
+    _scheduled("rounds", "Was nothing sent before what it follows from?", conversation.check_rounds),
+    _scheduled("completeness", "Is nothing missing and nothing there twice?", conversation.check_completeness),
+    _scheduled("headers", "Do headers tell nothing about data or coins?", conversation.check_headers),
 )
-PUBLICATION: tuple[Check, ...] = (
-    _check("files", "Are the files those whose digests the release states?", publication.files),
-    _check("shares", "Are the shares those that the participants published?", publication.shares),
-    _check("release", "Are the released weights the sum of the shares?", publication.release),
-    _check("openings", "Can anybody make again what was published?", publication.openings),
-    _check("members", "Has each member of a published sum its input in the record?", publication.members),
-    _check("absences", "Did everybody sign whom it went on without?", publication.absences, "much"),
-    _check("agreed", "Did everybody agree on what the release states?", publication.agreement),
-    _check("cost", "Is the stated cost that of the record?", publication.cost, "much"),
+PUBLICATION_CHECKS: tuple[Check, ...] = (
+    _check("files", "Are the files those whose digests the release states?", publication.check_files),
+    _check("shares", "Are the shares those that the participants published?", publication.check_shares),
+    _check("release", "Are the released weights the sum of the shares?", publication.check_release),
+    _check("openings", "Can anybody make again what was published?", publication.check_openings),
+    _check("members", "Has each member of a published sum its input in the record?", publication.check_members),
+    _check("absences", "Did everybody sign whom it went on without?", publication.check_absences, "much"),
+    _check("agreed", "Did everybody agree on what the release states?", publication.check_agreement),
+    _check("cost", "Is the stated cost that of the record?", publication.check_cost, "much"),
 )
-STUDY: tuple[Check, ...] = (
-    _check("approvals", "Did everybody approve of the study that was run?", publication.approvals),
+STUDY_CHECKS: tuple[Check, ...] = (
+    _check("approvals", "Did everybody approve of the study that was run?", publication.check_approvals),
 )
-CHECKS: tuple[Check, ...] = (*LINKS, *SESSION, *CONVERSATION, *PUBLICATION, *STUDY)
+CHECKS: tuple[Check, ...] = (*LINK_CHECKS, *SESSION_CHECKS, *CONVERSATION_CHECKS, *PUBLICATION_CHECKS, *STUDY_CHECKS)

@@ -1,5 +1,4 @@
-"""Whether a wire record holds the conversation of its protocol: its order, its rounds, all of it, and headers that tell
-nothing.
+"""Conversation: a transcript holds that of its protocol, in order, by rounds and whole, with headers that tell nothing.
 
 The conversation is learnt by running the protocol's own code, so a new protocol needs no word here.
 """
@@ -15,27 +14,27 @@ from protocols.errors import StallError
 from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.run.blame import deviates, gone
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
+from smc_dp.audit.run.blame import absent_senders, malicious_sender
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_possible, passed
 from smc_dp.audit.run.conformity.dry_run import Absences
 from smc_dp.audit.run.conformity.dry_run_role import Move
-from smc_dp.audit.run.conformity.expected_schedule import Schedule, learn, places, walk
+from smc_dp.audit.run.conformity.expected_schedule import Schedule, free_places, learn_schedule, walk_transcript
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.transcript_header import APPROVALS
 
 
 @dataclass(frozen=True)
-class Given:
-    """A record beside the schedule of its protocol; `lines`: those of each participant, in their order."""
+class ScheduledTranscript:
+    """Transcript beside the schedule of its protocol; `lines`: those of each participant, in their order."""
 
     evidence: Evidence
     schedule: Schedule
     lines: Mapping[str, Sequence[int]]
 
     @classmethod
-    def of(cls, evidence: Evidence, schedule: Schedule) -> Given:
-        """The record of this evidence."""
+    def of(cls, evidence: Evidence, schedule: Schedule) -> ScheduledTranscript:
+        """Return the transcript of this evidence beside a schedule."""
         lines: dict[str, array[int]] = defaultdict(lambda: array("Q"))
         for n, envelope in evidence.envelopes.items():
             if envelope.sender in evidence.session.names:
@@ -43,31 +42,31 @@ class Given:
         return cls(evidence, schedule, lines)
 
     def sent(self, name: str) -> Iterator[tuple[int, Envelope]]:
-        """What this participant sent, with its lines."""
+        """Return what this participant sent, with its lines."""
         return ((n, self.evidence.envelopes[n]) for n in self.lines.get(name, ()))
 
     def fixed(self, name: str) -> Iterator[tuple[int, Envelope]]:
-        """The same without the free kinds."""
+        """Return what this participant sent without the free kinds, with its lines."""
         return ((n, e) for n, e in self.sent(name) if e.kind not in self.schedule.free)
 
 
-def beside_schedule(check: Callable[[Given], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
-    """The check on the record and its protocol's schedule; failed when the record is far too short for that.
+def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
+    """Return the check of evidence beside its protocol's schedule; it fails where the transcript is too short.
 
-    Where somebody went on without a letter, so do the roles of the toy runs.
+    Roles of the dry runs go on without a message where those of the transcript did.
     """
 
     def run(evidence: Evidence) -> CheckOutcome:
-        schedule = scheduled(evidence)
+        schedule = find_schedule(evidence)
         if isinstance(schedule, CheckOutcome):
             return schedule
-        return check(Given.of(evidence, schedule))
+        return check(ScheduledTranscript.of(evidence, schedule))
 
     return run
 
 
-def scheduled(evidence: Evidence) -> Schedule | CheckOutcome:
-    """The schedule of this record, with its own absences; or what is to be said where there is none.
+def find_schedule(evidence: Evidence) -> Schedule | CheckOutcome:
+    """Return the schedule of this transcript, with its own absences, or the outcome where there is none.
 
     Absences that a party signed, and that its own messages refute, are left out.
     """
@@ -78,7 +77,7 @@ def scheduled(evidence: Evidence) -> Schedule | CheckOutcome:
 
 
 def refuted_readers(evidence: Evidence) -> tuple[str, ...]:
-    """Which parties signed absences without which the conversation is that of its schedule, and with them it is not."""
+    """Return the parties whose signed absences break the schedule that the conversation keeps without them."""
     readers = [name for name in evidence.session.parties if evidence.recorded.absent_to(name)]
     if not readers or APPROVALS not in evidence.head:
         return ()
@@ -88,20 +87,20 @@ def refuted_readers(evidence: Evidence) -> tuple[str, ...]:
 
 def _fits(evidence: Evidence, refuted: Collection[str]) -> bool:
     schedule = _learnt(evidence, refuted)
-    return isinstance(schedule, Schedule) and _first_disorder(Given.of(evidence, schedule)) is None
+    return isinstance(schedule, Schedule) and _first_disorder(ScheduledTranscript.of(evidence, schedule)) is None
 
 
 def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOutcome:
     try:
         absences = _absences(evidence, refuted)
-        found = learn(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
+        found = learn_schedule(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
     except StallError as error:
         return failed(error.fault.within("with those who were absent as the record says"))
     return failed("transcript.too_short", count=len(evidence.lines)) if found is None else found
 
 
 def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
-    """Who went on without what: as the record says, and as given views show of letters that their readers doubted."""
+    """Return who went on without what, by the transcript and by the messages that given views show to be doubted."""
     doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
     told = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
     counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in told}
@@ -111,25 +110,25 @@ def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     return Absences(marks, sent, out, evidence.took_detour)
 
 
-def order(given: Given) -> CheckOutcome:
-    """Each participant's messages are those of its role, one after the other, as far as the record goes.
+def check_order(given: ScheduledTranscript) -> CheckOutcome:
+    """Check that each participant's messages are those of its role, one after the other, as far as the transcript goes.
 
-    Headers alone name nobody: who was told something else may be right to send something else.
+    Headers alone name nobody: a participant that was sent something else may be right to send something else.
     """
     if found := _first_disorder(given):
         n, disorder = found
-        return failed(disorder, line=n, culprit=deviates(given.evidence, n))
+        return failed(disorder, line=n, culprit=malicious_sender(given.evidence, n))
     return passed("order.holds", count=len(given.evidence.envelopes))
 
 
-def rounds(given: Given) -> CheckOutcome:
-    """Nothing was sent before all that its sender had to read for it, and each message states the round that follows.
+def check_rounds(given: ScheduledTranscript) -> CheckOutcome:
+    """Check that nothing was sent before all that its sender had to read, and that each message states its round.
 
-    What somebody sent who was given up may be left unread by others.
+    Messages of a participant that was given up may be left unread by others.
     """
     schedule, evidence = given.schedule, given.evidence
     late = {absent.sender for _, absent in schedule.met}
-    found = walk(schedule.scripts, schedule.free, evidence.envelopes, late)
+    found = walk_transcript(schedule.scripts, schedule.free, evidence.envelopes, late)
     if found.line is not None:
         # Nobody is named: whoever was told another round states what follows.
         return failed("rounds.not_causal", line=found.line, what=found.fault)
@@ -139,12 +138,12 @@ def rounds(given: Given) -> CheckOutcome:
     return passed("rounds.hold", rounds=found.rounds, but=but)
 
 
-def completeness(given: Given) -> CheckOutcome:
-    """Nothing is missing and nothing is there twice: every participant signed every stage and published once.
+def check_completeness(given: ScheduledTranscript) -> CheckOutcome:
+    """Check that no message is missing or there twice: every participant signed every stage and published once.
 
-    Of a kind whose headers differ between toy runs too many show here, and too few do not. Nobody is said to have gone
-    on without a letter for which its role does not wait; who was given up itself may have been told so and not come to
-    it.
+    Of a kind whose headers differ between dry runs too many show here, and too few do not. Nobody goes on without a
+    message for which its role does not wait; a participant that was given up itself may have been told so and not come
+    to it.
     """
     total = 0
     if unmet := _unmet(given):
@@ -172,9 +171,9 @@ def completeness(given: Given) -> CheckOutcome:
     return passed("completeness.holds", total=total, but=but)
 
 
-def _unmet(given: Given) -> CheckOutcome | None:
-    """The first letter that somebody is said to have gone on without, though its role did not ask for it."""
-    silent = {PUBLIC_NAME, *gone(given.evidence), *refuted_readers(given.evidence)}
+def _unmet(given: ScheduledTranscript) -> CheckOutcome | None:
+    """Return the first absence of a message for which the reader's role did not wait."""
+    silent = {PUBLIC_NAME, *absent_senders(given.evidence), *refuted_readers(given.evidence)}
     for n, (reader, absent) in given.evidence.absences.items():
         if reader not in silent and (reader, absent) not in given.schedule.met:
             return failed(
@@ -188,8 +187,8 @@ def _unmet(given: Given) -> CheckOutcome | None:
     return None
 
 
-def headers(given: Given) -> CheckOutcome:
-    """What a reader of headers sees is the same whatever the data and coins are: in toy runs, and in this record."""
+def check_headers(given: ScheduledTranscript) -> CheckOutcome:
+    """Check that headers are the same whatever data and randomness are: in dry runs, and in this transcript."""
     schedule, session = given.schedule, given.evidence.session
     for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
         said = " ".join((kind.__doc__ or "").split())
@@ -208,32 +207,27 @@ def headers(given: Given) -> CheckOutcome:
     return passed("headers.hold", headers=len(given.evidence.envelopes), runs=schedule.runs)
 
 
-def _first_disorder(given: Given) -> tuple[int, Fault] | None:
+def _first_disorder(given: ScheduledTranscript) -> tuple[int, Fault] | None:
     return min(_disorders(given), key=lambda found: found[0], default=None)
 
 
-def _disorders(given: Given) -> Iterator[tuple[int, Fault]]:
-    """Of each participant the first message that is not the next one of its role, and free ones out of place."""
+def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
+    """Yield each participant's first message that is not the next one of its role, and free ones out of place."""
     for name in given.evidence.session.names:
         moves = given.schedule.sends(name)
         for i, (n, e) in enumerate(given.fixed(name)):
             if i >= len(moves) or (e.kind, e.to, e.stage) != (moves[i].kind, moves[i].peer, moves[i].stage):
                 wanted = _said(moves[i]) if i < len(moves) else "nothing more"
-                fields = {**_fields(e.kind, e.to, e.stage), "name": name, "wanted": wanted}
                 yield (
                     n,
-                    InputFault("message.out_of_order", fields),
+                    make_fault("message.out_of_order", **_fields(e.kind, e.to, e.stage), name=name, wanted=wanted),
                 )
                 break
         kind = given.evidence.session.kind(name)
-        stood = places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
+        stood = free_places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
         for (n, e), place in zip(given.sent(name), stood, strict=True):
             if place and place not in given.schedule.places:
-                fields = {**_fields(e.kind, e.to, e.stage), "name": name}
-                yield (
-                    n,
-                    InputFault("message.out_of_place", fields),
-                )
+                yield (n, make_fault("message.out_of_place", **_fields(e.kind, e.to, e.stage), name=name))
 
 
 def _fields(kind: str, to: str, stage: str) -> dict[str, str]:

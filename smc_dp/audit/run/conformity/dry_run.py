@@ -1,4 +1,4 @@
-"""One execution of a protocol at toy size, by its own code, and what each role sent and read in it, in its order."""
+"""Dry run: one execution of a protocol at small size, by its own code, and what each role sent and read in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
 from protocols.programs import Protocol
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.claims import Detour, Model
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
 from smc_dp.audit.run.conformity.dry_run_role import DryRunMessages, DryRunRole, Move
 
@@ -20,11 +21,11 @@ Scripts: TypeAlias = Mapping[str, Script]
 
 @dataclass(frozen=True)
 class Absences:
-    """`marks`: who went on without which letter. `sent`: each of those without whom somebody went on, and how many
-    messages there are of it. A role depends on nothing else that could differ between two runs without a deviation.
+    """Absences of a transcript: all in which two runs without a malicious role could differ.
 
-    `published`: who published. A role may do so as soon as it is done, also where another was stopped; but where one
-    process runs them all nobody does then. `detour`: whether the session took that of its model.
+    `marks`: who went on without which message. `sent`: the number of messages of each sender without whom somebody went
+    on. `published`: who published; a role may do so as soon as it is done, also where another was stopped, but where
+    one process runs them all nobody does then. `detour`: whether the session took that of its model.
     """
 
     marks: frozenset[tuple[str, Absent]] = frozenset()
@@ -33,23 +34,28 @@ class Absences:
     detour: bool = False
 
     def of(self, reader: str) -> frozenset[Absent]:
-        """What this participant went on without."""
+        """Return what this participant went on without."""
         return frozenset(absent for name, absent in self.marks if name == reader)
 
+    def detour_of(self, model: Model) -> Detour | None:
+        """Return the detour for which a message has to be spoilt: none where one that is absent does as much."""
+        detour = model.detour if self.detour else None
+        return None if detour and any(absent.kind == detour.spoils.__name__ for _, absent in self.marks) else detour
 
-NOBODY = Absences()
+
+NO_ABSENCES = Absences()
 
 
 class DryRun:
-    """One execution at toy size; its data and coins follow from its number, and protect nothing."""
+    """Execution at small size; its data and randomness follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NOBODY) -> None:
+    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NO_ABSENCES) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
         identities = {name: root.fork(f"identity {j}").bytes(PUBLIC_BYTES) for j, name in enumerate(inputs)}
         self.session = Session(protocol.program, toy, identities, root.fork("nonce").bytes(SESSION_BYTES))
-        self._messages = DryRunMessages(self.session, protocol.model.detour if absences.detour else None)
+        self._messages = DryRunMessages(self.session, absences.detour_of(protocol.model))
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}
         left, self._published = dict(absences.sent), absences.published
@@ -63,26 +69,26 @@ class DryRun:
 
     @property
     def rounds(self) -> int:
-        """How many causal steps there were."""
+        """Number of causal steps."""
         return self._messages.rounds
 
     @property
     def scripts(self) -> dict[str, Script]:
-        """What each role did, in its order."""
+        """Moves of each role, in its order."""
         return {role.name: tuple(role.moves) for role in self._roles}
 
     @property
     def stages(self) -> frozenset[tuple[str, str]]:
-        """Each stage with each role that was in it; keys are made in a stage of their own."""
+        """Stages, each with a role that was in it; keys are made in a stage of their own."""
         return frozenset((stage, role.name) for role in self._roles for stage in role.stages)
 
     @property
     def met(self) -> frozenset[tuple[str, Absent]]:
-        """The marks that their readers came to."""
+        """Absences for which their readers waited."""
         return frozenset((role.name, absent) for role in self._roles for absent in role.met)
 
     def finish(self, most: int) -> bool:
-        """Run to the end, unless more than `most` messages are sent: then False. Raises `StallError` for a deadlock.
+        """Run to the end; return False if more than `most` messages are sent. Raises `StallError` for a deadlock.
 
         Where somebody was stopped only those publish who are said to have.
         """

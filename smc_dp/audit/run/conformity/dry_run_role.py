@@ -1,4 +1,4 @@
-"""A role of a dry run in motion: what is left of a participant when nothing is sealed, signed, encoded or chained.
+"""Role of a dry run: a participant of whom nothing is sealed, signed, encoded or chained.
 
 Nobody listens to a dry run, so that a role is handed the very messages that others sent. What is left is the role, and
 so all that decides on who sends what to whom after reading what, or after it was told that this will not come.
@@ -10,21 +10,21 @@ import hashlib
 from typing import Any, NamedTuple
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.channel import GREETING
+from protocols.runtime.attestation import signing_input
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.claims import Detour
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, STAGE_END
-from protocols.runtime.mailbox import Absent, Mail
+from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.message import Message
-from protocols.runtime.role_stepper import KEYS, RoleStepper
+from protocols.runtime.role_stepper import KEY_STAGE, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.statement import statement
 
 
 class Move(NamedTuple):
-    """A role sends to a peer or to everybody, or reads a letter of a peer. How long it is follows from its kind.
+    """Move of a role: it sends to a peer or to everybody, or reads a message of a peer.
 
-    Greetings are sent like all else, but read by nobody: whoever starts has those of its peers before it.
+    The length follows from the kind. Greetings are read by nobody: a role starts with those of its peers before it.
     """
 
     sends: bool
@@ -34,7 +34,7 @@ class Move(NamedTuple):
 
 
 class DryRunMessages:
-    """The roles by name, their greetings, how many messages were sent, and how many rounds deep they go.
+    """Roles by name, their greetings, the number of messages sent and of rounds.
 
     On a detour one message is spoilt on its way.
     """
@@ -56,22 +56,22 @@ class DryRunMessages:
 
 
 class DryRunRole(RoleStepper):
-    """A role whose messages are counted and handed over. `stages` are those that it entered, `moves` what it did."""
+    """Role whose messages are counted and handed over. `stages`: those that it entered, `moves`: what it did."""
 
     def __init__(
         self, name: str, under_way: DryRunMessages, seed: Stream, inputs: tuple[Any, ...], marks: frozenset[Absent]
     ) -> None:
         super().__init__(under_way.session, name, seed, inputs, under_way.greetings)
         self.moves: list[Move] = []
-        self.stages = {GREETING}
-        self.mailbox.marks = set(marks)
+        self.stages = {GREETING_STAGE}
+        self.inbox.marks = set(marks)
         self._round = 0
         self._under_way = under_way
         under_way.roles[name] = self
 
     def release(self) -> None:
         """Publish what the role has published, if it is done."""
-        with self.until_gone():
+        with self.until_dropped_out():
             for kind, stage in self.progress.unpublished if self.done else ():
                 self._move(PUBLIC_NAME, kind, stage)
 
@@ -81,10 +81,10 @@ class DryRunRole(RoleStepper):
         """Send the greeting, and with it what the program says in it."""
         greeted = None
         if said := self.session.says(self.name):
-            self.measure(KEYS)
+            self.measure(KEY_STAGE)
             made = said.make(self.session.parameters, self.name, self.seed.fork("greeting"))
             greeted = Greeted(made, hashlib.sha256(f"greeting of {self.name}".encode()).digest())
-        self._move(PUBLIC_NAME, HELLO, GREETING)
+        self._move(PUBLIC_NAME, HELLO, GREETING_STAGE)
         self._round = 1
         self._under_way.greetings[self.name] = greeted
 
@@ -106,14 +106,14 @@ class DryRunRole(RoleStepper):
         """Note the stage."""
         self.stages.add(stage)
 
-    def consume(self, mail: Mail) -> None:
+    def consume(self, mail: InboxEntry) -> None:
         """Note what the role reads."""
         self.moves.append(Move(False, mail.sender, mail.kind, mail.stage))
         self._round = max(self._round, mail.round)
 
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
         """Return what stands for a signature: nobody forges any here."""
-        return hashlib.sha512(statement(self.session.id, name, kind, payload)).digest()
+        return hashlib.sha512(signing_input(self.session.id, name, kind, payload)).digest()
 
     def _move(self, to: str, kind: str, stage: str) -> None:
         self.count_out(to, kind, stage)

@@ -1,9 +1,9 @@
-"""The conversation that a protocol holds, learnt from its own code: who sends what to whom after reading what.
+"""Expected schedule: the conversation that a protocol holds, learnt from its own code.
 
-The roles run at toy size on drawn inputs, several times, and where somebody was absent in a record, with the same
-absences in each of them; whatever is the same each time is the protocol's schedule. A
-kind of message whose headers differ between these runs is *free*: its headers follow something secret, which is a
-finding of its own, and the schedule then says only where such a message may stand.
+The roles run at small size on drawn inputs, several times, and where somebody was absent in a transcript, with the same
+absences in each of them; what is the same each time is the protocol's schedule: who sends what to whom after reading
+what. A kind of message whose headers differ between these runs is *free*: its headers follow something secret, which is
+a finding of its own, and the schedule then says only where such a message may stand.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from protocols import programs
 from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import PARTY, Kind
-from smc_dp.audit.run.conformity.dry_run import NOBODY, Absences, DryRun, Script, Scripts
+from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, Script, Scripts
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
 
@@ -30,7 +30,7 @@ _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn 
 
 
 class Place(NamedTuple):
-    """Where a free message may stand: its sender's kind, its stage, and how much else that sender sent in it before."""
+    """Place of a free message: its sender's kind, its stage, and how much else that sender sent in it before."""
 
     sender: Kind
     kind: str
@@ -40,11 +40,11 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """`scripts`: what each role sends and reads, in its order, without the free kinds. `rounds`: its causal depth.
+    """Schedule of a protocol. `scripts`: moves of each role without the free kinds. `rounds`: its causal depth.
 
-    `free` maps the kinds whose headers differ between runs to the most that one sender sent of them; `places` are
-    where they stood. `stages`: each stage with each role that was in it in some run, and `always` those in all runs.
-    `runs`: from how many toy runs all this was learnt. `met`: the marks that their readers came to.
+    `free` maps the kinds whose headers differ between runs to the most that one sender sent of them; `places` are where
+    they stood. `stages`: each stage with each role that was in it in some run, `always` in all runs. `runs`: the number
+    of dry runs. `met`: the absences for which their readers waited.
     """
 
     scripts: Scripts
@@ -57,37 +57,39 @@ class Schedule:
     met: frozenset[tuple[str, Absent]] = frozenset()
 
     def sends(self, name: str) -> list[Move]:
-        """What this role sends, in its order."""
+        """Return what this role sends, in its order."""
         return [move for move in self.scripts[name] if move.sends]
 
 
-class Walk(NamedTuple):
-    """How far a record keeps to cause and effect: its rounds, and the first line that does not, with what is wrong."""
+class TranscriptWalk(NamedTuple):
+    """Causal order of a transcript: its rounds, and the first line that breaks it, with the reason."""
 
     rounds: int
     line: int | None = None
     fault: str = ""
 
 
-def learn(protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NOBODY) -> Schedule | None:
-    """The schedule under these parameters, and with these absences; None when the protocol sends far more messages than
-    were `recorded`, more than twice to four times as many, so that the work is bounded by the size of the record.
+def learn_schedule(
+    protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NO_ABSENCES
+) -> Schedule | None:
+    """Learn the schedule under these parameters and absences; None for far more messages than were `recorded`.
 
-    Raises `LocalError` when the toy runs have no order in common, and `StallError` when a role waits for ever: with
-    absences, for somebody who is said neither to have sent it nor to be absent.
+    That is more than twice to four times as many, so that the work is bounded by the size of the transcript. Raises
+    `LocalError` when the dry runs have no order in common, and `StallError` when a role waits for ever: with absences,
+    for a sender that neither sent it nor is absent.
     """
     most = 1 << (2 * recorded).bit_length()
     return _learn(protocol.program.name, protocol.program.version, parameters, most, absences)
 
 
-def walk(
+def walk_transcript(
     scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Envelope], late: Collection[str] = ()
-) -> Walk:
+) -> TranscriptWalk:
     """Follow the envelopes in the order of their lines, each sender reading first what its script says.
 
-    Nobody writes to anybody before both have greeted. A round is a causal step: a message's is one more than the
-    latest of what its sender had read before. Where scripts leave free messages out, so that nobody knows who read one,
-    a round is at least that, and at most one more than the latest of what its sender could have read. Letters of those
+    Nobody writes to anybody before both have greeted. A round is a causal step: a message's is one more than the latest
+    of what its sender had read before. Where scripts leave free messages out, so that nobody knows who read one, a
+    round is at least that, and at most one more than the latest of what its sender could have read. Messages of those
     who were `late` may be left unread, for others.
     """
     left = {name: deque(script) for name, script in scripts.items()}
@@ -97,7 +99,7 @@ def walk(
         if e.sender not in left:
             continue
         if fault := causes.fault(e):
-            return Walk(causes.rounds, line, fault)
+            return TranscriptWalk(causes.rounds, line, fault)
         script = left[e.sender]
         while e.kind not in free and script and not script[0].sends:
             wanted_move = script.popleft()
@@ -105,21 +107,21 @@ def walk(
             while waiting and peer in late and waiting[0][:2] != (wanted_move.kind, wanted_move.stage):
                 waiting.popleft()
             if not waiting:
-                return Walk(causes.rounds, line, f"stands before the message of {peer} that it follows")
+                return TranscriptWalk(causes.rounds, line, f"stands before the message of {peer} that it follows")
             causes.read(e.sender, waiting.popleft()[2])
         wanted = causes.least(e.sender)
         if e.round < wanted or (e.round > wanted and not free):
-            return Walk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
+            return TranscriptWalk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
         causes.sent(e)
         if e.kind not in free:
             posted[e.sender, e.to].append((e.kind, e.stage, e.round))
             if script:
                 script.popleft()
-    return Walk(causes.rounds)
+    return TranscriptWalk(causes.rounds)
 
 
 class Causes:
-    """What each sender can have read by now, and the rounds that follow, whatever its role is."""
+    """Rounds that each sender can have read by now, whatever its role is."""
 
     def __init__(self) -> None:
         self.rounds = 0
@@ -127,15 +129,15 @@ class Causes:
         self._could: dict[str, int] = {}  # and that of all that stood there for it
 
     def least(self, sender: str) -> int:
-        """The earliest round of what this sender sends next."""
+        """Return the earliest round of what this sender sends next."""
         return self._read.get(sender, 0) + 1
 
     def read(self, sender: str, number: int) -> None:
-        """It has read something of this round."""
+        """Note that the sender has read a message of this round."""
         self._read[sender] = max(self._read.get(sender, 0), number)
 
     def fault(self, e: Envelope) -> str | None:
-        """Why this cannot stand here, as far as one can know without the sender's script."""
+        """Return why this envelope cannot stand here, as far as can be known without the sender's script."""
         if not e.is_public and not {e.sender, e.to} <= self._read.keys():
             who = e.to if e.sender in self._read else e.sender
             return f"stands before the greeting of {shown(who)}"
@@ -145,7 +147,7 @@ class Causes:
         return None
 
     def sent(self, e: Envelope) -> None:
-        """It stands here."""
+        """Note that the envelope stands here."""
         if e.kind == HELLO:
             self.read(e.sender, e.round)
         elif e.is_public:
@@ -157,8 +159,8 @@ class Causes:
         self.rounds = max(self.rounds, e.round)
 
 
-def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
-    """For each (kind, stage) that one sender sent: its place if the kind is free, else None."""
+def free_places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
+    """Yield, for each (kind, stage) that one sender sent, its place if the kind is free, else None."""
     before: Counter[str] = Counter()
     for kind, stage in sent:
         yield Place(sender, kind, stage, before[stage]) if kind in free else None
@@ -167,12 +169,12 @@ def places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int
 
 @lru_cache(maxsize=4)  # several checks ask, and they ask about one record after the other
 def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
-    return from_dry_runs(programs.find(name, version), parameters, most, absences)
+    return from_dry_runs(programs.find_protocol(name, version), parameters, most, absences)
 
 
-def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NOBODY) -> Schedule | None:
-    """The same without memory; None when the protocol sends more than `most` messages."""
-    toy = protocol.model.toy(parameters)
+def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NO_ABSENCES) -> Schedule | None:
+    """Learn the schedule without memory; None when the protocol sends more than `most` messages."""
+    toy = protocol.model.dry_run_parameters(parameters)
     parties = [*protocol.program.participants(toy).values()].count(PARTY)
     if parties > most:  # the greetings alone
         return None
@@ -194,7 +196,7 @@ def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
 
 
 def _free(runs: Sequence[Scripts]) -> dict[str, int]:
-    """The kinds that not every run sends to the same peers, in the same stages and sizes; with the most per sender."""
+    """Return the kinds that some run sends to other peers or in other stages or sizes, with the most per sender."""
     by_kind = [_sent_by_kind(scripts) for scripts in runs]
     kinds = {kind for run in by_kind for _, kind in run}
     names = runs[0].keys()
@@ -216,7 +218,7 @@ def _without(scripts: Scripts, free: Mapping[str, int]) -> dict[str, Script]:
 
 
 def _stood(run: DryRun, free: Mapping[str, int]) -> Iterator[Place]:
-    """Where the free messages of a toy run stood."""
+    """Yield where the free messages of a dry run stood."""
     for name, moves in run.scripts.items():
         sent = [(move.kind, move.stage) for move in moves if move.sends]
-        yield from (place for place in places(run.session.kind(name), sent, free) if place)
+        yield from (place for place in free_places(run.session.kind(name), sent, free) if place)

@@ -1,9 +1,9 @@
-"""Whether the lines of a wire record hang together: as text, as a chain of lines, and as each sender's own chain.
+"""Links: the lines of a transcript are tied together, as text, as a chain of lines, and as each sender's own chain.
 
-The hash chain over the lines ties them together, and whoever holds the record could make it anew. Only signatures tie
-it to the participants: each greeting, each mark at the end of a stage and each published share is signed, over a
+The hash chain over the lines ties them together, and whoever holds the transcript could make it anew. Only signatures
+tie it to the participants: each greeting, each mark at the end of a stage and each published share is signed, over a
 header that holds the digest of all that this sender sent before. So a sender answers for its lines up to its last good
-signature, and is named as the one to blame for those alone; nobody signs the order between senders.
+signature, and is named as the culprit for those alone; nobody signs the order between senders.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from protocols.runtime.envelope import HELLO, START, Envelope, is_signed
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.transcript import ABSENT, canonical, digest_of_absence, link
-from smc_dp.audit.run.blame import blamed, gone
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from protocols.runtime.transcript import ABSENT, digest_of_absence, encode_line, link
+from smc_dp.audit.run.blame import absent_senders, chain_signer
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 
 _ALL = {**dict.fromkeys(("n", "size"), int), **dict.fromkeys(("from", "to", "kind", "stage", "digest", "prev"), str)}
 _TYPES = {**_ALL, "number": int, "round": int, "chain": str, "body": str}
@@ -28,11 +28,11 @@ _OF_ABSENCE = {**_ALL, "missing": str, "read": int}
 _HEAD = {"n": 0, "from": "", "to": "", "kind": "Session", "size": 0, "prev": bytes(32).hex()}
 _TEXT_HEAD = ("session", "topology", "digest")
 _HASH_BYTES = 32
-_NOT_CANONICAL = InputFault("line.not_canonical")
+_NOT_CANONICAL = make_fault("line.not_canonical")
 
 
-def schema(evidence: Evidence) -> CheckOutcome:
-    """Every line is the one canonical text of its fields, and has these fields of these types and no others."""
+def check_schema(evidence: Evidence) -> CheckOutcome:
+    """Check that every line is the canonical text of its fields, and has these fields of these types and no others."""
     lines = evidence.lines
     if not lines.is_ended:
         return failed("transcript.unended", line=len(lines))
@@ -44,10 +44,10 @@ def schema(evidence: Evidence) -> CheckOutcome:
     return passed("schema.holds", lines=len(lines) + 1)
 
 
-def hash_chain(evidence: Evidence) -> CheckOutcome:
-    """Each line has its number and the digest over itself and the line before."""
+def check_hash_chain(evidence: Evidence) -> CheckOutcome:
+    """Check that each line has its number and the digest over itself and the line before."""
     head = {key: value for key, value in evidence.head.items() if key != "digest"}
-    before = hashlib.sha256(canonical(head)).digest()
+    before = hashlib.sha256(encode_line(head)).digest()
     if evidence.head["digest"] != before.hex():
         return failed("transcript.line_0_digest", line=0)
     for n, line in enumerate(evidence.lines, start=1):
@@ -65,15 +65,16 @@ def hash_chain(evidence: Evidence) -> CheckOutcome:
 
 
 def _digest(evidence: Evidence, n: int) -> bytes | None:
-    """What ties a line to its content: the digest of its envelope, or of who went on without one."""
+    """Return what ties a line to its content: the digest of its envelope, or of its absence."""
     if n in evidence.absences:
         return digest_of_absence(*evidence.absences[n])
     return evidence.envelopes[n].digest if n in evidence.envelopes else None
 
 
-def participants(evidence: Evidence) -> CheckOutcome:
-    """Sender and addressee are two participants, or a participant and everybody; the absent share a link, or owed
-    something to everybody.
+def check_participants(evidence: Evidence) -> CheckOutcome:
+    """Check that sender and addressee are two participants, or a participant and everybody.
+
+    The absent share a link with their reader, or owed something to everybody.
     """
     names = set(evidence.session.names)
     addressees = names | {PUBLIC_NAME}
@@ -81,7 +82,7 @@ def participants(evidence: Evidence) -> CheckOutcome:
         if e.sender not in names:
             return failed("message.stranger_as_sender", line=n, sender=shown(e.sender))
         if e.to not in addressees or e.to == e.sender:
-            return failed("message.other_addressee", line=n, culprit=blamed(evidence, n), to=shown(e.to))
+            return failed("message.other_addressee", line=n, culprit=chain_signer(evidence, n), to=shown(e.to))
     for n, (reader, absent) in evidence.absences.items():
         if not _could_wait(evidence.session, reader, absent):
             return failed("absence.without_link", line=n, reader=shown(reader), absent=shown(absent.sender))
@@ -89,7 +90,7 @@ def participants(evidence: Evidence) -> CheckOutcome:
 
 
 def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
-    """Whether this reader reads anything of whoever is absent: their mail, its greeting, or what is for everybody."""
+    """Return whether this reader reads anything of the absent: messages, a greeting, or what is for everybody."""
     if absent.sender not in session.names:
         return False
     if reader == PUBLIC_NAME:
@@ -98,8 +99,8 @@ def _could_wait(session: Session, reader: str, absent: Absent) -> bool:
     return reader in session.names and (greets or absent.sender in session.peers(reader))
 
 
-def sender_chain(evidence: Evidence) -> CheckOutcome:
-    """What each sender sent follows, by digest and number, what it sent before."""
+def check_sender_chain(evidence: Evidence) -> CheckOutcome:
+    """Check that what each sender sent follows, by digest and number, what it sent before."""
     chain: dict[str, bytes] = {}
     numbers: dict[tuple[str, str], int] = {}
     for n, e in evidence.envelopes.items():
@@ -108,8 +109,8 @@ def sender_chain(evidence: Evidence) -> CheckOutcome:
     return passed("sender_chain.holds", chains=len(chain), links=len(numbers))
 
 
-def signatures(evidence: Evidence) -> CheckOutcome:
-    """Greetings, ends of stages and publications are signed, and so is the last message of every participant.
+def check_signatures(evidence: Evidence) -> CheckOutcome:
+    """Check that greetings, ends of stages, publications and the last message of every participant are signed.
 
     Nobody can demand that of a participant without whom others went on.
     """
@@ -124,7 +125,7 @@ def signatures(evidence: Evidence) -> CheckOutcome:
             signed += 1
             if not is_signed(identities[e.sender], e):
                 return failed("signature.of_another", line=n, sender=e.sender)
-    absent = gone(evidence)
+    absent = absent_senders(evidence)
     for name in (name for name in identities if name not in absent):
         if name not in last or not last[name][1]:
             return failed("signature.missing_at_end", line=last.get(name, (None,))[0], name=name)
@@ -133,13 +134,12 @@ def signatures(evidence: Evidence) -> CheckOutcome:
 
 
 def _break(chain: dict[str, bytes], numbers: dict[tuple[str, str], int], e: Envelope) -> Fault | None:
-    """What is wrong with the sender's next envelope; remembers it otherwise."""
+    """Return the fault of the sender's next envelope, or remember it."""
     edge, before = (e.sender, e.to), chain.get(e.sender, START)
     if e.prev != before:
-        return InputFault("message.not_next", {"sender": shown(e.sender)})
+        return make_fault("message.not_next", sender=shown(e.sender))
     if (wanted := numbers.get(edge, 0)) != e.number:
-        fields = {"number": e.number, "wanted": wanted}
-        return InputFault("message.number_on_link", fields)
+        return make_fault("message.number_on_link", number=e.number, wanted=wanted)
     chain[e.sender], numbers[edge] = e.digest, e.number + 1
     return None
 
@@ -151,38 +151,37 @@ def _head_fault(head: Mapping[str, Any], text: bytes) -> Fault | None:
     for name in _TEXT_HEAD:
         if not isinstance(head[name], str):
             return _other_value(name, "a text", head[name])
-    return None if canonical(head) == text else _NOT_CANONICAL
+    return None if encode_line(head) == text else _NOT_CANONICAL
 
 
 def _other_value(name: str, wanted: str, got: object) -> Fault:
-    fields = {"name": name, "wanted": wanted, "got": shown(got)}
-    return InputFault("line.other_value", fields)
+    return make_fault("line.other_value", name=name, wanted=wanted, got=shown(got))
 
 
 def _line_fault(line: Any, text: bytes, envelope: Envelope | None, absent: bool) -> Fault | None:
     if not isinstance(line, dict):
-        return InputFault("line.no_object")
+        return make_fault("line.no_object")
     types = _OF_ABSENCE if line.get("kind") == ABSENT else _TYPES
     if missing := sorted(types.keys() - line.keys()):
-        return InputFault("line.missing_field", {"name": missing[0]})
+        return make_fault("line.missing_field", name=missing[0])
     if unknown := sorted(line.keys() - types.keys() - ({"via"} if types is _TYPES else set())):
-        return InputFault("line.unknown_field", {"name": shown(unknown[0])})
+        return make_fault("line.unknown_field", name=shown(unknown[0]))
     for name, value in line.items():
         if type(value) is not types.get(name, str):
             return _other_value(name, types.get(name, str).__name__, value)
     if not (_is_absence(line) if absent else envelope is not None and _is_written(line, envelope)):
-        return InputFault("line.not_as_recorded")
-    return None if canonical(line) == text else _NOT_CANONICAL
+        return make_fault("line.not_as_recorded")
+    return None if encode_line(line) == text else _NOT_CANONICAL
 
 
 def _is_absence(line: Mapping[str, Any]) -> bool:
-    """Whether the figures of a line about somebody absent are those of one: it is no message, so it has no size."""
+    """Return whether the figures of a line are those of an absence: it is no message, so it has no size."""
     read: int = line["read"]
     return line["size"] == 0 and 0 <= read < 1 << 32
 
 
 def _is_written(line: Mapping[str, Any], envelope: Envelope) -> bool:
-    """Whether digests are lower-case hexadecimals, bodies plain base64, and numbers of the size that fits a header."""
+    """Return whether digests are lower-case hexadecimals, bodies plain base64, and numbers fit a header."""
     digests = all(len(line[name]) == 2 * _HASH_BYTES for name in ("chain", "digest", "prev"))
     chain = len(envelope.prev) == _HASH_BYTES and envelope.prev.hex() == line["chain"]
     figures = all(0 <= line[name] < 1 << 64 for name in ("number", "round"))

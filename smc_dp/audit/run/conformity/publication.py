@@ -1,4 +1,4 @@
-"""Whether what was published is what the record commits to: files, shares, weights, parameters, cost."""
+"""Publication: what was published is what the transcript commits to: files, shares, weights, parameters, cost."""
 
 from __future__ import annotations
 
@@ -8,26 +8,34 @@ from dataclasses import fields
 
 import numpy as np
 
-from protocols.runtime.channel import GREETING
-from protocols.runtime.network import LINKS, Traffic, traffic
-from protocols.runtime.role_stepper import KEYS
-from smc_dp.audit.run.blame import gone
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed, refuting
-from smc_dp.audit.run.conformity.conversation import refuted_readers, scheduled
+from protocols.runtime.channel import GREETING_STAGE
+from protocols.runtime.network import LINK_MODELS, Traffic, traffic
+from protocols.runtime.role_stepper import KEY_STAGE
+from smc_dp.audit.run.blame import absent_senders
+from smc_dp.audit.run.check import (
+    CheckOutcome,
+    failed,
+    make_fault,
+    not_applicable,
+    not_possible,
+    passed,
+    refuted_outcome,
+)
+from smc_dp.audit.run.conformity.conversation import find_schedule, refuted_readers
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
-from smc_dp.core.documents import validated
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.documents import validate_document
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.documents import StageTimings, TimingsFile
-from smc_dp.run.protocols.openings import opens
+from smc_dp.run.protocols.openings import has_openings
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 from smc_dp.run.release_consistency import (
     absences_fault,
     agreement_fault,
     approvals_fault,
     members_fault,
-    needs,
     openings_fault,
+    required_inputs,
     shares_fault,
     weights_fault,
 )
@@ -37,8 +45,8 @@ _NAMED = 8  # more participants are counted
 _COUNTED = tuple(field.name for field in fields(Traffic))
 
 
-def files(evidence: Evidence) -> CheckOutcome:
-    """Every file of the folder has the digest that the release states."""
+def check_files(evidence: Evidence) -> CheckOutcome:
+    """Check that every file of the folder has the digest that the release states."""
     digests = evidence.digests
     contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
     if evidence.timings is not None:
@@ -49,115 +57,114 @@ def files(evidence: Evidence) -> CheckOutcome:
     return passed("files.hold", names=tuple(contents))
 
 
-def shares(evidence: Evidence) -> CheckOutcome:
-    """shares.json holds, name by name and number by number, what the participants signed and published."""
+def check_shares(evidence: Evidence) -> CheckOutcome:
+    """Check that shares.json holds, number by number, what the participants signed and published."""
     if evidence.shares is None:
-        return nothing_to_ask("shares.none", shares=SHARES)
+        return not_applicable("shares.none", shares=SHARES)
     stated = evidence.shares_file.shares
     hygiene = evidence.protocol.model.hygiene
     if hygiene is None:
-        return nothing_to_ask("shares.ring_not_declared")
+        return not_applicable("shares.ring_not_declared")
     ring_bits = hygiene.ring_bits(evidence.session.parameters)
     if evidence.shares_file.modulus != str(1 << ring_bits):
         return failed("shares.other_modulus", ring_bits=ring_bits, got=shown(evidence.shares_file.modulus))
     said = evidence.recorded.published
     if evidence.absences and not said:
         return not_possible("shares.nothing_published")
-    names = [name for name in evidence.session.names if name in said or name not in gone(evidence)]
-    reading.keys("shares", stated, set(names))
+    names = [name for name in evidence.session.names if name in said or name not in absent_senders(evidence)]
+    reading.require_keys("shares", stated, set(names))
     if wrong := shares_fault(evidence.shares_file, evidence.recorded):
-        return refuting(evidence, wrong)
+        return refuted_outcome(evidence, wrong)
     return passed("shares.hold", shares=len(names), numbers=len(stated[names[0]]))
 
 
-def release(evidence: Evidence) -> CheckOutcome:
-    """The release is well-formed, and its weights are those of what was published: of the sum of the shares, or of the
-    result itself.
-    """
-    found = evidence.opened
+def check_release(evidence: Evidence) -> CheckOutcome:
+    """Check that the release is well-formed, and its weights those of the shares' sum or of the published result."""
+    found = evidence.published_release
     if evidence.shares is None:
         if wrong := weights_fault(found, evidence.recorded):
-            return refuting(evidence, wrong)
+            return refuted_outcome(evidence, wrong)
         return passed("release.is_published_sum", weights=np.size(found.weights))
     return passed("release.is_sum_of_shares", weights=np.size(found.weights), parties=len(evidence.session.parties))
 
 
-def agreement(evidence: Evidence) -> CheckOutcome:
-    """The session is bound to parameters, bounds and grid of the release and to the marks, and both state the same."""
-    found = evidence.opened
+def check_agreement(evidence: Evidence) -> CheckOutcome:
+    """Check that the session is bound to parameters, bounds, grid and insecure markers of the release."""
+    found = evidence.published_release
     if wrong := agreement_fault(found, evidence.recorded, evidence.study):
-        return refuting(evidence, wrong)
+        return refuted_outcome(evidence, wrong)
     columns = len(found.bounds.columns)
     return passed("agreed.holds", parameters=len(found.parameters), columns=columns)
 
 
-def approvals(evidence: Evidence) -> CheckOutcome:
-    """Each participant has signed that it takes part in one study, all of them the same, which says what the release
-    says; and the session's nonce is made of these approvals, so that they were given for this session alone.
+def check_approvals(evidence: Evidence) -> CheckOutcome:
+    """Check that each participant signed its approval of one study, which says what the release says.
 
-    Whose identities these are, `identities` asks.
+    The session's nonce is made of these approvals, so that they were given for this session alone. Whose identities
+    these are is asked by `identities`.
     """
     head, study = evidence.head, evidence.study
     if APPROVALS not in head and study is None:
-        return nothing_to_ask("approvals.simulation")
-    if wrong := approvals_fault(study, evidence.opened, evidence.recorded):
-        return refuting(evidence, wrong)
+        return not_applicable("approvals.simulation")
+    if wrong := approvals_fault(study, evidence.published_release, evidence.recorded):
+        return refuted_outcome(evidence, wrong)
     count = len(evidence.session.names)
     return passed("approvals.hold", count=count, study=hashlib.sha256(study or b"").hexdigest())
 
 
-def absences(evidence: Evidence) -> CheckOutcome:
-    """Whoever is said to have gone on without a message signed that; what its own messages refute is its own word.
+def check_absences(evidence: Evidence) -> CheckOutcome:
+    """Check that whoever went on without a message signed that.
 
-    Where they do, the conversation is held against its schedule without that word, so nobody else is blamed for it.
+    If its own messages refute that, the conversation is held against its schedule without its word; nobody else is
+    blamed.
     """
     if APPROVALS not in evidence.head:
-        return nothing_to_ask("absences.simulation")
-    if approvals_fault(evidence.study, evidence.opened, evidence.recorded):
+        return not_applicable("absences.simulation")
+    if approvals_fault(evidence.study, evidence.published_release, evidence.recorded):
         return not_possible("absences.not_approved")
     if wrong := absences_fault(evidence.recorded):
-        return refuting(evidence, wrong)
+        return refuted_outcome(evidence, wrong)
     refuted = sorted(refuted_readers(evidence))
     if refuted:
         return passed("absences.refuted", count=len(evidence.absences), names=refuted)
     return passed("absences.hold", count=len(evidence.absences))
 
 
-def openings(evidence: Evidence) -> CheckOutcome:
-    """What was published is made again from what everybody greeted with and what was published beside it."""
+def check_openings(evidence: Evidence) -> CheckOutcome:
+    """Check that the publication can be made again from all greetings and what was published beside it."""
     recorded = evidence.recorded
-    if not opens(evidence.session):
-        return nothing_to_ask("openings.not_public")
+    if not has_openings(evidence.session):
+        return not_applicable("openings.not_public")
     if not recorded.published:
         return not_possible("openings.letters_given_up" if evidence.absences else "openings.nothing_published")
     if wrong := openings_fault(recorded):
-        return refuting(evidence, wrong)
+        return refuted_outcome(evidence, wrong)
     said = recorded.published
     return passed("openings.hold", who=", ".join(said) if len(said) <= _NAMED else f"all {len(said)} participants")
 
 
-def members(evidence: Evidence) -> CheckOutcome:
-    """Each member of a published sum has its input in the record, and is not noted as absent there."""
+def check_members(evidence: Evidence) -> CheckOutcome:
+    """Check that each member of a published sum has its input in the transcript, and is not absent there."""
     if wrong := members_fault(evidence.recorded):
-        return refuting(evidence, wrong)
-    if not (count := len(tuple(needs(evidence.recorded)))):
-        return nothing_to_ask("members.not_listed")
+        return refuted_outcome(evidence, wrong)
+    if not (count := len(tuple(required_inputs(evidence.recorded)))):
+        return not_applicable("members.not_listed")
     return passed("members.hold", count=count)
 
 
-def cost(evidence: Evidence) -> CheckOutcome:
-    """The messages, bytes and rounds in timings.json are those of the record, as a whole and stage by stage.
+def check_cost(evidence: Evidence) -> CheckOutcome:
+    """Check that the messages, bytes and rounds in timings.json are those of the transcript, in all and by stage.
 
-    Rounds are counted from what messages state, which `rounds` looks at. Seconds are what each site says of itself, but
+    Rounds are counted from what messages state, which `rounds` checks. Seconds are what each site says of itself, but
     they are no less than none, and stand in the stages and with the roles that the protocol's own code has; or there
-    are none at all.
+    are none.
     """
     content = evidence.timings
     if content is None:
-        return nothing_to_ask("timings.none")
-    stated = validated(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
+        return not_applicable("timings.none")
+    stated = validate_document(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
-    found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
+    found = traffic(evidence.envelopes.values(), evidence.session, LINK_MODELS[link], topology)
     stages = stated.by_stage
     if fault := _stages_fault(stages, found) or (_has_seconds(stated) and _roles_fault(stages, evidence)):
         return failed(fault)
@@ -171,50 +178,53 @@ def cost(evidence: Evidence) -> CheckOutcome:
 
 
 def _has_seconds(stated: TimingsFile) -> bool:
-    """Whether anybody says how long it took: sites apart measure nothing together."""
+    """Return whether anybody says how long it took: separate sites measure nothing together."""
     return stated.seconds != 0 or any(stage.seconds for stage in stated.by_stage)
 
 
 def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> Fault | None:
-    """What is wrong with the figures of a stage; one with seconds alone has no messages."""
+    """Return the fault in the figures of a stage; one with seconds alone has no messages."""
     named: set[str] = set()
     for stage in stated:
         if stage.stage in named:
-            return InputFault("timings.stage_twice", {"stage": shown(stage.stage)})
+            return make_fault("timings.stage_twice", stage=shown(stage.stage))
         named.add(stage.stage)
         sent = found.get(stage.stage, Traffic())
         for name in _COUNTED:
             if (said := getattr(stage, name)) != getattr(sent, name):
-                return InputFault(
+                return make_fault(
                     "timings.other_figure",
-                    {"stated": said, "name": name, "stage": shown(stage.stage), "recorded": getattr(sent, name)},
+                    stated=said,
+                    name=name,
+                    stage=shown(stage.stage),
+                    recorded=getattr(sent, name),
                 )
     if (missing := next((name for name in found if name not in named), None)) is None:
         return None
-    return InputFault("timings.lacks_stage", {"stage": shown(missing)})
+    return make_fault("timings.lacks_stage", stage=shown(missing))
 
 
 def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None:
-    """What is wrong with the stages and with the roles that say how long they took.
+    """Return the fault in the stages and roles that say how long they took.
 
-    Who vanished may have come to a stage in which it sent nothing, and need not have.
+    A participant that dropped out may have come to a stage in which it sent nothing, and need not have.
     """
     names, there = evidence.session.names, {(s.stage, role) for s in stated for role in s.seconds}
     if strangers := sorted({role for _, role in there} - set(names)):
-        return InputFault("timings.of_stranger", {"role": shown(strangers[0])})
-    schedule = scheduled(evidence)
+        return make_fault("timings.of_stranger", role=shown(strangers[0]))
+    schedule = find_schedule(evidence)
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
-        known = {e.stage for e in evidence.envelopes.values()} | {GREETING, KEYS}
+        known = {e.stage for e in evidence.envelopes.values()} | {GREETING_STAGE, KEY_STAGE}
         return _unknown_stage(stated, known)
-    away = gone(evidence)
+    away = absent_senders(evidence)
     if fault := _unknown_stage(stated, {stage for stage, _ in schedule.stages}):
         return fault
     for stage, role in sorted(there - schedule.stages):
         if role not in away:
-            return InputFault("timings.role_never_there", {"role": role, "stage": stage})
+            return make_fault("timings.role_never_there", role=role, stage=stage)
     for stage, role in sorted(schedule.always - there):
         if role not in away:
-            return InputFault("timings.lacks_role", {"role": role, "stage": stage})
+            return make_fault("timings.lacks_role", role=role, stage=stage)
     return None
 
 
@@ -222,4 +232,4 @@ def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> Fault |
     unknown = next((s.stage for s in stated if s.stage not in known), None)
     if unknown is None:
         return None
-    return InputFault("timings.unknown_stage", {"stage": shown(unknown)})
+    return make_fault("timings.unknown_stage", stage=shown(unknown))

@@ -1,4 +1,4 @@
-"""Whether the messages of a wire record are those of the session that line 0 describes: identities, routes, sizes."""
+"""Session: the messages of a transcript are those of the session that line 0 describes: identities, routes, sizes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.body_bytes import body_bytes
-from protocols.runtime.channel import GREETING
+from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope, is_signed
 from protocols.runtime.message import Route
 from protocols.runtime.network import TOPOLOGIES, check_topology, is_relayed
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.audit.run.blame import blamed, identity, signer
+from smc_dp.audit.run.blame import chain_signer, identity_key, line_signer
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import shown
@@ -22,10 +22,10 @@ from smc_dp.run.release_consistency import session_fault
 _NAMED = 5  # no more than so many names in a sentence
 
 
-def session(evidence: Evidence) -> CheckOutcome:
-    """The session id is the hash of what line 0 describes; identities differ; topology and marks are possible ones.
+def check_session(evidence: Evidence) -> CheckOutcome:
+    """Check that the session id is the hash of line 0, identities differ, and topology and markers are possible.
 
-    Topology and marks stand beside the session; the digest `agreed` in its parameters binds it to them.
+    Topology and markers stand beside the session; the digest `agreed` in its parameters binds it to them.
     """
     head, described = evidence.head, evidence.session
     if wrong := session_fault(evidence.recorded):
@@ -55,10 +55,10 @@ def session(evidence: Evidence) -> CheckOutcome:
     )
 
 
-def identities(evidence: Evidence) -> CheckOutcome:
-    """Every participant's identity is the one that is known from elsewhere, and who is known from there takes part.
+def check_identities(evidence: Evidence) -> CheckOutcome:
+    """Check that the participants are those whose identities are known from elsewhere, and no others.
 
-    But for Charlie where the protocol needs none, and for those whom the participants agreed that they did without.
+    But for Charlie where the protocol needs none, and for those whom the participants agreed to leave out.
     """
     if evidence.pinned is None:
         return not_possible("identities.not_given")
@@ -77,7 +77,7 @@ def identities(evidence: Evidence) -> CheckOutcome:
 
 
 def _left_out(evidence: Evidence) -> tuple[str, ...]:
-    """Whom the participants agreed to do without, as the release says; that it is theirs, the check `agreed` finds."""
+    """Return whom the participants agreed to leave out, by the release; the check `agreed` says whether they did."""
     parameters = evidence.release.get("parameters")
     stated = parameters.get("left_out") if isinstance(parameters, dict) else None
     return tuple(name for name in stated if isinstance(name, str)) if isinstance(stated, list) else ()
@@ -88,8 +88,8 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
 
 
-def routes(evidence: Evidence) -> CheckOutcome:
-    """Every kind is declared, travels between those who may send it to each other, and by whom it should."""
+def check_routes(evidence: Evidence) -> CheckOutcome:
+    """Check that every kind is declared, and travels between those who may send it, by the relay it should take."""
     described, topology = evidence.session, evidence.head["topology"]
     declared = {kind.__name__: kind.route for kind in described.program.kinds}
     linked = {name: frozenset(described.peers(name)) for name in described.names}
@@ -99,7 +99,7 @@ def routes(evidence: Evidence) -> CheckOutcome:
             return failed(
                 "message.no_route",
                 line=n,
-                culprit=blamed(evidence, n),
+                culprit=chain_signer(evidence, n),
                 kind=shown(e.kind),
                 sender=shown(e.sender),
                 to=shown(e.to),
@@ -116,7 +116,7 @@ def routes(evidence: Evidence) -> CheckOutcome:
             )
         kinds.add(e.kind)
     for n, (reader, absent) in evidence.absences.items():
-        greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING, 0)
+        greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING_STAGE, 0)
         ends = (reader, absent.kind, absent.read) == (PUBLIC_NAME, STAGE_END, 0)
         if not (greets or ends) and not _goes(described, declared, absent.kind, absent.sender, reader):
             return failed(
@@ -125,17 +125,22 @@ def routes(evidence: Evidence) -> CheckOutcome:
     return passed("routes.hold", messages=len(evidence.envelopes), kinds=len(kinds))
 
 
-def sizes(evidence: Evidence) -> CheckOutcome:
-    """Every body has exactly the length that the public parameters give, and every line states the envelope's size."""
+def check_sizes(evidence: Evidence) -> CheckOutcome:
+    """Check that every body has the length that the public parameters give, and every line the envelope's size."""
     wanted = body_bytes(evidence.session)
     total = 0
     for n, e in evidence.envelopes.items():
         length = wanted(e.sender, e.to, e.kind, e.stage)
         if length is None:
-            return failed("message.unknown_length", line=n, culprit=blamed(evidence, n), kind=shown(e.kind))
+            return failed("message.unknown_length", line=n, culprit=chain_signer(evidence, n), kind=shown(e.kind))
         if len(e.body) != length:
             return failed(
-                "message.other_length", line=n, culprit=blamed(evidence, n), kind=e.kind, got=len(e.body), wanted=length
+                "message.other_length",
+                line=n,
+                culprit=chain_signer(evidence, n),
+                kind=e.kind,
+                got=len(e.body),
+                wanted=length,
             )
         stated = evidence.lines[n - 1].get("size")
         if stated != e.size:
@@ -144,18 +149,18 @@ def sizes(evidence: Evidence) -> CheckOutcome:
     return passed("sizes.hold", bytes=total)
 
 
-def greetings(evidence: Evidence) -> CheckOutcome:
-    """Nobody signed two greetings of this session that differ: that alone shows who did."""
+def check_greetings(evidence: Evidence) -> CheckOutcome:
+    """Check that nobody signed two greetings of this session that differ: that alone names the signer."""
     first: dict[str, Envelope] = {}
     for n, e in evidence.envelopes.items():
         if e.kind == HELLO and e.is_public and first.setdefault(e.sender, e) != e:
-            culprit = signer(evidence, n) if _is_signed(evidence, first[e.sender]) else None
+            culprit = line_signer(evidence, n) if _is_signed(evidence, first[e.sender]) else None
             return failed("greeting.twice", line=n, culprit=culprit, sender=shown(e.sender))
     return passed("greetings.hold", count=len(first))
 
 
 def _is_signed(evidence: Evidence, e: Envelope) -> bool:
-    public = identity(evidence, e.sender)
+    public = identity_key(evidence, e.sender)
     return public is not None and is_signed(public, e)
 
 
@@ -170,6 +175,6 @@ def _is_routed(
 
 
 def _goes(session: Session, declared: Mapping[str, Route], kind: str, sender: str, to: str) -> bool:
-    """Whether this kind has a route between participants of these names."""
+    """Return whether this kind has a route between participants of these names."""
     known = kind in declared and sender in session.names and to in (*session.names, PUBLIC_NAME)
     return known and declared[kind].allows(session.kind(sender), session.kind(to))

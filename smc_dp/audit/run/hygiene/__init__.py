@@ -1,8 +1,8 @@
-"""Hygiene: keys, ciphertexts, nonces and masks in the mail that the given views open, whoever sent it.
+"""Hygiene: keys, ciphertexts, nonces and masks in the messages that the given views open, whoever sent them.
 
-Each line is opened by itself, with the link keys that follow from a view's coins, so these checks look at mail as well
-that the role itself refused or never came to read. A sender is named as the one to blame for what it signed alone: the
-key of a link is in two hands, so either of them could have sealed a line.
+Each line is opened by itself, with the link keys that follow from a view's randomness, so these checks look at messages
+as well that the role itself refused or never came to read. A sender is named as the culprit for what it signed alone:
+the key of a link is in two hands, so either of them could have sealed a line.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Che
 
 
 CHECKS: tuple[Check, ...] = (
-    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys.keys),
-    _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.units),
-    _check("repeats", "Is every ciphertext sent only once?", ciphertexts.repeats),
-    _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.freshness),
-    _check("nonces", "Is no key used twice with one nonce?", nonces.nonces),
-    _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.masks),
-    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.canaries),
+    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys.check_keys),
+    _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.check_units),
+    _check("repeats", "Is every ciphertext sent only once?", ciphertexts.check_repeats),
+    _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.check_freshness),
+    _check("nonces", "Is no key used twice with one nonce?", nonces.check_nonces),
+    _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.check_masks),
+    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.check_canaries),
 )

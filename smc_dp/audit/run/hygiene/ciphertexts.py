@@ -1,4 +1,4 @@
-"""The ciphertexts in the mail that the given views open, whoever sent it: units of their kind, unlike, and fresh."""
+"""Ciphertexts in the messages that the given views open: units of their kind, distinct, and fresh."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import TypeAlias
 from protocols.arithmetic import modular
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey
 from protocols.crypto.paillier import Ciphertext
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from protocols.runtime.message import Key, is_fresh
-from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, nothing_to_ask, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, failed_message, not_applicable, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
 
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
 
-def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
-    """Every ciphertext of a letter with its place; covers are none."""
+def ciphertexts(letter: DecryptedEnvelope) -> Iterator[tuple[str, Locked]]:
+    """Yield every ciphertext of a message with its place; covers are none."""
     if letter.message is None:
         return
     for slot in letter.message.slots:
@@ -31,33 +30,25 @@ def ciphertexts(letter: Letter) -> Iterator[tuple[str, Locked]]:
                     yield f"{letter.envelope.kind}.{slot.name}", c
 
 
-def units(evidence: Evidence) -> CheckOutcome:
-    """Every ciphertext is one: a unit mod n**2 with Jacobi symbol +1 under Paillier keys, a unit mod n under DGK's."""
+def check_units(evidence: Evidence) -> CheckOutcome:
+    """Check that every ciphertext is a unit: mod n**2 with Jacobi symbol +1 under Paillier keys, mod n under DGK's."""
     if not evidence.views:
         return NO_VIEWS
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
-    for letter in opened(evidence):
+    for letter in opened_messages(evidence):
         kind = letter.envelope.kind
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
-            return failed(
-                "ciphertext.undecodable",
-                line=letter.line,
-                culprit=deviates(evidence, letter.line),
-                kind=kind,
-                fault=letter.fault,
-            )
+            return failed_message(evidence, letter, "ciphertext.undecodable", kind=kind, fault=letter.fault)
         for place, c in ciphertexts(letter):
             count += 1
             if not _is_unit(c):
-                return failed(
-                    "ciphertext.no_unit", line=letter.line, culprit=deviates(evidence, letter.line), place=place
-                )
-    return passed("units.hold", count=count, evidence=whose(evidence)) if count else _NONE
+                return failed_message(evidence, letter, "ciphertext.no_unit", place=place)
+    return passed("units.hold", count=count, evidence=describe_views(evidence)) if count else _NONE
 
 
 _PLAIN = (int, bool, bytes)
-_NONE = nothing_to_ask("ciphertext.none_in_views")
+_NONE = not_applicable("ciphertext.none_in_views")
 
 
 def _is_unit(c: Locked) -> bool:
@@ -66,12 +57,12 @@ def _is_unit(c: Locked) -> bool:
     return modular.is_unit(c.value, c.n * c.n) and modular.jacobi(c.value % c.n, c.n) == 1
 
 
-def _distinct(evidence: Evidence) -> Iterator[Letter]:
-    """All letters, but of those that go alike to several readers only the first copy."""
+def _distinct(evidence: Evidence) -> Iterator[DecryptedEnvelope]:
+    """Yield all messages, but only the first copy of one that goes alike to several readers."""
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
     readers: dict[tuple[str, str, bytes | None], set[str]] = {}
-    for letter in opened(evidence):
+    for letter in opened_messages(evidence):
         e = letter.envelope
         if e.kind in alike:
             had = readers.setdefault((e.sender, e.kind, letter.payload), set())
@@ -82,32 +73,26 @@ def _distinct(evidence: Evidence) -> Iterator[Letter]:
         yield letter
 
 
-def repeats(evidence: Evidence) -> CheckOutcome:
-    """No ciphertext stands twice in the mail of all given views, but in copies of one message to several readers."""
+def check_repeats(evidence: Evidence) -> CheckOutcome:
+    """Check that no ciphertext stands twice in the messages, but in copies of one message to several readers."""
     if not evidence.views:
         return NO_VIEWS
     seen: dict[tuple[int, int], str] = {}
     for letter in _distinct(evidence):
         for place, c in ciphertexts(letter):
             if before := seen.get((c.n, c.value)):
-                return failed(
-                    "ciphertext.repeated",
-                    line=letter.line,
-                    culprit=deviates(evidence, letter.line),
-                    place=place,
-                    before=before,
-                )
+                return failed_message(evidence, letter, "ciphertext.repeated", place=place, before=before)
             seen[c.n, c.value] = f"{place} on line {letter.line}"
-    return passed("repeats.hold", count=len(seen), evidence=whose(evidence)) if seen else _NONE
+    return passed("repeats.hold", count=len(seen), evidence=describe_views(evidence)) if seen else _NONE
 
 
-def freshness(evidence: Evidence) -> CheckOutcome:
-    """Every ciphertext that somebody sent carries new randomness.
+def check_freshness(evidence: Evidence) -> CheckOutcome:
+    """Check that every ciphertext that somebody sent carries new randomness.
 
     Of c = (1 + m n) r**n mod n**2 the residue c mod n = r**n names the randomiser, for r -> r**n is a bijection: two
     ciphertexts with one residue differ by a known plaintext factor only [N4], and residue 1 is no randomness at all. A
-    product or power with old randomness has a residue of its own, and only the sender's view shows it: its program
-    then sends what is marked stale [N5].
+    product or power with old randomness has a residue of its own, and only the sender's view shows it: its program then
+    sends what is marked stale [N5].
     """
     if not evidence.views:
         return NO_VIEWS
@@ -117,34 +102,26 @@ def freshness(evidence: Evidence) -> CheckOutcome:
         for place, c in ciphertexts(letter):
             residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
             if residue in bare.get(c.n, ()):
-                return failed(
-                    "ciphertext.no_randomness", line=letter.line, culprit=deviates(evidence, letter.line), place=place
-                )
+                return failed_message(evidence, letter, "ciphertext.no_randomness", place=place)
             value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
             if value != c.value:
-                return failed(
-                    "ciphertext.randomiser_reused",
-                    line=letter.line,
-                    culprit=deviates(evidence, letter.line),
-                    place=place,
-                    before=before,
-                )
+                return failed_message(evidence, letter, "ciphertext.randomiser_reused", place=place, before=before)
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
             return failed("ciphertext.not_refreshed", line=stale[0], place=stale[1])
-    return passed("freshness.holds", count=len(seen), evidence=whose(evidence)) if seen else _NONE
+    return passed("freshness.holds", count=len(seen), evidence=describe_views(evidence)) if seen else _NONE
 
 
 def _bare(key: Key) -> frozenset[int]:
-    """What a ciphertext without randomness shows: the powers of g mod n for DGK, the residue 1 for Paillier."""
+    """Return residues without randomness: the powers of g mod n for DGK, 1 for Paillier."""
     if isinstance(key, DgkPublicKey):
         return frozenset(key.constant(m).value for m in range(key.u))
     return frozenset({1})
 
 
 def _stale(again: Recomputed) -> tuple[int | None, str] | None:
-    """Line and place of the first ciphertext that the role's program sends without new randomness."""
-    sent = [letter for letter in again.letters if letter.envelope.sender == again.view.name]
+    """Return line and place of the first ciphertext that the role's program sends without new randomness."""
+    sent = [letter for letter in again.decrypted if letter.envelope.sender == again.view.name]
     lines = {(letter.envelope.to, n): letter.line for n, letter in _numbered(sent)}
     numbers: dict[str, int] = {}
     for to, message in again.posted:
@@ -157,8 +134,8 @@ def _stale(again: Recomputed) -> tuple[int | None, str] | None:
     return None
 
 
-def _numbered(letters: list[Letter]) -> Iterator[tuple[int, Letter]]:
-    """Each letter with its number among those to its addressee, from 1."""
+def _numbered(letters: list[DecryptedEnvelope]) -> Iterator[tuple[int, DecryptedEnvelope]]:
+    """Yield each message with its number among those to its addressee, from 1."""
     count: dict[str, int] = {}
     for letter in letters:
         count[letter.envelope.to] = count.get(letter.envelope.to, 0) + 1

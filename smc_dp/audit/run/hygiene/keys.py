@@ -1,4 +1,4 @@
-"""The keys of a run as the given views show them: length, shape, proofs, and the secret part against the public one."""
+"""Keys of a run as the given views show them: length, shape, proofs, and the secret part against the public one."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import admission, dgk, paillier
 from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
-from protocols.runtime.claims import keys_of
+from protocols.runtime.claims import secret_keys_of
+from protocols.runtime.link_decryption import DecryptedEnvelope
 from protocols.runtime.message import Key, Message
-from protocols.runtime.opened_mail import Letter
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed, deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from smc_dp.audit.run.blame import chain_signer, malicious_sender
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, opened, whose
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
+from smc_dp.core.errors import Fault, shown
 from smc_dp.run.agreement import TEST_KEYS
 
 
-def keys(evidence: Evidence) -> CheckOutcome:
-    """Every key has the declared length and shape, its proof holds, and its secret part is the one in its view."""
+def check_keys(evidence: Evidence) -> CheckOutcome:
+    """Check that every key has the declared length and shape, its proof, and the secret part that is in its view."""
     limits = evidence.protocol.limits
     if limits.keys is None:
-        return nothing_to_ask("keys.none_in_protocol")
+        return not_applicable("keys.none_in_protocol")
     bits = limits.keys.bits(evidence.session.parameters)
     if bits < limits.keys.shortest and TEST_KEYS not in evidence.head["insecure"]:
         return failed("keys.unmarked_test_keys", line=0, bits=bits, mark=TEST_KEYS)
     if not evidence.views:
         return NO_VIEWS
-    announced = [letter for letter in opened(evidence) if letter.message is not None]
+    announced = [letter for letter in opened_messages(evidence) if letter.message is not None]
     alike = {(letter.envelope.sender, letter.envelope.kind, letter.payload): letter for letter in reversed(announced)}
     for letter in reversed(alike.values()):
         if fault := _announcement_fault(evidence, letter, bits):
             # Its own, whatever others told it.
-            return failed(fault, line=letter.line, culprit=blamed(evidence, letter.line))
+            return failed(fault, line=letter.line, culprit=chain_signer(evidence, letter.line))
         if fault := _other_key(evidence, letter):
-            return failed(fault, line=letter.line, culprit=deviates(evidence, letter.line))
+            return failed(fault, line=letter.line, culprit=malicious_sender(evidence, letter.line))
     named: dict[str, Key] = {}
     sound: set[int] = set()  # a key that all parties share is looked at once
     for role, again in evidence.recomputed.items():
@@ -47,15 +47,15 @@ def keys(evidence: Evidence) -> CheckOutcome:
     if not named:
         return not_possible("keys.none_in_views")
     proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
-    return passed("keys.hold", bits=bits, count=len(named), proofs=proofs, evidence=whose(evidence))
+    return passed("keys.hold", bits=bits, count=len(named), proofs=proofs, evidence=describe_views(evidence))
 
 
 def _names(message: Message | None) -> set[str]:
     return set() if message is None else {slot.name for slot in message.slots}
 
 
-def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | None:
-    """What is wrong with a key in a message, which the names of its fields tell; None for other messages."""
+def _announcement_fault(evidence: Evidence, letter: DecryptedEnvelope, bits: int) -> Fault | None:
+    """Return the fault of a key in a message, which the names of its fields tell; None for other messages."""
     message, names = letter.message, _names(letter.message)
     if names == {"p", "q"}:
         p, q = (getattr(message, name) for name in ("p", "q"))
@@ -65,31 +65,31 @@ def _announcement_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault 
     return _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
 
 
-def _other_key(evidence: Evidence, letter: Letter) -> Fault | None:
-    """Whether an announced key is none of those that its sender has by its view: anybody can write a view."""
+def _other_key(evidence: Evidence, letter: DecryptedEnvelope) -> Fault | None:
+    """Return the fault of an announced key that is none of those in its sender's view, which anybody can write."""
     sender = letter.envelope.sender
     if _names(letter.message) not in ({"n", "proof"}, {"n", "g", "h"}) or sender not in evidence.views:
         return None
-    owned = keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
+    owned = secret_keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
     if not owned or getattr(letter.message, "n", None) in owned:
         return None
-    return InputFault("key.not_of_view", {"sender": shown(sender)})
+    return make_fault("key.not_of_view", sender=shown(sender))
 
 
 def _assembly_fault(p: int, q: int, bits: int) -> Fault | None:
     try:
         paillier.assemble(p, q, bits)
     except ValueError as error:
-        return InputFault("key.unusable_secret", {"why": str(error)})
+        return make_fault("key.unusable_secret", why=str(error))
     return None
 
 
-def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | None:
+def _paillier_fault(evidence: Evidence, letter: DecryptedEnvelope, bits: int) -> Fault | None:
     n, proof = (getattr(letter.message, name) for name in ("n", "proof"))
     try:
         key = paillier.PublicKey(n)
     except ValueError as error:
-        return InputFault("key.unusable_public", {"why": str(error)})
+        return make_fault("key.unusable_public", why=str(error))
     context = evidence.session.id + letter.envelope.sender.encode()
     # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
     return admission.verify(key, bits, proof, context, Stream.from_system())
@@ -98,23 +98,23 @@ def _paillier_fault(evidence: Evidence, letter: Letter, bits: int) -> Fault | No
 def _comparison_fault(message: Message | None, bits: int) -> Fault | None:
     n, g, h = (getattr(message, name) for name in ("n", "g", "h"))
     if any(not modular.is_unit(x, n) or x == 1 for x in (g, h)):
-        return InputFault("key.no_units")
+        return make_fault("key.no_units")
     if dgk.has_size(DgkPublicKey(n, g, h, 2, dgk.order_bits(bits)), bits):
         return None
-    return InputFault("key.other_size", {"bits": bits})
+    return make_fault("key.other_size", bits=bits)
 
 
 def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None:
-    """What is wrong with a secret key that a role has; those found sound go into `sound` by their moduli."""
+    """Return the fault of a secret key of a role; those found sound go into `sound` by their moduli."""
     known = list(again.keys.values())
-    for n, secret in keys_of(again.view).items():
+    for n, secret in secret_keys_of(again.view).items():
         if secret.public not in known:
-            return InputFault("key.never_used")
+            return make_fault("key.never_used")
         if n in sound:
             continue
         if isinstance(secret, DgkPrivateKey):
             if not _has_orders(secret, bits):
-                return InputFault("key.other_secret_part")
+                return make_fault("key.other_secret_part")
         elif fault := _assembly_fault(secret.p, secret.q, bits):
             return fault
         sound.add(n)
@@ -122,7 +122,7 @@ def _secret_fault(again: Recomputed, bits: int, sound: set[int]) -> Fault | None
 
 
 def _has_orders(key: DgkPrivateKey, bits: int) -> bool:
-    """Whether p and q are primes with n = p q, in which h has the order v and g the order u v."""
+    """Return whether p and q are primes with n = p q, in which h has the order v and g the order u v."""
     public = key.public
     if key.p * key.q != public.n or public.n.bit_length() != bits:
         return False

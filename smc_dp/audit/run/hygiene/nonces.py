@@ -1,4 +1,4 @@
-"""The nonces and link keys of a run: no key is used twice with one nonce, and no two keys are alike."""
+"""Nonces and link keys of a run: no key is used twice with one nonce, and no two keys are alike."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError
 from protocols.runtime.envelope import HELLO
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.blame import blamed
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
+from smc_dp.audit.run.blame import chain_signer
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, shown
 
 
-def nonces(evidence: Evidence) -> CheckOutcome:
-    """No key is used twice with one nonce: the nonce of a message is its number on its link."""
+def check_nonces(evidence: Evidence) -> CheckOutcome:
+    """Check that no key is used twice with one nonce: the nonce of a message is its number on its link."""
     numbers: dict[tuple[str, str], int] = {}
     greetings: dict[str, bytes] = {}
     for n, e in evidence.envelopes.items():
@@ -26,7 +26,7 @@ def nonces(evidence: Evidence) -> CheckOutcome:
         if e.kind == HELLO:
             public = e.body[:KEY_BYTES]
             if greetings.setdefault(e.sender, public) != public:
-                return failed("greeting.another_key", line=n, culprit=blamed(evidence, n), sender=shown(e.sender))
+                return failed("greeting.another_key", line=n, culprit=chain_signer(evidence, n), sender=shown(e.sender))
     if len(set(greetings.values())) != len(greetings):
         return failed("greeting.shared_key")
     links: dict[tuple[str, str], bytes] = {}
@@ -41,20 +41,20 @@ def nonces(evidence: Evidence) -> CheckOutcome:
 
 
 def _peers(evidence: Evidence, role: str) -> list[str]:
-    """With whom this participant has a link: all that the program declares, without those who never greeted it."""
+    """Return the peers of this participant: all that the program declares, without those who never greeted it."""
     absent = {absent.sender for reader, absent in evidence.absences.values() if (reader, absent.kind) == (role, HELLO)}
     return [peer for peer in evidence.session.peers(role) if peer not in absent]
 
 
 def _link_fault(again: Recomputed, peers: Iterable[str], links: dict[tuple[str, str], bytes]) -> Fault | None:
-    """Collects the keys of both directions of the owner's links; what is wrong with one, if anything."""
+    """Collect the keys of both directions of the owner's links; return the fault of one, if any."""
     me = again.view.name
     for edge in [edge for peer in peers for edge in ((me, peer), (peer, me))]:
         between = {"sender": shown(edge[0]), "reader": shown(edge[1])}
         try:
             key = again.links.key(*edge)
         except DecodeError:
-            return InputFault("link.no_key", between)
+            return make_fault("link.no_key", **between)
         if links.setdefault(edge, key) != key:
-            return InputFault("link.different_keys", between)
+            return make_fault("link.different_keys", **between)
     return None

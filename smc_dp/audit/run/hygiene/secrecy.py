@@ -1,4 +1,4 @@
-"""What a reader finds inside: masks wide enough for what they hide, and no private number of anybody else."""
+"""Secrecy of messages: masks wide enough for what they hide, and no private number of anybody but their reader."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from protocols.crypto.paillier import Ciphertext, PrivateKey
-from protocols.runtime.claims import Mask, View, keys_of, public_fields, readings
-from protocols.runtime.opened_mail import Letter
-from smc_dp.audit.run.blame import deviates
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
+from protocols.runtime.claims import Mask, View, public_fields, readings, secret_keys_of
+from protocols.runtime.link_decryption import DecryptedEnvelope
+from smc_dp.audit.run.blame import malicious_sender
+from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import opened, whose
+from smc_dp.audit.run.view_messages import describe_views, opened_messages
 from smc_dp.core.errors import shown
 
 MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares
@@ -34,15 +34,15 @@ class _Reading:
     value: int
 
 
-def masks(evidence: Evidence) -> CheckOutcome:
-    """Every mask has the declared slack over what it hides, and what was read is as long as such masks are.
+def check_masks(evidence: Evidence) -> CheckOutcome:
+    """Check that every mask has the declared slack over what it hides, and that readings are as long as such masks are.
 
     N numbers uniform on [0, 2**B) have m among them with t or more leading zeros with probability at most C(N, m)
     2**-(t m). The check fails when this is below 2**-40 for some field, t and m, after a union bound over all of them.
     """
     hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
     if hygiene is None:
-        return nothing_to_ask("masks.not_declared")
+        return not_applicable("masks.not_declared")
     declared = hygiene.masks(p)
     for mask in declared:
         if mask.slack is not None and mask.slack < max(MIN_SIGMA, hygiene.sigma):
@@ -57,7 +57,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
             )
     if not evidence.views:
         return not_possible("masks.slack_without_views", sigma=hygiene.sigma)
-    letters, count = opened(evidence), 0
+    letters, count = opened_messages(evidence), 0
     for mask in declared:
         found = list(_read(evidence, letters, mask))
         count += len(found)
@@ -66,7 +66,7 @@ def masks(evidence: Evidence) -> CheckOutcome:
                 return failed(
                     "masks.number_too_long",
                     line=reading.line,
-                    culprit=deviates(evidence, reading.line),
+                    culprit=malicious_sender(evidence, reading.line),
                     place=mask.place,
                     bits=mask.bits,
                 )
@@ -74,18 +74,18 @@ def masks(evidence: Evidence) -> CheckOutcome:
             return failed(
                 "masks.too_short",
                 line=short[0].line,
-                culprit=deviates(evidence, short[0].line),
+                culprit=malicious_sender(evidence, short[0].line),
                 place=mask.place,
                 short=len(short),
                 count=len(found),
                 bits=mask.bits,
             )
-    return passed("masks.hold", count=count, least=hygiene.sigma, evidence=whose(evidence))
+    return passed("masks.hold", count=count, least=hygiene.sigma, evidence=describe_views(evidence))
 
 
-def _read(evidence: Evidence, letters: Sequence[Letter], mask: Mask) -> Iterator[_Reading]:
-    """What a field holds for whoever has one of the given views' keys, message by message."""
-    keys = {n: key for again in evidence.recomputed.values() for n, key in keys_of(again.view).items()}
+def _read(evidence: Evidence, letters: Sequence[DecryptedEnvelope], mask: Mask) -> Iterator[_Reading]:
+    """Yield the numbers in a field for an owner of one of the given views' keys, message by message."""
+    keys = {n: key for again in evidence.recomputed.values() for n, key in secret_keys_of(again.view).items()}
     kind, _, field = mask.place.partition(".")
     for letter in letters:
         if letter.envelope.kind != kind or letter.message is None:
@@ -105,7 +105,7 @@ def _plain(value: Any, keys: dict[int, Any]) -> int | None:
 
 
 def _too_short(mask: Mask, found: list[_Reading], tests: float) -> list[_Reading]:
-    """The readings that are shorter than masks ever are; `tests` is the log2 of how many fields are looked at."""
+    """Return the readings that are shorter than masks ever are; `tests` is the log2 of the number of fields."""
     N = len(found)
     zeros = np.array([max(0, mask.bits - reading.value.bit_length()) for reading in found], dtype=np.int64)
     for t in sorted(set(zeros.tolist()) - {0}):
@@ -133,8 +133,8 @@ class _Secret:
 Numbers: TypeAlias = dict[int, int]  # what somebody read -> the first line where it stands
 
 
-def canaries(evidence: Evidence) -> CheckOutcome:
-    """Nobody reads a private number of another participant: plain, negated, or as sum or difference of two readings.
+def check_canaries(evidence: Evidence) -> CheckOutcome:
+    """Check that nobody reads a private number of another: plain, negated, or as sum or difference of two readings.
 
     Of each vector its first and its last distinctive number and the differences of the first three are looked for, or
     the first one alone where more would turn up by chance; compared numbers among the masked readings, where they would
@@ -150,7 +150,7 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if _chance(marked, read) > -CANARY_BITS:
         marked = _first(vectors)
     if _chance(marked, read) > -CANARY_BITS:
-        return nothing_to_ask("canaries.too_short")
+        return not_applicable("canaries.too_short")
     for reader, numbers in read.items():
         for secret, line in _hits(numbers, [s for s in marked if s.owner != reader]):
             return failed("canaries.read", line=line, name=secret.name, owner=shown(secret.owner), reader=shown(reader))
@@ -158,12 +158,12 @@ def canaries(evidence: Evidence) -> CheckOutcome:
     if isinstance(sizes, CheckOutcome):
         return sizes
     if not marked and sizes.startswith("not"):
-        return nothing_to_ask("canaries.not_distinctive", sizes=sizes)
+        return not_applicable("canaries.not_distinctive", sizes=sizes)
     return passed("canaries.hold", count=len(marked), views=len(read), sizes=sizes)
 
 
 def _secrets(evidence: Evidence) -> Iterator[_Secret]:
-    """The private numbers in the views by the names that the protocol's model gives them."""
+    """Yield the private numbers in the views by the names that the protocol's model gives them."""
     asked: list[tuple[str, int]] = []
 
     def unknown(name: str, bits: int) -> int:
@@ -180,7 +180,7 @@ def _secrets(evidence: Evidence) -> Iterator[_Secret]:
 
 
 def _pairs(shape: Any, value: Any, skip: type) -> Iterator[tuple[int, int]]:
-    """The integers of two values of one shape, side by side; raises ValueError when their shapes differ.
+    """Yield the integers of two values of one shape, side by side; raise ValueError when their shapes differ.
 
     Of the vectors that a role enters one after the other it may not have come to the last.
     """
@@ -204,7 +204,7 @@ def _is_distinctive(secret: _Secret) -> bool:
 
 
 def _vectors(secrets: list[_Secret]) -> list[list[_Secret]]:
-    """Each owner's vectors, coordinate by coordinate."""
+    """Return each owner's vectors, coordinate by coordinate."""
     found: dict[tuple[str, str], list[_Secret]] = {}
     for secret in secrets:
         found.setdefault((secret.owner, secret.name.partition("(")[0]), []).append(secret)
@@ -212,12 +212,12 @@ def _vectors(secrets: list[_Secret]) -> list[list[_Secret]]:
 
 
 def _first(vectors: list[list[_Secret]]) -> list[_Secret]:
-    """Of each vector the first distinctive number."""
+    """Return the first distinctive number of each vector."""
     return [s for vector in vectors for s in [s for s in vector if _is_distinctive(s)][:1]]
 
 
 def _several(vectors: list[list[_Secret]]) -> list[_Secret]:
-    """The last one too, and differences of coordinates: a mask that is used again hides each of them, and not these."""
+    """Return the last one too, and differences of coordinates, which a mask that is used again does not hide."""
     last = [s for vector in vectors for s in [s for s in vector if _is_distinctive(s)][1:][-1:]]
     apart = [_apart(a, b) for vector in vectors for a, b in combinations(vector[:_APART], 2)]
     return [*_first(vectors), *last, *(s for s in apart if _is_distinctive(s))]
@@ -228,7 +228,7 @@ def _apart(a: _Secret, b: _Secret) -> _Secret:
 
 
 def _chance(marked: list[_Secret], read: Mapping[str, Numbers]) -> float:
-    """log2 of the probability, at most, that a reader finds one of these by chance."""
+    """Return the log2 of the probability, at most, that a reader finds one of these by chance."""
     found = -inf
     for reader, numbers in read.items():
         others = [s for s in marked if s.owner != reader]
@@ -239,10 +239,10 @@ def _chance(marked: list[_Secret], read: Mapping[str, Numbers]) -> float:
 
 
 def _numbers(evidence: Evidence, reader: str) -> Numbers:
-    """All that the owner of a view reads, also what several numbers were packed into."""
+    """Return all numbers that the owner of a view reads, also those that were packed."""
     again, found = evidence.recomputed[reader], Numbers()
     hygiene = evidence.protocol.model.hygiene
-    mine = [letter for letter in again.letters if letter.envelope.to == reader and letter.message is not None]
+    mine = [letter for letter in again.decrypted if letter.envelope.to == reader and letter.message is not None]
     for letter in mine:
         mail = ((letter.envelope.sender, letter.message),)
         one = View(reader, again.view.inputs, again.view.results, mail)  # type: ignore[arg-type]
@@ -256,7 +256,7 @@ def _numbers(evidence: Evidence, reader: str) -> Numbers:
 
 
 def _hits(numbers: Numbers, secrets: list[_Secret]) -> Iterator[tuple[_Secret, int]]:
-    """Secrets that stand in the numbers plain, negated, or as v + w, v - w or -v - w of two of them mod 2**bits.
+    """Yield secrets among the numbers: plain, negated, or as v + w, v - w or -v - w of two of them mod 2**bits.
 
     A table of the numbers' low bits says which v are worth a look: w follows from v, so it must be in the table.
     """
@@ -283,7 +283,7 @@ def _worth(table: npt.NDArray[np.bool_], low: npt.NDArray[np.int64]) -> list[int
 
 
 def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | CheckOutcome:
-    """Looks for compared numbers at the top of masked readings; how, in words, or the failed outcome."""
+    """Look for compared numbers at the top of masked readings; return how, in words, or the failed outcome."""
     hygiene, p = evidence.protocol.model.hygiene, evidence.session.parameters
     bits, shift = hygiene.carried(p) if hygiene else (0, 0)
     if hygiene is None or not shift:
@@ -291,7 +291,7 @@ def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | CheckOutcome:
     wide = [mask for mask in hygiene.masks(p) if mask.bits >= bits and mask.unpack is list]
     found = []
     for reader, again in evidence.recomputed.items():
-        mine = [letter for letter in again.letters if letter.envelope.to == reader]
+        mine = [letter for letter in again.decrypted if letter.envelope.to == reader]
         tops = [(r, (r.value % (1 << bits)) >> shift) for mask in wide for r in _read(evidence, mine, mask)]
         found += [(reader, s, r, top) for r, top in tops for s in secrets if s.owner != reader]
     if log2(len(found) or 1) - (bits - shift) > -CANARY_BITS:

@@ -1,7 +1,7 @@
-"""What the stated parameters give, derived again: mechanism, sensitivity, scale, statement.
+"""Privacy: mechanism, sensitivity, scale and statement, derived again from the stated parameters.
 
 A release states its guarantee in words and one figure. Here both are made again, in exact rationals, from the public
-parameters and the grid of the shares, and must come out the same. What views show of it is in `private_inputs.py`.
+parameters and the grid of the shares, and must come out the same. Views are checked in `private_inputs.py`.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from __future__ import annotations
 from fractions import Fraction
 
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
-from smc_dp.audit.run.derived_parameters import Stated, from_parameters
+from smc_dp.audit.run.derived_parameters import DerivedParameters, from_parameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import own_noise, shared
-from smc_dp.audit.run.privacy.private_inputs import models, noise
+from smc_dp.audit.run.privacy.private_inputs import check_models, check_noise
 from smc_dp.core import reading
 from smc_dp.core.errors import shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, marked, with_assumptions
+from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, add_assumptions, add_insecure_markers
 from smc_dp.run.release_consistency import statement_fault
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
 _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another digit on another machine
 
 
-def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """D(n) and the scale for sizes over the whole range; no ratio may exceed the epsilon that the release claims."""
+def _mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
+    """Check D(n) and the scale for sizes over the whole range: no ratio may exceed the claimed epsilon."""
     words = _derivation(found)
-    if found.method.as_printed:
+    if found.method.as_published:
         return passed("mechanism.as_printed", mechanism=words)
     ratios = {n: found.noise(n).epsilon(found.sensitivity(n)) for n in _SIZES}
     n, worst = max(ratios.items(), key=lambda item: item[1])
@@ -39,7 +39,7 @@ def _mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     return passed("mechanism.holds", mechanism=words, epsilon=_short(worst))
 
 
-def _derivation(found: Stated) -> str:
+def _derivation(found: DerivedParameters) -> str:
     target, d, lam = found.target, found.public.dimension, Fraction(found.method.lam)
     law, D = found.noise(1), found.sensitivity(1)
     f, mu = found.grid.fraction_bits, 2 * lam
@@ -49,7 +49,7 @@ def _derivation(found: Stated) -> str:
     scale = "D(n)/epsilon"
     if target.calibration == "paper":
         scale = f"2**{f} K 2/(n epsilon lambda), as in the paper"
-    if found.method.as_printed:
+    if found.method.as_published:
         scale = f"2**{f} 2/(n epsilon lambda), as in the paper, for the mean"
     K = found.public.parties
     return (
@@ -63,18 +63,18 @@ def _derivation(found: Stated) -> str:
 
 
 def _short(value: Fraction) -> str:
-    """The exact value when it is short, else six digits and a mark that they are rounded."""
+    """Return the exact value when it is short, else six digits and a mark that they are rounded."""
     text = str(value)
     return text if len(text) <= 24 else f"about {float(value):.6g}"
 
 
-def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """The claimed statement against the one that follows, field by field."""
+def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
+    """Check the claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
     made = found.form.statement
     protocol = evidence.protocol.program.name
-    follows = marked(with_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
-    if fault := statement_fault(reading.mapping("privacy", evidence.release.get("privacy")), follows):
+    follows = add_insecure_markers(add_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
+    if fault := statement_fault(reading.require_object("privacy", evidence.release.get("privacy")), follows):
         return failed(fault)
     figure = (
         "no epsilon" if follows["epsilon"] is None else f"epsilon {follows['epsilon']:g}, delta {follows['delta']:g}"
@@ -83,7 +83,7 @@ def _statement(evidence: Evidence, found: Stated) -> CheckOutcome:
 
 
 def _due(evidence: Evidence) -> list[str]:
-    """The marks that follow from the record's own parameters."""
+    """Return the insecure markers that follow from the transcript's own parameters."""
     due = {
         TEST_KEYS: evidence.protocol.limits.are_test_keys(evidence.session.parameters),
         AS_PRINTED: evidence.protocol.claim is None,
@@ -92,13 +92,13 @@ def _due(evidence: Evidence) -> list[str]:
 
 
 def _recorded(evidence: Evidence) -> list[str]:
-    """The known marks on line 0."""
+    """Return the known insecure markers on line 0."""
     stated_marks = evidence.head["insecure"]
     return [mark for mark in REASONS if isinstance(stated_marks, list) and mark in stated_marks]
 
 
 def _marks(evidence: Evidence) -> CheckOutcome:
-    """Line 0 against what parameters and views say; the release against line 0."""
+    """Check the markers of line 0 against parameters and views, and those of the release against line 0."""
     recorded, due = _recorded(evidence), _due(evidence)
     if recorded != evidence.head["insecure"]:
         return failed("marks.unordered", line=0)
@@ -123,7 +123,7 @@ CHECKS: tuple[Check, ...] = (
         "privacy",
         "mechanism",
         "Which noise, which sensitivity and which scale do the parameters give?",
-        from_parameters(_mechanism, shared.mechanism, own_noise.mechanism),
+        from_parameters(_mechanism, shared.check_shared_mechanism, own_noise.check_own_mechanism),
     ),
     Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
     Check("privacy", "marks", "Does an insecure run say so, in the record and in the release?", _marks),
@@ -131,14 +131,14 @@ CHECKS: tuple[Check, ...] = (
         "privacy",
         "noise",
         "Is the parties' noise as long as its law makes it, in no direction?",
-        from_parameters(noise, shared.noise, own_noise.noise),
+        from_parameters(check_noise, shared.check_shared_noise, own_noise.check_own_noise),
         takes="views",
     ),
     Check(
         "privacy",
         "models",
         "Is nothing that a party entered longer than its rows can make it?",
-        from_parameters(models, shared.models, own_noise.models),
+        from_parameters(check_models, shared.check_shared_models, own_noise.check_own_models),
         takes="views",
     ),
 )

@@ -1,10 +1,11 @@
-"""Whether vectors of noise point somewhere: exact laws of directions, several statistics, one stated level.
+"""Directions of noise: exact distributions under the claim, several statistics, one stated level.
 
-Noise of every kind becomes numbers that are independent and standard normal if it follows its law, so that each vector
-has a uniform direction, and all of them end to end have one too. The squared cosine of a uniform direction with any
-vector that does not depend on it has the law Beta(1/2, (d-1)/2). A statistic is the chance of what was seen under that
-law, or a bound on it; their smallest times their number is a chance that no honest noise falls below more often than it
-says, whatever the statistics have to do with each other. Directions that none of them looks at are not noticed.
+Noise of every kind becomes numbers that are independent and standard normal if it follows its distribution, so that
+each vector has a uniform direction, and all of them end to end have one too. The squared cosine of a uniform direction
+with any vector that does not depend on it has the distribution Beta(1/2, (d-1)/2). A statistic is the probability of
+what was seen under it, or a bound on it; their smallest times their number is a level that no honest noise falls below
+more often than it says, whatever the statistics have to do with each other. Directions that none of them looks at are
+not noticed.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from smc_dp.privacy.output import Law
+from smc_dp.privacy.output import NoiseDistribution
 
 Vectors: TypeAlias = npt.NDArray[np.float64]
-"""(d,), or (K, d): one for each party."""
+"""Array (d,), or (K, d): one vector for each party."""
 
 COARSE = 1 << 12  # a scale below which whole numbers show no direction
 _FIXED = 4  # directions of random signs, the same for everybody
 _FURTHEST = 38.0  # of a normal score: beyond, floats know no chance
 
 
-def normal_scores(noise: Sequence[int], law: Law) -> Vectors:
-    """Independent and standard normal for noise of this law, but for its rounding to integers: (d,)."""
+def normal_scores(noise: Sequence[int], law: NoiseDistribution) -> Vectors:
+    """Return scores that are independent and standard normal for noise of this distribution, but for rounding: (d,)."""
     if law.name == "gauss":
         return np.array([float(x) for x in noise], dtype=np.float64) / sqrt(law.variance)
     y = np.array([float(Fraction(x) / law.scale) for x in noise])
@@ -47,18 +48,18 @@ def normal_scores(noise: Sequence[int], law: Law) -> Vectors:
     return found
 
 
-def one_points(scores: Vectors, model: Vectors) -> float:
-    """The chance that a vector without a direction points as much as this one: (d,) both, as its owner has them."""
+def direction_chance(scores: Vectors, model: Vectors) -> float:
+    """Return the probability that a vector without a direction points as much as this one: (d,) both."""
     return _combined([*_of_one(scores, model)])
 
 
-def all_point(scores: Vectors, models: Vectors) -> float:
-    """The same of all vectors together: (K, d) both, K at least 2."""
+def common_direction_chance(scores: Vectors, models: Vectors) -> float:
+    """Return the same probability of all vectors together: (K, d) both, K at least 2."""
     return _combined([*_of_one(scores.ravel(), models.ravel()), *_of_several(scores, models)])
 
 
 def _combined(chances: Sequence[float]) -> float:
-    """Bonferroni: the smallest times their number."""
+    """Return the smallest times their number (Bonferroni)."""
     return min(1.0, len(chances) * min(chances))
 
 
@@ -94,7 +95,7 @@ def _of_several(x: Vectors, models: Vectors) -> Iterator[float]:
 
 
 def _score(x: Vectors, ahead: Vectors) -> float:
-    """The cosine of both as a standard normal number; 0 where one of them points nowhere, or on a line."""
+    """Return the cosine of both as a standard normal number; 0 where one of them points nowhere, or on a line."""
     lengths = float(np.linalg.norm(x) * np.linalg.norm(ahead))
     if len(x) < 2 or not lengths:
         return 0.0
@@ -104,12 +105,12 @@ def _score(x: Vectors, ahead: Vectors) -> float:
 
 
 def _beyond(rest: float, d: int) -> float:
-    """The chance that a uniform direction has a squared cosine of at least 1 - rest with a given one."""
+    """Return the probability that a uniform direction has a squared cosine of at least 1 - rest with a given one."""
     return 1.0 if d < 2 else float(special.betainc((d - 1) / 2, 0.5, rest))
 
 
 def _evenness(x: Vectors) -> float:
-    """Kolmogorov and Smirnov on the share of each coordinate in what those before it left: independent, known laws."""
+    """Test by Kolmogorov and Smirnov the share of each coordinate in what those before it left."""
     squares = x * x
     left = np.cumsum(squares[::-1])[::-1]
     n = len(x) - 1
@@ -123,7 +124,7 @@ def _evenness(x: Vectors) -> float:
 
 
 def _fixed(number: int, d: int) -> Vectors:
-    """Signs that follow from the number alone."""
+    """Return signs that follow from the number alone."""
     digest = shake_256(f"direction {number}".encode()).digest((d + 7) // 8)
     bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))[:d]
     return np.where(bits, 1.0, -1.0)

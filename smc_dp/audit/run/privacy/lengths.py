@@ -1,4 +1,4 @@
-"""How long, and how undirected, shares of noise of each law are: exact laws, with stated chances of a false alarm."""
+"""Lengths and directions of shares of noise: exact distributions, with stated probabilities of a false alarm."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LEFT_OUT = 1e-16  # of the second number, at either end
 
 
 @dataclass(frozen=True)
-class Product:
-    """Law of the squared length of a Gaussian vector whose variance is twice a Gamma number.
+class GaussianGammaProduct:
+    """Distribution of the squared length of a Gaussian vector whose variance is twice a Gamma number.
 
-    It is that of 4 X Y, X of the one and Y of the other shape. Chances are means over Y, on an even grid of its
+    It is that of 4 X Y, X of the one and Y of the other shape. Probabilities are means over Y, on an even grid of its
     logarithm.
     """
 
@@ -34,13 +34,13 @@ class Product:
     other: float
 
     def chance(self, value: float, *, below: bool) -> float:
-        """That the product is at most this, or at least."""
+        """Return the probability that the product is at most this, or at least."""
         points, weights = self._grid
         tail = gammainc if below else gammaincc
         return float(np.sum(weights * tail(self.one, value / (4 * points))))
 
     def quantile(self, chance: float, *, below: bool) -> float:
-        """The value at or below which, or from which on, the product lies with this chance."""
+        """Return the value at or below which, or from which on, the product lies with this probability."""
         low, high = 1e-300, 1e300
         for _ in range(200):  # of its logarithm, until the ends agree
             middle = float(np.sqrt(low) * np.sqrt(high))
@@ -63,8 +63,8 @@ class Product:
 Integers = Sequence[int]
 
 
-def together(shares: Sequence[Sequence[int]], law: Any) -> int:
-    """The squared length of shares: of ddg end to end, of vg that of their sum, of self that of all lengths added."""
+def squared_length(shares: Sequence[Sequence[int]], law: Any) -> int:
+    """Return the squared length of shares: of ddg end to end, of vg that of their sum, of self of all lengths added."""
     if law.name == "vg":
         return sum(sum(column) ** 2 for column in zip(*shares, strict=True))
     squares = [sum(x * x for x in share) for share in shares]
@@ -72,8 +72,8 @@ def together(shares: Sequence[Sequence[int]], law: Any) -> int:
 
 
 @lru_cache(maxsize=8)
-def squared(law: Any, shares: int) -> tuple[float, float]:
-    """Between which values that squared length lies in units of the law, but for a chance of `TAIL`.
+def squared_limits(law: Any, shares: int) -> tuple[float, float]:
+    """Return limits of that squared length in units of the distribution, missed with probability `TAIL`.
 
     Of ddg it is a chi-square number, of self the square of a Gamma number, and of vg a product of both kinds.
     """
@@ -86,25 +86,25 @@ def squared(law: Any, shares: int) -> tuple[float, float]:
     return product.quantile(TAIL / 2, below=True), product.quantile(TAIL / 2, below=False)
 
 
-def _product(law: Any, shares: int) -> Product:
-    return Product(float(law.shape) * shares, law.dimension / 2)
+def _product(law: Any, shares: int) -> GaussianGammaProduct:
+    return GaussianGammaProduct(float(law.shape) * shares, law.dimension / 2)
 
 
-def unit(law: Any) -> Fraction:
-    """The square of what lengths are measured in; it may be too large for a float."""
+def squared_unit(law: Any) -> Fraction:
+    """Return the square of the unit of lengths; it may be too large for a float."""
     return Fraction(law.variance if law.name == "ddg" else law.scale**2)
 
 
-def plausible(square: int, law: Any, shares: int) -> bool:
-    """Whether a squared length is that of so many shares, whatever rounding to the grid has done."""
-    low, high = squared(law, shares)
-    slack = sqrt(Fraction((shares * (ceil_sqrt(law.dimension) + 1)) ** 2) / unit(law))
-    return sqrt(low) - slack <= sqrt(Fraction(square) / unit(law)) <= sqrt(high) + slack
+def is_plausible(square: int, law: Any, shares: int) -> bool:
+    """Return whether a squared length is that of so many shares, whatever rounding to the grid has done."""
+    low, high = squared_limits(law, shares)
+    slack = sqrt(Fraction((shares * (ceil_sqrt(law.dimension) + 1)) ** 2) / squared_unit(law))
+    return sqrt(low) - slack <= sqrt(Fraction(square) / squared_unit(law)) <= sqrt(high) + slack
 
 
-def chance_beyond(law: Any, shares: int) -> float:
-    """At least the probability that shares of half the length are noticed for that."""
-    d, (low, high) = law.dimension, squared(law, shares)
+def power_of_length(law: Any, shares: int) -> float:
+    """Return the least probability that shares of half the length are noticed for that."""
+    d, (low, high) = law.dimension, squared_limits(law, shares)
     if law.name == "self":
         return float(gammainc(d * shares, 2 * sqrt(low)) + gammaincc(d * shares, 2 * sqrt(high)))
     if law.name == "ddg":
@@ -113,52 +113,48 @@ def chance_beyond(law: Any, shares: int) -> float:
     return product.chance(4 * low, below=True) + product.chance(4 * high, below=False)
 
 
-def all_plausible(shares: Sequence[tuple[Integers, Any]]) -> bool:
-    """Whether shares of ddg, each of its own variance, are together as long as their laws have them."""
+def are_plausible(shares: Sequence[tuple[Integers, Any]]) -> bool:
+    """Return whether shares of ddg, each of its own variance, are together as long as their distributions have them."""
     d = sum(law.dimension for _, law in shares)
-    found = sqrt(sum(Fraction(sum(x * x for x in noise)) / unit(law) for noise, law in shares))
-    slack = sqrt(sum(Fraction((ceil_sqrt(law.dimension) + 1) ** 2) / unit(law) for _, law in shares))
+    found = sqrt(sum(Fraction(sum(x * x for x in noise)) / squared_unit(law) for noise, law in shares))
+    slack = sqrt(sum(Fraction((ceil_sqrt(law.dimension) + 1) ** 2) / squared_unit(law) for _, law in shares))
     low, high = gammaincinv(d / 2, TAIL / 2), gammainccinv(d / 2, TAIL / 2)
     return bool(sqrt(2 * low) - slack <= found <= sqrt(2 * high) + slack)
 
 
-def all_beyond(numbers: int) -> float:
-    """At least the probability that half the noise in so many numbers is noticed for its length."""
+def power_of_all_lengths(numbers: int) -> float:
+    """Return the least probability that half the noise in so many numbers is noticed for its length."""
     low, high = gammaincinv(numbers / 2, TAIL / 2), gammainccinv(numbers / 2, TAIL / 2)
     return float(gammainc(numbers / 2, 4 * low) + gammaincc(numbers / 2, 4 * high))
 
 
-def points(noise: Integers, beside: Integers, law: Any) -> bool:
-    """Whether one share points somewhere, along what it hides above all; on a grid too coarse for that nothing is
-    looked at.
-    """
+def has_direction(noise: Integers, beside: Integers, law: Any) -> bool:
+    """Return whether one share points somewhere, along what it hides above all; never on a grid too coarse for that."""
     if _is_coarse(law) or not any(noise):
         return False
-    return direction.one_points(_scores(noise, law), _floats(beside)) < TAIL
+    return direction.direction_chance(_scores(noise, law), _floats(beside)) < TAIL
 
 
-def all_point(shares: Sequence[Integers], beside: Sequence[Integers], law: Any) -> bool:
-    """Whether all of them do, or several the same way, of laws that say how long each is beside the others: of vg they
-    do not.
-    """
+def have_direction(shares: Sequence[Integers], beside: Sequence[Integers], law: Any) -> bool:
+    """Return whether all shares point somewhere, or several the same way; never of vg, whose lengths do not compare."""
     if law.name == "vg" or len(shares) < 2 or _is_coarse(law):
         return False
     scores = np.array([_scores(noise, law) for noise in shares])
-    return direction.all_point(scores, np.array([_floats(numbers) for numbers in beside])) < TAIL
+    return direction.common_direction_chance(scores, np.array([_floats(numbers) for numbers in beside])) < TAIL
 
 
 def _is_coarse(law: Any) -> bool:
-    return unit(law) < direction.COARSE**2
+    return squared_unit(law) < direction.COARSE**2
 
 
 def _scores(noise: Integers, law: Any) -> direction.Vectors:
-    """Numbers that point where a share does: given its length every direction is as likely, also of vg."""
+    """Return numbers that point where a share does: given its length every direction is as likely, also of vg."""
     gauss = law.name == "ddg"
     like = DiscreteGaussian(law.dimension, law.variance) if gauss else KNorm(law.dimension, law.scale)
     return direction.normal_scores(noise, like)
 
 
 def _floats(numbers: Integers) -> direction.Vectors:
-    """In parts of the largest: what is looked at is a direction, and numbers may be too large for floats."""
+    """Return numbers in parts of the largest: their direction matters, and they may be too large for floats."""
     largest = max(map(abs, numbers), default=0) or 1
     return np.array([float(Fraction(x, largest)) for x in numbers])

@@ -1,4 +1,4 @@
-"""The checks of privacy where a sum adds no noise, because each party's model has all its own before it is masked."""
+"""Checks of privacy where a sum adds no noise, because each party's model has all its own before it is masked."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from fractions import Fraction
 from math import ceil, log1p
 from typing import Any
 
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, nothing_to_ask, passed
-from smc_dp.audit.run.derived_parameters import Stated, ring_fault
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
+from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import counted, impossible_rows, told
-from smc_dp.core.errors import InputFault
+from smc_dp.audit.run.privacy.private_inputs import blame_owner, count_noun, impossible_rows
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 
@@ -20,10 +19,10 @@ _SIZES = tuple(10**k for k in range(8))
 _SLACK = 1e-9  # this is done in floats
 
 
-def mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """The laws of a party's own noise for sizes over the whole range, against the target; and the ring."""
+def check_own_mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
+    """Check a party's own noise for sizes over the whole range against the target, and the ring."""
     said = evidence.session.parameters.as_dict()["sums"]
-    follows = [[list(block) for block in blocks] for blocks in found.form.sums]
+    follows = [[list(block) for block in blocks] for blocks in found.sums]
     if said != follows:
         return failed("sums.other_session", line=0, said=str(said), follows=str(follows))
     n, worst = max(((n, _epsilon(found, n)) for n in _SIZES), key=lambda item: item[1])
@@ -38,13 +37,13 @@ def mechanism(evidence: Evidence, found: Stated) -> CheckOutcome:
     return passed("mechanism.own_noise_holds", mechanism=words, epsilon=worst, ring_bits=found.grid.ring_bits)
 
 
-def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """There is none beside the numbers; what is in them nobody can tell from the model."""
-    return nothing_to_ask("noise.in_model")
+def check_own_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
+    """Return that there is no noise beside the numbers; nobody can tell it from the model that holds it."""
+    return not_applicable("noise.in_model")
 
 
-def models(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """Every weight is cut off as it has to be, times a number of rows that was announced."""
+def check_own_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
+    """Check that every weight is cut off as it has to be, times a number of rows that was announced."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
@@ -52,21 +51,17 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         numbers = _numbers(view.inputs, found)
         if numbers is None:
-            return told(evidence, name, InputFault("view.no_numbers"))
+            return blame_owner(evidence, name, make_fault("view.no_numbers"))
         rows = numbers[d] if len(numbers) > d else most
         if not 1 <= rows <= most:
-            return told(evidence, name, impossible_rows(rows, most))
+            return blame_owner(evidence, name, impossible_rows(rows, most))
         if max(map(abs, numbers[:d])) > rows * LARGEST_WEIGHT << found.grid.fraction_bits:
-            return told(
-                evidence,
-                name,
-                InputFault("view.weight_too_large", {"most": LARGEST_WEIGHT}),
-            )
-    return passed("models.own_noise_hold", models=counted("model", len(views)), most=LARGEST_WEIGHT)
+            return blame_owner(evidence, name, make_fault("view.weight_too_large", most=LARGEST_WEIGHT))
+    return passed("models.own_noise_hold", models=count_noun("model", len(views)), most=LARGEST_WEIGHT)
 
 
-def _numbers(inputs: tuple[Any, ...], found: Stated) -> list[int] | None:
-    """What a party entered to the one sum; None where its view does not say, or has noise beside it."""
+def _numbers(inputs: tuple[Any, ...], found: DerivedParameters) -> list[int] | None:
+    """Return what a party entered to the one sum; None where its view does not say, or has noise beside it."""
     mine = inputs[1] if len(inputs) == 2 else None
     numbers, noise = (getattr(mine, name, None) for name in ("numbers", "noise"))
     if not all(isinstance(x, tuple) and len(x) == 1 and len(x[0]) == found.form.length for x in (numbers, noise)):
@@ -75,8 +70,8 @@ def _numbers(inputs: tuple[Any, ...], found: Stated) -> list[int] | None:
     return None if any(drawn) else entered
 
 
-def _epsilon(found: Stated, n: int) -> float:
-    """2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation, for a party with n rows."""
+def _epsilon(found: DerivedParameters, n: int) -> float:
+    """Return 2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation with n rows."""
     d, unit = found.public.dimension + 1, 1 << found.grid.fraction_bits
     law = found.method.perturbation(found.target, n, d)
     total = Fraction(law.total)

@@ -1,7 +1,7 @@
-"""What the views of parties show of what went into the protocol: noise and models, as long as they can be.
+"""Private inputs in the views of parties: noise and models, as long as they can be.
 
-That the noise of a party follows the declared law is a statistical check with stated error. What a run cannot show is
-said in each finding: a party draws its noise and trains its model before the protocol begins.
+That a party's noise follows the declared distribution is a statistical check with stated error. Each finding says what
+a run cannot show: a party draws its noise and trains its model before the protocol begins.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Any
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
-from smc_dp.audit.run.blame import owner, why_nobody
-from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
-from smc_dp.audit.run.derived_parameters import Stated
+from smc_dp.audit.run.blame import view_signer, why_unsigned
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_possible, passed
+from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import direction
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import largest_norm
 
-LEAST_VARIANCE = 18  # of a share of ddg
+LEAST_SHARE_VARIANCE = 18  # of a share of ddg
 TAIL = 1e-9  # for the length and for the direction of one party's noise, and for those of all given parties together
 
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """The noise in a view, in grid units, its law, and the model beside it: zeros where there is none."""
+    """Noise in a view, in grid units, its distribution, and the model beside it: zeros where there is none."""
 
     eta: tuple[int, ...]
     law: KNorm | DiscreteLaplace
     model: direction.Vectors
 
 
-def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """Each party's noise, and all of it: as long as its exact law has it, and pointing nowhere."""
+def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
+    """Check that each party's noise, and all of it, is as long as its exact distribution has it, and points nowhere."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party_noise")
@@ -48,9 +48,9 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _drawn(view.inputs, found)
         if mine is None:
-            return told(evidence, name, InputFault("view.no_noise"))
+            return blame_owner(evidence, name, make_fault("view.no_noise"))
         if wrong := _wrong(mine):
-            return told(evidence, name, wrong)
+            return blame_owner(evidence, name, wrong)
         drawn.append(mine)
     lengths, slacks = zip(*map(_length, drawn), strict=True)
     total = found.public.dimension * len(views)
@@ -62,7 +62,7 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
     power = gammainc(total, max(0.0, 2 * (low - sum(slacks)))) + gammaincc(total, 2 * (high + sum(slacks)))
     return passed(
         "noise.holds",
-        vectors=counted("noise vector", len(views)),
+        vectors=count_noun("noise vector", len(views)),
         name=found.noise(1).name,
         drawn=_said_of_directions(drawn),
         false_alarms=2 * (len(views) + 1) * TAIL,
@@ -72,10 +72,10 @@ def noise(evidence: Evidence, found: Stated) -> CheckOutcome:
 
 def _wrong(mine: _Drawn) -> Fault | None:
     if not _plausible(*_length(mine), mine.law.dimension):
-        return InputFault("noise.length")
+        return make_fault("noise.length")
     fine = mine.law.scale >= direction.COARSE
-    if fine and direction.one_points(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
-        return InputFault("noise.direction")
+    if fine and direction.direction_chance(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
+        return make_fault("noise.direction")
     return None
 
 
@@ -83,7 +83,7 @@ def _all_point(drawn: list[_Drawn]) -> bool:
     if len(drawn) < 2 or any(mine.law.scale < direction.COARSE for mine in drawn):
         return False
     scores = np.array([direction.normal_scores(mine.eta, mine.law) for mine in drawn])
-    return direction.all_point(scores, np.array([mine.model for mine in drawn])) < TAIL
+    return direction.common_direction_chance(scores, np.array([mine.model for mine in drawn])) < TAIL
 
 
 def _said_of_directions(drawn: list[_Drawn]) -> str:
@@ -95,8 +95,8 @@ def _said_of_directions(drawn: list[_Drawn]) -> str:
     )
 
 
-def models(evidence: Evidence, found: Stated) -> CheckOutcome:
-    """No model is longer than training makes any: who takes its own noise off its model beforehand mostly shows.
+def check_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
+    """Check that no model is longer than training makes any: noise taken off a model beforehand mostly shows.
 
     Training ends where the gradient is at most tau long, so within tau/mu of a minimiser; no minimiser, whatever the
     rows, is longer than W; and rounding to the grid moves a vector by at most sqrt(d)/2 steps.
@@ -111,58 +111,55 @@ def models(evidence: Evidence, found: Stated) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return told(evidence, name, InputFault("view.no_model"))
+            return blame_owner(evidence, name, make_fault("view.no_model"))
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
-            return told(
-                evidence,
-                name,
-                InputFault("view.model_too_long", {"most": float(longest)}),
-            )
-    return passed("models.hold", models=counted("model", len(views)), longest=float(longest))
+            return blame_owner(evidence, name, make_fault("view.model_too_long", most=float(longest)))
+    return passed("models.hold", models=count_noun("model", len(views)), longest=float(longest))
 
 
-def told(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
-    """What is wrong with the inputs in a view: its owner is named if it signed the view, and had agreed on what the
-    release states of the method, for a release is anybody's word.
+def blame_owner(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
+    """Return the failed outcome for inputs in a view.
+
+    Its owner is named if it signed the view, and had agreed on what the release states of the method, for a release is
+    anybody's word.
     """
     said = what.within(f"in the view of {shown(name)}")
-    if why := why_nobody(evidence, name):
+    if why := why_unsigned(evidence, name):
         return failed(said, why_nobody=why)
     try:
         release, shares = evidence.release_file, evidence.shares
         bits = None if shares is None else evidence.shares_file.fraction_bits
         agreed = release.agreement(evidence.auxiliary, bits)
-        stated = agreed.bound(release.parameters.simulated, evidence.study)
+        stated = agreed.session_binding(release.parameters.simulated, evidence.study)
     except InputError:
         return failed(said)
     is_agreed = stated == evidence.session.parameters.as_dict().get("agreed")
-    return failed(said, culprit=owner(evidence, name) if is_agreed else None)
+    return failed(said, culprit=view_signer(evidence, name) if is_agreed else None)
 
 
 def impossible_rows(rows: int, most: int) -> Fault:
-    """Return that a party states a number of rows that it cannot have."""
-    return InputFault("view.number_of_rows", {"got": rows, "most": most})
+    """Return the fault of a party with a number of rows that it cannot have."""
+    return make_fault("view.number_of_rows", got=rows, most=most)
 
 
 def little_variance(law: Any) -> Fault:
-    """Return that the shares of a law of ddg noise have too little variance."""
-    fields = {"variance": float(law.variance), "least": LEAST_VARIANCE}
-    return InputFault("share.little_variance", fields)
+    """Return the fault of ddg shares with too little variance."""
+    return make_fault("share.little_variance", variance=float(law.variance), least=LEAST_SHARE_VARIANCE)
 
 
-def counted(what: str, number: int) -> str:
-    """So many of these, in words."""
+def count_noun(what: str, number: int) -> str:
+    """Return a number with its noun, in words."""
     return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _input(inputs: tuple[Any, ...]) -> Any:
-    """A party's own input, with its size n, weights w and noise eta, or None when the view holds none."""
+    """Return a party's own input, with its size n, weights w and noise eta, or None when the view holds none."""
     mine = inputs[1] if len(inputs) == 2 else None
     return mine if all(isinstance(getattr(mine, name, None), list | tuple) for name in ("w", "eta")) else None
 
 
-def _drawn(inputs: tuple[Any, ...], found: Stated) -> _Drawn | None:
-    """The noise that a view holds; None when it is no noise."""
+def _drawn(inputs: tuple[Any, ...], found: DerivedParameters) -> _Drawn | None:
+    """Return the noise that a view holds; None when it is no noise."""
     mine = _input(inputs)
     if mine is None:
         return None
@@ -172,14 +169,14 @@ def _drawn(inputs: tuple[Any, ...], found: Stated) -> _Drawn | None:
     n = getattr(mine, "n", None)
     if type(n) is not int or not 1 <= n <= LARGEST_N:
         return None
-    eta = mine.eta if found.method.as_printed else [grid.lift(x) for x in mine.eta]  # printed noise is not in the ring
+    eta = mine.eta if found.method.as_published else [grid.lift(x) for x in mine.eta]  # published noise: no ring
     is_model = len(mine.w) == d and all(type(x) is int for x in mine.w)
     model = np.array([float(grid.lift(x)) for x in mine.w]) if is_model else np.zeros(d)
     return _Drawn(tuple(eta), found.noise(n), model)
 
 
 def _length(mine: _Drawn) -> tuple[float, float]:
-    """The noise's length over its scale, and by how much rounding may have changed it."""
+    """Return the noise's length over its scale, and by how much rounding may have changed it."""
     law, d = mine.law, mine.law.dimension
     if law.name == "knorm":
         # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.

@@ -1,8 +1,8 @@
-"""Sums of clipped gradients, one asked for in view of the others: what the parameters give, derived again.
+"""Privacy of sums of clipped gradients, asked one after the other: what the parameters give, derived again.
 
 A record enters a multiple of its own integer row, and where a sum has three blocks (gradient, diagonal, what lies above
 it) a multiple of its square. Bounds, costs and rings are made again here from the public formulas, and compared with
-the laws to which the session is bound; no figure of `smc_dp.privacy.distributed.rounds` is used.
+the distributions to which the session is bound; no figure of `smc_dp.privacy.distributed.rounds` is used.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from fractions import Fraction
 from math import exp, isqrt, pi
 from typing import Any
 
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
-from smc_dp.audit.run.derived_parameters import Stated, ring_fault
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
+from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import LEAST_VARIANCE, counted, little_variance, told
-from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, laws
-from smc_dp.core.errors import Fault, FieldValue, InputFault
+from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, blame_owner, count_noun, little_variance
+from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, share_distributions
+from smc_dp.core.errors import Fault
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
-SMOOTHING = 9  # what the curve of a share loses
+_SMOOTHING = 9  # what the curve of a share loses
 ROW = 1 << 14  # how long a row is at most, in integers
 SHARE = 1 << 12  # what stands for a whole row in a gradient
 _SQUARE = ROW * ROW
@@ -30,7 +30,7 @@ _SQUARE = ROW * ROW
 
 @dataclass(frozen=True)
 class SumBound:
-    """What one record adds to one sum at most, in L2: to the gradient, and to the curvature, 0 where there is none.
+    """Bound on what one record adds to one sum, in L2: to the gradient, and to the curvature, 0 where there is none.
 
     `start`: nothing was asked yet, so that the weights are zero whoever lies.
     """
@@ -40,7 +40,7 @@ class SumBound:
     start: bool
 
     def cost(self, gradient: Fraction, curvature: Fraction, adjacency: str) -> Fraction:
-        """The largest sum of squares of how far two neighbours lie apart, over these variances."""
+        """Return the largest sum of squares of how far two neighbours lie apart, over these variances."""
         A = self.gradient**2 / gradient
         E = self.curvature**2 / curvature if self.curvature else Fraction(0)
         if adjacency == "addremove":
@@ -49,10 +49,10 @@ class SumBound:
         return both if self.start else max(4 * A + E, both)
 
 
-def bounds(found: Stated) -> tuple[SumBound, ...]:
-    """Of each sum, by its number of classes and of blocks."""
+def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
+    """Return the bound of each sum, by its number of classes and of blocks."""
     k, found_bounds = found.public.classes, []
-    for blocks in found.form.sums:
+    for blocks in found.sums:
         start = len(blocks) > 1
         of_start = ROW if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
         # Clipped at 1/2, or of k classes at sqrt(1 - 1/k), which for integers is rounded down.
@@ -61,24 +61,24 @@ def bounds(found: Stated) -> tuple[SumBound, ...]:
     return tuple(found_bounds)
 
 
-def mechanism(found: Stated) -> CheckOutcome:
-    """What the shares of H honest parties give for all sums together, against the stated target."""
+def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
+    """Check what the shares of H honest parties give for all sums together, against the stated target."""
     form, target, H = found.form, found.target, found.honest
-    every = [law for r in range(len(form.sums)) for law in laws(found, r)]
+    every = [law for r in range(len(found.sums)) for law in share_distributions(found, r)]
     if fault := _form_fault(found):
         return failed(fault)
     for law in every:
         if law.honest != H:
             return failed("noise.honest_shares", honest=law.honest, wanted=H)
-        if law.variance < LEAST_VARIANCE:
+        if law.variance < LEAST_SHARE_VARIANCE:
             return failed(little_variance(law))
     words = _words(found, H)
-    mu, rho = _together(found, H, SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
+    mu, rho = _together(found, H, _SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
     if mu > target.mu**2:
         return failed("noise.mu_too_large", mechanism=words, mu=float(mu) ** 0.5, most=float(target.mu))
     if _understated(form.statement, target, mu, rho):
         return failed("statement.too_small", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho))
-    if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(form.sums)))):
+    if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(found.sums)))):
         return failed(fault.within(words.rstrip(".")))
     return passed(
         "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=form.grid.ring_bits
@@ -86,43 +86,41 @@ def mechanism(found: Stated) -> CheckOutcome:
 
 
 def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fraction) -> bool:
-    """Whether the noise gives less than is stated: a curve, or what the target asks where a circle leaves no curve."""
+    """Return whether the noise gives less than is stated: a curve, or the target where there is no curve."""
     if stated.kind == "approx":
         return Fraction(stated.epsilon or 0) < target.wanted or Fraction(stated.delta) < target.delta
     return stated.mu is None or stated.rho is None or Fraction(stated.mu) ** 2 < mu or Fraction(stated.rho) < rho
 
 
-def _words(found: Stated, H: int) -> str:
-    most, d, k = bounds(found), found.public.dimension, found.public.classes
+def _words(found: DerivedParameters, H: int) -> str:
+    most, d, k = sum_bounds(found), found.public.dimension, found.public.classes
     curved = sum(1 for bound in most if bound.curvature)
     last = most[-1].gradient
-    return (
-        f"ddg noise in shares on {counted('sum', len(most))} of gradients of d = {d} weights and {k} classes, "
-        f"{curved} of them with a curvature: one record enters at most {last} in L2 and there at most "
-        f"{most[0].gradient} and {most[0].curvature}, and the shares of H = {H} parties count."
-        if curved
-        else f"ddg noise in shares on {counted('sum', len(most))} of gradients of d = {d} weights and {k} classes: one "
-        f"record enters at most {last} in L2, and the shares of H = {H} parties count."
-    )
+    said = f"ddg noise in shares on {count_noun('sum', len(most))} of gradients of d = {d} weights and {k} classes"
+    entered = f"one record enters at most {last} in L2"
+    if not curved:
+        return f"{said}: {entered}, and the shares of H = {H} parties count."
+    first = f"there at most {most[0].gradient} and {most[0].curvature}"
+    return f"{said}, {curved} of them with a curvature: {entered} and {first}, and the shares of H = {H} parties count."
 
 
-def _form_fault(found: Stated) -> Fault | None:
-    """What is no sum of gradients of this many weights, with a curvature in the first at most."""
+def _form_fault(found: DerivedParameters) -> Fault | None:
+    """Return the fault of blocks that are no sums of gradients, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
     gradient = d if k == 2 else k * d
     beside = (d * (d - 1) // 2,) if d > 1 else ()
-    for r, blocks in enumerate(found.form.sums):
+    for r, blocks in enumerate(found.sums):
         lengths = tuple(length for length, _ in blocks)
         if lengths != (gradient,) and (r or lengths != (gradient, d, *beside)):
-            return InputFault("sums.other_blocks", {"sum": r, "lengths": str(lengths), "gradient": gradient})
+            return make_fault("sums.other_blocks", sum=r, lengths=str(lengths), gradient=gradient)
     return None
 
 
-def _together(found: Stated, H: int, smoothing: int) -> Fraction:
-    """The costs of all sums, with this taken off the variance of each number."""
+def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
+    """Return the costs of all sums, with this taken off the variance of each number."""
     adjacency, total = found.form.statement.adjacency, Fraction(0)
-    for r, bound in enumerate(bounds(found)):
-        left = [H * law.variance - smoothing for law in laws(found, r)]
+    for r, bound in enumerate(sum_bounds(found)):
+        left = [H * law.variance - smoothing for law in share_distributions(found, r)]
         # An entry beside the diagonal stands for two, so that half the variance is as good there.
         curvature = min([left[1], *(2 * beside for beside in left[2:])]) if bound.curvature else Fraction(1)
         total += bound.cost(left[0], curvature, adjacency)
@@ -130,7 +128,7 @@ def _together(found: Stated, H: int, smoothing: int) -> Fraction:
 
 
 def _closeness(every: list[Any], H: int) -> Fraction:
-    """What rho is more because sums of shares are not discrete Gaussians (Kairouz, Liu and Steinke 2021)."""
+    """Return what rho is more because sums of shares are not discrete Gaussians (Kairouz, Liu and Steinke 2021)."""
     parts = sum(law.dimension * _tau(law, H) / 4 for law in every)
     return Fraction(parts)
 
@@ -139,35 +137,34 @@ def _tau(law: Any, H: int) -> float:
     return 10 * sum(exp(-2 * pi**2 * float(law.variance) * k / (k + 1)) for k in range(1, H))
 
 
-def _largest(found: Stated, r: int) -> int:
-    """What no entry of sum r exceeds, but for a small chance: all rows of all parties, and all shares."""
-    bound, among = bounds(found)[r], found.form.among
-    tail = max(law.tail(among.parties) for law in laws(found, r))
+def _largest(found: DerivedParameters, r: int) -> int:
+    """Return what no entry of sum r exceeds, but for a small probability: all rows of all parties, and all shares."""
+    bound, among = sum_bounds(found)[r], found.form.threat_model
+    tail = max(law.tail(among.parties) for law in share_distributions(found, r))
     return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
 
 
-def _most_rows(found: Stated) -> int:
+def _most_rows(found: DerivedParameters) -> int:
     return int(found.form.announced.most_rows)
 
 
-def contributions(evidence: Evidence, found: Stated, read: Mapping[str, EnteredSums]) -> CheckOutcome:
-    """What a party entered is no longer than any rows make it, as many as it may have."""
-    most_rows, most = _most_rows(found), bounds(found)
+def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapping[str, InputSums]) -> CheckOutcome:
+    """Check that no party's input is longer than any rows make it, as many as it may have."""
+    most_rows, most = _most_rows(found), sum_bounds(found)
     for name, sums in read.items():
         for r, blocks in enumerate(sums):
             for what, length, allowed in _lengths(blocks, most[r]):
                 if length > (allowed * most_rows) ** 2:
-                    fields: dict[str, FieldValue] = {"what": what, "sum": r, "rows": most_rows}
-                    too_long = InputFault("view.sum_too_long", fields)
-                    return told(evidence, name, too_long)
+                    too_long = make_fault("view.sum_too_long", what=what, sum=r, rows=most_rows)
+                    return blame_owner(evidence, name, too_long)
             if fault := _no_square(blocks):
-                return told(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
+                return blame_owner(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
     count = sum(len(sums) for sums in read.values())
-    return passed("models.contributions_hold", contributions=counted("contribution", count), most_rows=most_rows)
+    return passed("models.contributions_hold", contributions=count_noun("contribution", count), most_rows=most_rows)
 
 
-def _lengths(blocks: tuple[EnteredBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
-    """What it is, its squared length, and how long a record makes it."""
+def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
+    """Yield the name of a block, its squared length, and the length that a record gives it."""
     gradient, *triangle = (sum(x * x for x in block.numbers) for block in blocks)
     yield "gradient", gradient, bound.gradient
     if triangle:
@@ -175,15 +172,15 @@ def _lengths(blocks: tuple[EnteredBlock, ...], bound: SumBound) -> Iterator[tupl
         yield "curvature", diagonal + 2 * sum(beside), bound.curvature
 
 
-def _no_square(blocks: tuple[EnteredBlock, ...]) -> Fault | None:
-    """Why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
+def _no_square(blocks: tuple[InputBlock, ...]) -> Fault | None:
+    """Return why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
     if len(blocks) == 1:
         return None
     diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())
     if min(diagonal) < 0:
-        return InputFault("curvature.negative")
+        return make_fault("curvature.negative")
     for i, x in enumerate(diagonal):
         for y in diagonal[i + 1 :]:
             if next(above) ** 2 > x * y:
-                return InputFault("curvature.no_square")
+                return make_fault("curvature.no_square")
     return None

@@ -1,8 +1,8 @@
-"""The checks of privacy where every party draws a share of the noise: what the parameters give, and what views show.
+"""Checks of privacy where every party draws a share of the noise: what the parameters give, and what views show.
 
-What is guaranteed counts the shares of H honest parties, H = K - D - t. The figures are made again here, from the
-formulas of `smc_dp.privacy.distributed`, for the law to which the recorded session is bound. Sums of gradients are in
-`rounds`; here is one sum of vectors that move by so much, and what holds for the noise of any sums.
+The guarantee counts the shares of H honest parties, H = K - D - t. The figures are made again here, from the formulas
+of `smc_dp.privacy.distributed`, for the distribution to which the session is bound. Sums of gradients are in `rounds`;
+here is one sum of vectors that move by so much, and what holds for the noise of any sums.
 """
 
 from __future__ import annotations
@@ -13,40 +13,42 @@ from fractions import Fraction
 from math import ceil, exp, lgamma, log, log2
 from typing import Any
 
-from smc_dp.audit.run.check import CheckOutcome, failed, passed
-from smc_dp.audit.run.derived_parameters import Stated, ring_fault
+from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
+from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import lengths, rounds
 from smc_dp.audit.run.privacy.private_inputs import (
-    LEAST_VARIANCE,
+    LEAST_SHARE_VARIANCE,
     TAIL,
-    counted,
+    blame_owner,
+    count_noun,
     impossible_rows,
     little_variance,
-    told,
 )
-from smc_dp.audit.run.privacy.view_inputs import EnteredBlock, EnteredSums, entered
-from smc_dp.core.errors import Fault, InputFault, shown
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, inputs_of_views
+from smc_dp.core.errors import Fault, shown
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logistic_constants, steepest
-from smc_dp.run.protocols.registry import terms_of
+from smc_dp.run.protocols.registry import find_terms
 
-SMOOTHING = 9  # what the curve of a share of ddg loses
+_SMOOTHING = 9  # what the curve of a share of ddg loses
 LEAST_SCALE, LOST, LARGEST_DELTA_BITS = 16, Fraction(1, 1 << 80), 64  # of vg
 _RARE_BITS = 60  # two shares that are equal by a chance below this are one share used twice
 
 
-def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRounds) -> CheckOutcome:
-    """The laws of the shares in the recorded session against the stated target, with the honest shares alone."""
+def check_shared_mechanism(
+    evidence: Evidence, found: DerivedParameters, noise: SharedNoise | SharedRounds
+) -> CheckOutcome:
+    """Check the shares of noise in the session against the stated target, with the honest shares alone."""
     if fault := _other_session(evidence, found):
         return failed(fault, line=0)
     if isinstance(noise, SharedRounds):
-        return rounds.mechanism(found)
-    law, f, reach = noise.law, noise.grid.fraction_bits, _reach(found)
-    K, H = found.form.among.parties, found.honest
+        return rounds.check_rounds_mechanism(found)
+    law, f, reach = noise.distribution, noise.grid.fraction_bits, _reach(found)
+    K, H = found.form.threat_model.parties, found.honest
     moved = reach.moved_in(f)
     if law.honest != H:
         return failed("noise.honest_shares", honest=law.honest, wanted=H)
@@ -65,23 +67,26 @@ def mechanism(evidence: Evidence, found: Stated, noise: SharedNoise | SharedRoun
     return passed("mechanism.shared_holds", mechanism=words, figure=figure, ring_bits=noise.grid.ring_bits)
 
 
-def _other_session(evidence: Evidence, found: Stated) -> Fault | None:
-    """What the session of the record is bound to instead of what follows: the law of the noise above all."""
+def _other_session(evidence: Evidence, found: DerivedParameters) -> Fault | None:
+    """Return the fault of a session that is bound to something else than follows: the noise above all."""
     said: Mapping[str, Any] = evidence.session.parameters.as_dict()
     name, parties = evidence.protocol.program.name, tuple(evidence.session.parties)
-    terms = terms_of(name).from_dict(evidence.parameters.model_dump())
+    terms = find_terms(name).from_dict(evidence.parameters.model_dump())
     follows = terms.program_parameters(name, found.form, parties, str(said.get("agreed"))).as_dict()
     other = next((field for field in follows if follows[field] != said.get(field)), None)
     if other is None:
         return None
-    fields = {"name": other, "bound": shown(said.get(other)), "follows": shown(follows[other])}
-    return InputFault("session.other_parameter", fields)
+    return make_fault(
+        "session.other_parameter", name=other, bound=shown(said.get(other)), follows=shown(follows[other])
+    )
 
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far what one party with at most so many rows enters can go, in reals and in L2: what neighbours, who differ
-    in one `unit`, move it by, and how long it is at most. `exact`: its numbers stand on the grid as they are.
+    """Reach of one party's input with at most so many rows, in reals and L2.
+
+    Neighbours, who differ in one `unit`, move it by `moved`, and it is at most `longest`. `exact`: its numbers stand on
+    the grid as they are.
     """
 
     unit: str
@@ -92,11 +97,11 @@ class _Reach:
     exact: bool = False
 
     def moved_in(self, fraction_bits: int) -> int:
-        """On a grid: rounding moves each of two neighbours by up to sqrt(d)/2 steps."""
+        """Return `moved` on a grid: rounding moves each of two neighbours by up to sqrt(d)/2 steps."""
         return ceil(self.moved * (1 << fraction_bits)) + self._rounding
 
     def longest_in(self, fraction_bits: int, rows: int) -> int:
-        """On a grid, of a party with so many rows where it counts how many."""
+        """Return `longest` on a grid, of a party with so many rows where it counts how many."""
         return ceil(self.longest * rows * (1 << fraction_bits) / self.most_rows) + self._rounding
 
     @property
@@ -104,9 +109,11 @@ class _Reach:
         return 0 if self.exact else int(ceil_sqrt(self.dimension))
 
 
-def _reach(found: Stated) -> _Reach:
-    """Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; what
-    is entered otherwise, the form itself says.
+def _reach(found: DerivedParameters) -> _Reach:
+    """Return the reach of a method's inputs.
+
+    Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; of other
+    inputs the form itself says it.
     """
     form, unit, most = found.form, found.form.statement.unit, int(found.form.announced.most_rows)
     if not hasattr(found.method, "sensitivity_to"):
@@ -119,36 +126,33 @@ def _reach(found: Stated) -> _Reach:
     else:
         moved = Fraction(add_remove(mu, float(tau), classes))
     longest = (Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu) * most
-    return _Reach(unit, coordinates(classes) * found.public.dimension, most, moved, longest)
+    return _Reach(unit, coordinate_count(classes) * found.public.dimension, most, moved, longest)
 
 
-def _guaranteed(found: Stated, law: Any, H: int, moved: int) -> str | Fault:
-    """The figure that H shares of this law give, or what is wrong with it."""
+def _guaranteed(found: DerivedParameters, law: Any, H: int, moved: int) -> str | Fault:
+    """Return the figure that H shares of this distribution give, or the fault of it."""
     target, wanted = found.target, found.target.wanted
     if law.name == "ddg":
         total = H * law.variance
-        if law.variance < LEAST_VARIANCE:
+        if law.variance < LEAST_SHARE_VARIANCE:
             return little_variance(law)
-        mu = Fraction(moved**2) / (total - SMOOTHING)
+        mu = Fraction(moved**2) / (total - _SMOOTHING)
         if mu > target.mu**2:
-            fields = {"mu": float(mu) ** 0.5, "most": float(target.mu)}
-            return InputFault("shares.mu_too_large", fields)
+            return make_fault("shares.mu_too_large", mu=float(mu) ** 0.5, most=float(target.mu))
         return f"Together they have the variance {float(total):.6g}, so mu = {float(mu) ** 0.5:.6g}"
     epsilon = moved / law.scale + (LOST if law.name == "vg" else 0)
     if epsilon > wanted:
-        fields = {"epsilon": float(epsilon), "most": float(wanted)}
-        return InputFault("shares.epsilon_too_large", fields)
+        return make_fault("shares.epsilon_too_large", epsilon=float(epsilon), most=float(wanted))
     if law.name != "vg":
         return f"each share alone gives epsilon {float(epsilon):.6g}"
     bits = -_log2_delta(law, H, float(epsilon))
     if law.scale < LEAST_SCALE or bits < LARGEST_DELTA_BITS - 1e-6:
-        fields = {"bits": bits, "least": LARGEST_DELTA_BITS}
-        return InputFault("shares.delta_too_large", fields)
+        return make_fault("shares.delta_too_large", bits=bits, least=LARGEST_DELTA_BITS)
     return f"together they give epsilon {float(epsilon):.6g} with delta 2**-{bits:.1f}"
 
 
 def _log2_delta(law: Any, H: int, epsilon: float) -> float:
-    """Of (1 + 2 e^epsilon) H (8/s^2)^a/Gamma(a+1), a = (d+1)/(2H): some V below 16 among the honest."""
+    """Return the log2 of (1 + 2 e^epsilon) H (8/s^2)^a/Gamma(a+1), a = (d+1)/(2H): some V below 16 among the honest."""
     a = (law.dimension + 1) / (2 * H)
     scale = log2(law.scale.numerator) - log2(law.scale.denominator)
     grown = log2(1 + 2 * exp(epsilon)) if epsilon < 500 else 1 + epsilon / log(2)
@@ -158,90 +162,93 @@ def _log2_delta(law: Any, H: int, epsilon: float) -> float:
 # What views show.
 
 
-def noise(evidence: Evidence, found: Stated, law_of: SharedNoise | SharedRounds) -> CheckOutcome:
-    """Each share in each block of each sum, and all that are given of a block: as long as their exact law has them, and
-    pointing nowhere. No two shares of a party, nor of two parties in a sum, point the same way.
+def check_shared_noise(
+    evidence: Evidence, found: DerivedParameters, law_of: SharedNoise | SharedRounds
+) -> CheckOutcome:
+    """Check the length of each share in each block of each sum, and of all given ones, and that they point nowhere.
+
+    No two shares of a party, nor of two parties in a sum, point the same way.
     """
-    read = entered(evidence, found)
+    read = inputs_of_views(evidence, found)
     if isinstance(read, CheckOutcome):
         return read
     looks = _Looks()
     for name, sums in read.items():
         if fault := looks.alone(sums) or looks.again(sums):
-            return told(evidence, name, fault)
-    if len(found.form.sums) > 1 and (fault := looks.all_sums([*read.values()])):
+            return blame_owner(evidence, name, fault)
+    if len(found.sums) > 1 and (fault := looks.all_sums([*read.values()])):
         return failed(fault)
-    for r in range(len(found.form.sums)):
+    for r in range(len(found.sums)):
         if fault := looks.together([sums[r] for sums in read.values() if r < len(sums)]):
-            return failed(fault if len(found.form.sums) == 1 else fault.within(f"sum {r}"))
-    return looks.passed(len(found.form.sums))
+            return failed(fault if len(found.sums) == 1 else fault.within(f"sum {r}"))
+    return looks.passed(len(found.sums))
 
 
 @dataclass
 class _Looks:
-    """What was looked at: the laws of all shares, how often something honest could have been found wrong, and what half
-    the noise of one block would have been noticed with.
-    """
+    """Record of the tests: the distributions of all shares, the number of tests, their power against half the noise."""
 
     shares: list[Any] = field(default_factory=list)
     tests: int = 0
     power: float = 0.0
 
-    def alone(self, sums: EnteredSums) -> Fault | None:
-        """What is wrong with a share of this party by itself."""
+    def alone(self, sums: InputSums) -> Fault | None:
+        """Return the fault of a share of this party by itself."""
         for r, blocks in enumerate(sums):
             where = f" in sum {r}" if len(sums) > 1 else ""
             for block in _noisy(blocks):
                 self.shares.append(block.law)
                 self.tests += 2
-                if not lengths.plausible(lengths.together([block.noise], block.law), block.law, 1):
-                    return InputFault("share.length", {"where": where})
-                if lengths.points(block.noise, block.numbers, block.law):
-                    return InputFault("share.direction", {"where": where})
+                if not lengths.is_plausible(lengths.squared_length([block.noise], block.law), block.law, 1):
+                    return make_fault("share.length", where=where)
+                if lengths.has_direction(block.noise, block.numbers, block.law):
+                    return make_fault("share.direction", where=where)
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
-    def again(self, sums: EnteredSums) -> Fault | None:
-        """Whether this party used noise in one sum that it used in another."""
-        alike: dict[Any, list[EnteredBlock]] = {}
+    def again(self, sums: InputSums) -> Fault | None:
+        """Return the fault of a party that used noise in one sum that it used in another."""
+        alike: dict[Any, list[InputBlock]] = {}
         for blocks in sums:
             for block in _noisy(blocks):
                 alike.setdefault(block.law.text, []).append(block)
         for some in alike.values():
             self.tests += len(some) > 1
-            if _same(some) or lengths.all_point(*_vectors(some), some[0].law):
-                return InputFault("share.used_again")
+            if _same(some) or lengths.have_direction(*_vectors(some), some[0].law):
+                return make_fault("share.used_again")
         return None
 
-    def all_sums(self, given: Sequence[EnteredSums]) -> Fault | None:
-        """What is wrong with all shares of all parties, where there are several sums."""
-        self.power = lengths.all_beyond(sum(b.law.dimension for sums in given for x in sums for b in _noisy(x)))
+    def all_sums(self, given: Sequence[InputSums]) -> Fault | None:
+        """Return the fault of all shares of all parties, where there are several sums."""
+        self.power = lengths.power_of_all_lengths(
+            sum(b.law.dimension for sums in given for x in sums for b in _noisy(x))
+        )
         return self._of_sums(given, "all given shares of all sums")
 
-    def _of_sums(self, given: Sequence[EnteredSums], what: str) -> Fault | None:
-        """Their laws are all ddg."""
+    def _of_sums(self, given: Sequence[InputSums], what: str) -> Fault | None:
+        """Return the fault of their length; their distributions are all ddg."""
         self.tests += 1
         drawn = [(block.noise, block.law) for sums in given for blocks in sums for block in _noisy(blocks)]
-        if lengths.all_plausible(drawn):
+        if lengths.are_plausible(drawn):
             return None
-        return InputFault("shares.length_of_all", {"what": what})
+        return make_fault("shares.length_of_all", what=what)
 
-    def together(self, given: Sequence[tuple[EnteredBlock, ...]]) -> Fault | None:
-        """What is wrong with all given shares of one sum."""
+    def together(self, given: Sequence[tuple[InputBlock, ...]]) -> Fault | None:
+        """Return the fault of all given shares of one sum."""
         for some in zip(*(_noisy(blocks) for blocks in given), strict=True):
             law = some[0].law
             self.tests += 2
-            if not lengths.plausible(lengths.together([x.noise for x in some], law), law, len(some)):
-                return InputFault("shares.length")
-            if lengths.all_point(*_vectors(some), law):
-                return InputFault("shares.direction")
-            self.power = max(self.power, lengths.chance_beyond(law, len(some)))
+            if not lengths.is_plausible(lengths.squared_length([x.noise for x in some], law), law, len(some)):
+                return make_fault("shares.length")
+            if lengths.have_direction(*_vectors(some), law):
+                return make_fault("shares.direction")
+            self.power = max(self.power, lengths.power_of_length(law, len(some)))
         return None
 
     def passed(self, sums: int) -> CheckOutcome:
-        """Return that nothing was found, and what was looked at."""
+        """Return that nothing was found, with the figures of the tests."""
         return passed(
             "noise.shares_hold",
-            shares=counted("share", len(self.shares)),
+            shares=count_noun("share", len(self.shares)),
             kinds=list(dict.fromkeys(law.name for law in self.shares)),
             numbers=" or ".join(str(d) for d in sorted({law.dimension for law in self.shares})),
             where="alone, all of a sum, and of all sums" if sums > 1 else "alone and added up",
@@ -250,45 +257,46 @@ class _Looks:
         )
 
 
-def _noisy(blocks: Iterable[EnteredBlock]) -> list[EnteredBlock]:
+def _noisy(blocks: Iterable[InputBlock]) -> list[InputBlock]:
     return [block for block in blocks if block.law is not None]
 
 
-def _vectors(some: Sequence[EnteredBlock]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+def _vectors(some: Sequence[InputBlock]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     return [block.noise for block in some], [block.numbers for block in some]
 
 
-def _same(some: Sequence[EnteredBlock]) -> bool:
-    """Whether two are equal that hardly ever are by chance."""
-    rare = some[0].law.dimension * int(lengths.unit(some[0].law)).bit_length() / 2 > _RARE_BITS
+def _same(some: Sequence[InputBlock]) -> bool:
+    """Return whether two are equal that hardly ever are by chance."""
+    rare = some[0].law.dimension * int(lengths.squared_unit(some[0].law)).bit_length() / 2 > _RARE_BITS
     return rare and len({block.noise for block in some}) < len(some)
 
 
-def models(evidence: Evidence, found: Stated, law_of: SharedNoise | SharedRounds) -> CheckOutcome:
-    """Nobody entered more than the method lets any rows add: no model times its number of rows is longer than training
-    on any rows makes it, no gradient longer than so many rows make it.
+def check_shared_models(
+    evidence: Evidence, found: DerivedParameters, law_of: SharedNoise | SharedRounds
+) -> CheckOutcome:
+    """Check that nobody entered more than the method lets any rows add.
 
-    Who takes its noise off beforehand, or enters what is another party's negated, mostly shows.
+    No model times its number of rows is longer than training on any rows makes it, no gradient longer than so many rows
+    make it. Noise taken off beforehand, or another party's input negated, mostly shows.
     """
-    read = entered(evidence, found)
+    read = inputs_of_views(evidence, found)
     if isinstance(read, CheckOutcome):
         return read
     if isinstance(law_of, SharedRounds):
-        return rounds.contributions(evidence, found, read)
+        return rounds.check_contributions(evidence, found, read)
     reach, f = _reach(found), law_of.grid.fraction_bits
     for name, sums in read.items():
         vector, *size = (block.numbers for block in sums[0])
         rows = size[0][0] if size and _counts_rows(found) else reach.most_rows
         if not 1 <= rows <= reach.most_rows:
-            return told(evidence, name, impossible_rows(rows, reach.most_rows))
+            return blame_owner(evidence, name, impossible_rows(rows, reach.most_rows))
         if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
             most = float(reach.longest * rows / reach.most_rows)
-            fields = {"rows": rows, "most": most}
-            too_long = InputFault("view.input_too_long", fields)
-            return told(evidence, name, too_long)
-    return passed("models.shared_hold", vectors=counted("vector", len(read)))
+            too_long = make_fault("view.input_too_long", rows=rows, most=most)
+            return blame_owner(evidence, name, too_long)
+    return passed("models.shared_hold", vectors=count_noun("vector", len(read)))
 
 
-def _counts_rows(found: Stated) -> bool:
-    """Whether the number without noise is that of rows, by which what is entered grows."""
+def _counts_rows(found: DerivedParameters) -> bool:
+    """Return whether the number without noise is that of rows, by which the input grows."""
     return bool(found.form.announced.sizes == "released")

@@ -1,6 +1,6 @@
-"""What the views of parties hold of what they entered: block by block of each sum, the numbers and the share of noise.
+"""Inputs in the views of parties: block by block of each sum, the numbers and the share of noise.
 
-A method's form says which sums there are and the law of each block. No method is known here by its name.
+A method's form says which sums there are and the distribution of each block. No method is known here by its name.
 """
 
 from __future__ import annotations
@@ -10,63 +10,57 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from smc_dp.audit.run.blame import gone
-from smc_dp.audit.run.check import CheckOutcome, not_possible
-from smc_dp.audit.run.derived_parameters import Stated
+from smc_dp.audit.run.blame import absent_senders
+from smc_dp.audit.run.check import CheckOutcome, make_fault, not_possible
+from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import told
-from smc_dp.core.errors import InputFault
+from smc_dp.audit.run.privacy.private_inputs import blame_owner
 from smc_dp.privacy.distributed import SharedRounds
 
-NONE = "none"
-"""The public text of the law of a block without noise."""
+NO_NOISE = "none"
+"""Public text of the distribution of a block without noise."""
 
 
 @dataclass(frozen=True, eq=False)
-class EnteredBlock:
-    """What one party enters to one block of a sum, as signed integers, and the law of its noise, None where there is
-    none.
-    """
+class InputBlock:
+    """Input of one party to one block of a sum, as signed integers, and the distribution of its noise, if any."""
 
     numbers: tuple[int, ...]
     noise: tuple[int, ...]
     law: Any
 
 
-EnteredSums: TypeAlias = tuple[tuple[EnteredBlock, ...], ...]
-"""By sum, as far as the party came, and block."""
+InputSums: TypeAlias = tuple[tuple[InputBlock, ...], ...]
+"""Blocks by sum, as far as the party came."""
 
 
-def entered(evidence: Evidence, found: Stated) -> dict[str, EnteredSums] | CheckOutcome:
-    """What each party entered whose view was given, or what is to be said where a view holds nothing of the kind."""
+def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, InputSums] | CheckOutcome:
+    """Return the input of each party whose view was given, or the outcome where a view holds none."""
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
-    away, read = gone(evidence), {}
+    away, read = absent_senders(evidence), {}
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
-        if mine is None or (len(mine) < len(found.form.sums) and name not in away):
-            return told(evidence, name, InputFault("view.no_input"))
-        if len(mine) > len(found.form.sums):
-            fields = {"answers": len(mine), "sums": len(found.form.sums)}
-            return told(
-                evidence,
-                name,
-                InputFault("view.too_many_answers", fields),
+        if mine is None or (len(mine) < len(found.sums) and name not in away):
+            return blame_owner(evidence, name, make_fault("view.no_input"))
+        if len(mine) > len(found.sums):
+            return blame_owner(
+                evidence, name, make_fault("view.too_many_answers", answers=len(mine), sums=len(found.sums))
             )
         read[name] = mine
     return read
 
 
-def _of_party(inputs: tuple[Any, ...], found: Stated) -> EnteredSums | None:
-    """A party's own inputs: the parameters, and its vectors for one sum or several at a time; None if they are none.
+def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
+    """Return a party's own vectors for one sum or several; None if its inputs are none.
 
     Of sums that there are none of only the number is told.
     """
     numbers, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
     if len(inputs) < 2 or len(numbers) != len(noise):
         return None
-    sums: list[tuple[EnteredBlock, ...]] = []
+    sums: list[tuple[InputBlock, ...]] = []
     for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
         laid = _laws(found, r)
         length = sum(length for length, _ in laid)
@@ -87,22 +81,22 @@ def _whole(vector: tuple[Any, ...]) -> bool:
     return all(type(x) is int for x in vector)
 
 
-def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[EnteredBlock]:
+def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
     every, drawn = iter(numbers), iter(noise)
     for length, law in laid:
-        yield EnteredBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), law)
+        yield InputBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), law)
 
 
-def _laws(found: Stated, r: int) -> list[tuple[int, Any]]:
-    """The lengths of the blocks of sum r, each with the law of its noise; none of a sum that there is none of."""
-    if r >= len(found.form.sums):
+def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
+    """Return the lengths of the blocks of sum r, each with the distribution of its noise; none beyond the last sum."""
+    if r >= len(found.sums):
         return []
-    known = {law.text: law for law in laws(found, r)}
-    return [(length, None if text == NONE else known[text]) for length, text in found.form.sums[r]]
+    known = {law.text: law for law in share_distributions(found, r)}
+    return [(length, None if text == NO_NOISE else known[text]) for length, text in found.sums[r]]
 
 
-def laws(found: Stated, r: int) -> tuple[Any, ...]:
-    """The laws of the shares of sum r: one for each block that has noise."""
+def share_distributions(found: DerivedParameters, r: int) -> tuple[Any, ...]:
+    """Return the distributions of the shares of sum r: one for each block that has noise."""
     if isinstance(found.shared, SharedRounds):
-        return found.shared.laws[r]
-    return () if found.shared is None else (found.shared.law,)
+        return found.shared.distributions[r]
+    return () if found.shared is None else (found.shared.distribution,)

@@ -25,7 +25,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
 
 
 def in_the_clear(wanted: Target, trials: int, *, half: bool = False) -> Audited:
-    case = protocol.case(wanted, "half-noise" if half else None, clear=True)
+    case = protocol.pathak_case(wanted, "half-noise" if half else None, clear=True)
     return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed("in the clear"))
 
 
@@ -38,7 +38,7 @@ def test_the_ideal_functionality_is_not_refuted_and_half_its_noise_is() -> None:
 
 def test_protocol_and_ideal_functionality_are_told_what_the_method_is_told() -> None:
     """The same rows, the same calibration, the same claim as `prr_mean` in the clear."""
-    case, method = protocol.case(target()), methods.case("prr_mean", target())
+    case, method = protocol.pathak_case(target()), methods.method_case("prr_mean", target())
     assert case.claim.epsilon == method.claim.epsilon == 1
     units = 2.0**40 * len(METHODS["prr_mean"].neighbours("proven").worlds[0].parties)
     moved = (case.centres[1] - case.centres[0])[0] / units
@@ -47,7 +47,7 @@ def test_protocol_and_ideal_functionality_are_told_what_the_method_is_told() -> 
 
 def test_the_protocol_as_printed_gives_away_residues() -> None:
     """K times a whole number, K = 3: every residue is the one without noise, which differs between neighbours."""
-    case, rng = protocol.case(target("paper"), "k-times-integer"), Stream.insecure_from_seed("as printed")
+    case, rng = protocol.pathak_case(target("paper"), "k-times-integer"), Stream.insecure_from_seed("as printed")
     exact = [centre[0] % 3 for centre in case.centres]
     assert exact[0] != exact[1]
     assert [[case.draw(world, rng)[0] % 3 for _ in range(3)] for world in (0, 1)] == [[r] * 3 for r in exact]
@@ -55,7 +55,7 @@ def test_the_protocol_as_printed_gives_away_residues() -> None:
 
 @pytest.mark.slow
 def test_the_protocol_as_printed_is_refuted_by_residues() -> None:
-    case = protocol.case(target("paper"), "k-times-integer")
+    case = protocol.pathak_case(target("paper"), "k-times-integer")
     found = audit_mechanism(case, 80, ALPHA, Stream.insecure_from_seed("as printed"))
     digits = next(finding for finding in found.findings if finding.test == "last digits")
     assert digits.inside == (40, 0)
@@ -65,12 +65,12 @@ def test_the_protocol_as_printed_is_refuted_by_residues() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("half", "trials"), [(False, 200), (True, 400)])
 def test_through_the_whole_protocol_half_the_noise_is_refuted_and_ours_is_not(half: bool, trials: int) -> None:
-    case = protocol.case(target(), "half-noise" if half else None)
+    case = protocol.pathak_case(target(), "half-noise" if half else None)
     assert audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"protocol {half}")).refuted == half
 
 
 def test_what_the_protocol_does_not_have_is_bad_input() -> None:
     with refused("noise.not_of_whole_protocol"):
-        protocol.case(target(noise="gauss"))
+        protocol.pathak_case(target(noise="gauss"))
     with refused("twin.not_of_protocol"):
-        protocol.case(target(), "float-sampler")
+        protocol.pathak_case(target(), "float-sampler")

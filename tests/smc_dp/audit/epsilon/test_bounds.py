@@ -21,8 +21,8 @@ from smc_dp.audit.epsilon.bounds import (
     HockeyStickMeasure,
     Worlds,
     choose_event,
-    limits,
-    measured,
+    exact_limits,
+    measure_bound,
     quantiles,
     rough_limits,
 )
@@ -30,7 +30,7 @@ from smc_dp.audit.epsilon.one_run import Guesses, guess
 from smc_dp.core.arrays import Array
 
 ALPHA = 0.1  # large, so that too many wrong bounds are seen
-CARELESS = 1.0  # limits at confidence 0, which are frequencies: the broken twin
+CARELESS = 1.0  # limits at confidence 0, which are frequencies: the broken mutant
 REPEATS, DRAWS = 200, 400
 RNG = partial(np.random.default_rng)
 SUPPORT = np.arange(-60, 61)
@@ -60,7 +60,7 @@ def drawn(p: Array, q: Array, draws: int, seed: int) -> Worlds:
 
 def wrong(p: Array, q: Array, choose: Callable[[Worlds], EventPlan], true: float, draws: int = DRAWS) -> int:
     """How many of REPEATS bounds exceed the true figure."""
-    return sum(measured(drawn(p, q, draws, seed), choose).bound > true + 1e-12 for seed in range(REPEATS))
+    return sum(measure_bound(drawn(p, q, draws, seed), choose).bound > true + 1e-12 for seed in range(REPEATS))
 
 
 def too_often(times: int, alpha: float = ALPHA) -> float:
@@ -69,7 +69,7 @@ def too_often(times: int, alpha: float = ALPHA) -> float:
 
 
 def test_the_limits_solve_the_binomial_tails() -> None:
-    low, high = limits(np.array([300, 0, 500]), np.array([100, 0, 500]), 500, 0.01)
+    low, high = exact_limits(np.array([300, 0, 500]), np.array([100, 0, 500]), 500, 0.01)
     assert isclose(low[0], brentq(lambda p: binom.sf(299, 500, p) - 0.005, 0.01, 0.99), rel_tol=1e-9)
     assert isclose(high[0], brentq(lambda p: binom.cdf(100, 500, p) - 0.005, 0.01, 0.99), rel_tol=1e-9)
     assert isclose(high[1], 1 - 0.005 ** (1 / 500))
@@ -79,7 +79,7 @@ def test_the_limits_solve_the_binomial_tails() -> None:
 
 def test_rough_limits_are_near() -> None:
     k, m = np.array([300, 20, 499]), np.array([100, 0, 490])
-    for exact, rough in zip(limits(k, m, 500, 0.01), rough_limits(k, m, 500, 0.01), strict=True):
+    for exact, rough in zip(exact_limits(k, m, 500, 0.01), rough_limits(k, m, 500, 0.01), strict=True):
         assert np.abs(exact - rough).max() < 0.01
 
 
@@ -126,7 +126,7 @@ def noise(seed: int) -> Worlds:
 def test_many_scores_cost_nothing() -> None:
     """Whoever chooses among thousands of worthless events on half of the draws is no more often wrong; epsilon is 0."""
     choose = partial(choose_event, measure=EpsilonMeasure(ALPHA))
-    times = sum(measured(noise(seed), choose).bound > 0 for seed in range(REPEATS // 4))
+    times = sum(measure_bound(noise(seed), choose).bound > 0 for seed in range(REPEATS // 4))
     assert binom.sf(times - 1, REPEATS // 4, ALPHA) > 1e-6
 
 
@@ -154,7 +154,7 @@ def test_the_hockey_stick_is_bounded_and_not_idly(p: Array, q: Array) -> None:
     epsilon = 0.4
     true, choose = hockey_stick(p, q, epsilon), partial(choose_event, measure=HockeyStickMeasure(ALPHA, epsilon))
     assert too_often(wrong(p, q, choose, true)) > 1e-6
-    assert 0.9 * true < measured(drawn(p, q, 40_000, 1), choose).bound <= true
+    assert 0.9 * true < measure_bound(drawn(p, q, 40_000, 1), choose).bound <= true
 
 
 def test_without_intervals_the_hockey_stick_is_exceeded_too_often() -> None:
@@ -170,7 +170,7 @@ def test_epsilon_of_an_approximate_guarantee_allows_for_delta() -> None:
     counts = np.array([200, 3800]), np.array([0, 4000])
     assert Event(0, 1.0, True, 0, EpsilonMeasure(0.01)).bound(*counts) > 2
     assert Event(0, 1.0, True, 0, EpsilonMeasure(0.01, 0.06)).bound(*counts) == 0
-    assert measured((first, second), partial(choose_event, measure=EpsilonMeasure(0.01))).bound > 2
+    assert measure_bound((first, second), partial(choose_event, measure=EpsilonMeasure(0.01))).bound > 2
 
 
 def renyi_of(p: Array, q: Array, order: float) -> float:
@@ -192,7 +192,7 @@ def test_the_divergence_of_gaussians_is_known() -> None:
 def test_the_divergence_is_bounded_and_not_idly(p: Array, q: Array) -> None:
     true, choose = worst_rho(p, q), partial(renyi.choose_cells, alpha=ALPHA)
     assert too_often(wrong(p, q, choose, true)) > 1e-6
-    assert 0.6 * true < measured(drawn(p, q, 40_000, 1), choose).bound <= true
+    assert 0.6 * true < measure_bound(drawn(p, q, 40_000, 1), choose).bound <= true
 
 
 def test_means_without_a_margin_exceed_the_divergence_too_often(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import canary, methods, report
 from smc_dp.audit.epsilon.audit import audit_mechanism
 from smc_dp.audit.epsilon.case import Case
+from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.audit.epsilon.power import MeasuredPower
-from smc_dp.audit.epsilon.twins import TwinName
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.pages.text import block_lines
 from smc_dp.privacy.target import NoiseName, Target
@@ -25,11 +25,11 @@ ADD_REMOVE = pytest.param("wsum_ar", 0.75, marks=pytest.mark.slow)
 
 @cache
 def found(name: str, lam: float = LAM) -> NeighbourPair:
-    return canary.searched(name, lam, D)
+    return canary.search_neighbours(name, lam, D)
 
 
-def case(name: str, noise: NoiseName = "gauss", twin: TwinName | None = None) -> Case:
-    return methods.case(name, Target(Fraction(8), noise=noise), twin, found(name))
+def case(name: str, noise: NoiseName = "gauss", mutant: MutantName | None = None) -> Case:
+    return methods.method_case(name, Target(Fraction(8), noise=noise), mutant, found(name))
 
 
 @pytest.mark.parametrize("noise", ["gauss", "laplace", "knorm"])
@@ -45,12 +45,12 @@ def test_the_canary_moves_the_release_by_nearly_what_is_claimed(name: str, least
 def test_the_search_goes_further_than_neighbours_made_by_hand() -> None:
     """Label against label of one record beside zeros, at the same lambda and number of rows."""
     method = found("prr_mean").method
-    X = np.zeros((canary.ROWS, D))
+    X = np.zeros((canary.CANARY_PARTY_ROWS, D))
     X[0, 0] = 1.0
-    worlds = [canary._with_another(canary.Rows(X, np.arange(canary.ROWS) % 2)) for _ in (0, 1)]
+    worlds = [canary._with_another(canary.Rows(X, np.arange(canary.CANARY_PARTY_ROWS) % 2)) for _ in (0, 1)]
     worlds[1].parties[0].y[0] = 1
     by_hand = NeighbourPair(method, (worlds[0], worlds[1]), "one record")
-    reach = methods.case("prr_mean", Target(Fraction(8), noise="gauss"), None, by_hand).reach
+    reach = methods.method_case("prr_mean", Target(Fraction(8), noise="gauss"), None, by_hand).reach
     searched = case("prr_mean").reach
     assert reach is not None
     assert searched is not None
@@ -68,22 +68,24 @@ def test_what_is_found_are_neighbours_in_the_unit_ball(name: str) -> None:
         assert (b.X[1:] == a.X).all()
         assert case(name).canaries is None, "a label that changes is no record more or less"
     else:
-        assert (a.X != b.X).any(axis=1).tolist() == [True] + [False] * (canary.ROWS - 1)
+        assert (a.X != b.X).any(axis=1).tolist() == [True] + [False] * (canary.CANARY_PARTY_ROWS - 1)
     assert all((p.X == q.X).all() for p, q in zip(first[1:], second[1:], strict=True))
 
 
-@pytest.mark.parametrize("twin", [None, "half-noise"])
-def test_at_a_real_dimension_half_the_noise_is_refuted_and_ours_is_not(twin: TwinName | None) -> None:
-    audited = audit_mechanism(case("prr_mean", twin=twin), 250, 0.002, Stream.insecure_from_seed(f"vector {twin}"))
-    assert audited.refuted == (twin is not None)
-    printed = "\n".join(block_lines([report.audit(MeasuredPower(audited, {}))], 999, 999))
-    assert report.verdict(audited).code == f"epsilon.claim_{'' if twin else 'not_'}contradicted"
+@pytest.mark.parametrize("mutant", [None, "half-noise"])
+def test_at_a_real_dimension_half_the_noise_is_refuted_and_ours_is_not(mutant: MutantName | None) -> None:
+    audited = audit_mechanism(
+        case("prr_mean", mutant=mutant), 250, 0.002, Stream.insecure_from_seed(f"vector {mutant}")
+    )
+    assert audited.refuted == (mutant is not None)
+    printed = "\n".join(block_lines([report.audit_section(MeasuredPower(audited, {}))], 999, 999))
+    assert report.verdict_banner(audited).code == f"epsilon.claim_{'' if mutant else 'not_'}contradicted"
     assert "they move the release by 0.3528, which is 0.937 of the 0.3766 claimed" in printed
 
 
 def test_one_run_has_a_canary_for_every_dimension() -> None:
     """Its bits decide what is released: without noise, or nearly, every position is its bit."""
-    exact = methods.case("prr_mean", Target(Fraction(10**6), noise="gauss"), None, found("prr_mean"))
+    exact = methods.method_case("prr_mean", Target(Fraction(10**6), noise="gauss"), None, found("prr_mean"))
     assert exact.canaries is not None
     told = exact.canaries(3 * D, Stream.insecure_from_seed("axes"))
     assert len(told.bits) == 3 * D
@@ -97,6 +99,6 @@ def test_one_run_has_a_canary_for_every_dimension() -> None:
 
 def test_what_cannot_be_searched_for_is_bad_input() -> None:
     with refused("dimension.no_canary", got="vote"):
-        canary.searched("vote", 1.0, D)
+        canary.search_neighbours("vote", 1.0, D)
     with refused("dimension.too_small", got=1):
-        canary.searched("central", 1.0, 1)
+        canary.search_neighbours("central", 1.0, 1)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from smc_dp.audit.epsilon.bounds import EventPlan, Worlds, choose_event, measured
-from smc_dp.audit.epsilon.gaussian import FIRST, MuMeasure, choose_curve, claimed_mu, too_many_right
+from smc_dp.audit.epsilon.bounds import EventPlan, Worlds, choose_event, measure_bound
+from smc_dp.audit.epsilon.gaussian import CHOOSING_SHARE, MuMeasure, choose_curve, claimed_mu, too_many_right
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.statement import PrivacyStatement
@@ -36,7 +36,7 @@ def test_mu_is_exceeded_as_seldom_as_allowed_and_too_often_without_limits(name: 
     """The broken twin takes the shares of the draws for their probabilities."""
     bounds, taken = [], []
     for seed in range(REPEATS):
-        found = measured(worlds(mu, 1000, seed), CHOICES[name], FIRST)
+        found = measure_bound(worlds(mu, 1000, seed), CHOICES[name], CHOOSING_SHARE)
         bounds.append(found.bound)
         above = [np.cumsum(counts[::-1])[::-1][1:] / counts.sum() for counts in (found.first, found.second)]
         taken.append(float(np.max(np.abs(norm.ppf(above[0]) - norm.ppf(above[1])))))
@@ -47,15 +47,15 @@ def test_mu_is_exceeded_as_seldom_as_allowed_and_too_often_without_limits(name: 
 
 def test_many_draws_come_close_to_mu() -> None:
     for choose in CHOICES.values():
-        assert 0.9 < measured(worlds(0.5, 100_000, 1), choose, FIRST).bound / 0.5 <= 1
+        assert 0.9 < measure_bound(worlds(0.5, 100_000, 1), choose, CHOOSING_SHARE).bound / 0.5 <= 1
 
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_noise_with_the_right_width_and_no_tails_is_refuted(name: str) -> None:
     """Uniform noise of variance 1, told apart by where only one of both reaches."""
     uniform = worlds(1.0, 4000, 3, lambda x: np.asarray(sqrt(12) * (norm.cdf(x) - 0.5)))
-    assert measured(uniform, CHOICES[name], FIRST).bound > 1.5
-    assert measured(worlds(1.0, 4000, 3), CHOICES[name], FIRST).bound <= 1
+    assert measure_bound(uniform, CHOICES[name], CHOOSING_SHARE).bound > 1.5
+    assert measure_bound(worlds(1.0, 4000, 3), CHOICES[name], CHOOSING_SHARE).bound <= 1
 
 
 def test_the_claim_is_that_of_the_noise() -> None:

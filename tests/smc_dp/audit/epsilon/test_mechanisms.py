@@ -13,17 +13,17 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import mechanisms
 from smc_dp.audit.epsilon.audit import TESTS, Audited, audit_mechanism
-from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measured
-from smc_dp.audit.epsilon.case import PRIMES, Case, holes, places, residues
-from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, cases, claim_of, law_of
-from smc_dp.audit.epsilon.power import Effort, of_twin, with_power
-from smc_dp.audit.epsilon.twins import ABOUT, OF_PROTOCOLS, FloatSampler, Multiples, TwinName
+from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measure_bound
+from smc_dp.audit.epsilon.case import PRIMES, Case, distance_scores, float_scores, residue_scores
+from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, claim_of, distribution_of, mechanism_cases
+from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, FloatSampler, Multiples, MutantName
+from smc_dp.audit.epsilon.power import Effort, audit_mutant, audit_with_power
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
 
@@ -39,8 +39,8 @@ def rng(seed: str) -> Stream:
 
 
 @cache
-def found(noise: NoiseName, place: int, twin: TwinName | None, trials: int) -> Audited:
-    case = cases(target(noise), twin)[place]
+def found(noise: NoiseName, place: int, mutant: MutantName | None, trials: int) -> Audited:
+    case = mechanism_cases(target(noise), mutant)[place]
     return audit_mechanism(case, trials, ALPHA, rng(f"{case.name} {trials}"))
 
 
@@ -65,7 +65,7 @@ def test_the_bounds_are_not_idle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("noise", "twin", "trials", "tests"),
+    ("noise", "mutant", "trials", "tests"),
     [
         ("laplace", "half-noise", 2000, {"clopper-pearson", "hockey-stick", "one run"}),
         ("knorm", "half-noise", 1200, {"clopper-pearson", "hockey-stick"}),
@@ -74,8 +74,8 @@ def test_the_bounds_are_not_idle() -> None:
         ("knorm", "k-times-integer", 400, {"last digits"}),
     ],
 )
-def test_twins_are_refuted(noise: NoiseName, twin: TwinName, trials: int, tests: set[str]) -> None:
-    audited = found(noise, 0, twin, trials)
+def test_twins_are_refuted(noise: NoiseName, mutant: MutantName, trials: int, tests: set[str]) -> None:
+    audited = found(noise, 0, mutant, trials)
     assert audited.refuted
     assert {finding.test for finding in audited.findings if finding.refutes} >= tests
 
@@ -87,7 +87,7 @@ def test_half_of_gaussian_noise_is_refuted_by_the_divergence_and_by_mu() -> None
 
 
 def test_half_of_gaussian_noise_is_refuted_by_one_threshold_in_few_draws() -> None:
-    audited = audit_mechanism(cases(target("gauss"), "half-noise")[0], 8000, ALPHA, rng("half"))
+    audited = audit_mechanism(mechanism_cases(target("gauss"), "half-noise")[0], 8000, ALPHA, rng("half"))
     assert {finding.test for finding in audited.findings if finding.refutes} == {"gaussian dp", "f-dp curve"}
 
 
@@ -95,8 +95,8 @@ def test_half_of_gaussian_noise_is_refuted_by_one_threshold_in_few_draws() -> No
 def test_half_of_gaussian_noise_is_refuted_in_every_audit() -> None:
     """Of ten with as many draws as the command has for each; so is noise for half the sensitivity."""
     for i in range(10):
-        twin: TwinName = "half-sensitivity" if i % 2 else "half-noise"
-        audited = audit_mechanism(cases(target("gauss"), twin)[0], 10_000, ALPHA, rng(f"{twin} {i}"))
+        mutant: MutantName = "half-sensitivity" if i % 2 else "half-noise"
+        audited = audit_mechanism(mechanism_cases(target("gauss"), mutant)[0], 10_000, ALPHA, rng(f"{mutant} {i}"))
         assert {finding.test for finding in audited.findings if finding.refutes} >= {"gaussian dp"}
 
 
@@ -114,10 +114,10 @@ def test_a_scale_that_is_wrong_by_a_root_is_refuted_and_the_true_mu_is_approache
 
 
 def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() -> None:
-    expected: dict[TwinName | None, bool] = {None: False, "half-noise": True}
-    for twin, refuted in expected.items():
-        case = cases(target("gauss", 4), twin)[0]
-        findings = audit_mechanism(case, 3000, ALPHA, rng(f"large {twin}")).findings
+    expected: dict[MutantName | None, bool] = {None: False, "half-noise": True}
+    for mutant, refuted in expected.items():
+        case = mechanism_cases(target("gauss", 4), mutant)[0]
+        findings = audit_mechanism(case, 3000, ALPHA, rng(f"large {mutant}")).findings
         assert next(f.refutes for f in findings if f.test == "gaussian dp") == refuted
 
 
@@ -129,15 +129,15 @@ def test_many_draws_come_close_to_epsilon(dimension: int, least: float, of_half:
     The same vectors of noise serve both neighbours: each limit holds by itself, whether or not they are independent of
     each other.
     """
-    of: dict[TwinName | None, tuple[float, float, int]] = {
+    of: dict[MutantName | None, tuple[float, float, int]] = {
         None: (least, 1.0, 200_000),
         "half-noise": (of_half, 2.0, 50_000),
     }
-    for twin, (low, high, draws) in of.items():
-        case = cases(target(), twin)[dimension - 1]
+    for mutant, (low, high, draws) in of.items():
+        case = mechanism_cases(target(), mutant)[dimension - 1]
         noise = case.outputs(0, draws, rng(case.name), lambda _: None)
         choose = partial(choose_event, measure=EpsilonMeasure(0.01))
-        assert low < measured(case.where((noise, noise + case.centres[1])), choose).bound <= high
+        assert low < measure_bound(case.where((noise, noise + case.centres[1])), choose).bound <= high
 
 
 EFFORT = Effort(trials=300, alpha=ALPHA, repeats=10, confidence=0.99)
@@ -145,64 +145,66 @@ EFFORT = Effort(trials=300, alpha=ALPHA, repeats=10, confidence=0.99)
 
 def test_power_of_a_twin_is_measured() -> None:
     heard: list[int] = []
-    twin = of_twin("about", cases(target("laplace"), "float-sampler")[0], EFFORT, rng("repeated"), heard.append)
-    assert (twin.power.caught, twin.power.repeats) == (10, 10)
-    assert isclose(twin.power.interval[0], 0.005 ** (1 / 10))
-    assert twin.power.interval[1] == 1
+    mutant = audit_mutant(
+        "about", mechanism_cases(target("laplace"), "float-sampler")[0], EFFORT, rng("repeated"), heard.append
+    )
+    assert (mutant.power.caught, mutant.power.repeats) == (10, 10)
+    assert isclose(mutant.power.interval[0], 0.005 ** (1 / 10))
+    assert mutant.power.interval[1] == 1
     assert sum(heard) == EFFORT.draws(10)
 
 
 def test_power_against_half_the_noise_is_measured() -> None:
     """Caught in Laplace noise, by each test that can; not in Gaussian noise by so few draws; none without half."""
-    laplace, of_half = (cases(target("laplace"), twin)[0] for twin in (None, "half-noise"))
-    measured = with_power(laplace, of_half, replace(EFFORT, trials=1200), rng("power"))
+    laplace, of_half = (mechanism_cases(target("laplace"), mutant)[0] for mutant in (None, "half-noise"))
+    measured = audit_with_power(laplace, of_half, replace(EFFORT, trials=1200), rng("power"))
     assert not measured.audited.refuted
     always = {test for test, power in measured.of_test.items() if power.caught == 10}
     assert always == {"clopper-pearson", "hockey-stick", "one run"}
     assert measured.of_all is not None
     assert measured.of_all.caught == 10
-    gauss, of_half = (cases(target("gauss"), twin)[0] for twin in (None, "half-noise"))
-    weak = with_power(gauss, of_half, EFFORT, rng("power")).of_all
+    gauss, of_half = (mechanism_cases(target("gauss"), mutant)[0] for mutant in (None, "half-noise"))
+    weak = audit_with_power(gauss, of_half, EFFORT, rng("power")).of_all
     assert weak is not None
     assert weak.caught == weak.interval[0] == 0
     assert isclose(weak.interval[1], 1 - 0.005 ** (1 / 10))
-    assert with_power(gauss, None, EFFORT, rng("power")).of_all is None
+    assert audit_with_power(gauss, None, EFFORT, rng("power")).of_all is None
 
 
 def test_the_power_of_what_is_honest_is_next_to_none() -> None:
     """The broken twin of the power itself: full noise in place of half is caught no more often than alpha allows."""
-    laplace = cases(target("laplace"))[0]
-    measured = with_power(laplace, laplace, EFFORT, rng("honest"))
+    laplace = mechanism_cases(target("laplace"))[0]
+    measured = audit_with_power(laplace, laplace, EFFORT, rng("honest"))
     assert measured.of_all is not None
     assert measured.of_all.caught == 0
 
 
 def test_progress_hears_of_every_draw() -> None:
     heard: list[int] = []
-    cases(target("laplace"))[0].outputs(0, 1234, rng("ticks"), heard.append)
+    mechanism_cases(target("laplace"))[0].outputs(0, 1234, rng("ticks"), heard.append)
     assert sum(heard) == 1234
     assert len(heard) == 3
 
 
 def test_a_twin_of_another_law_is_bad_input() -> None:
     with refused("twin.of_other_mechanism", twin="float-sampler", belongs="laplace", got="knorm"):
-        cases(target(), "float-sampler")
+        mechanism_cases(target(), "float-sampler")
     others = {"exponential-radius", "float-sampler", "k-times-integer", "half-variance", "half-sensitivity"}
-    assert set(ABOUT) == {"half-noise", *others, *OF_PROTOCOLS}
-    for twin in OF_PROTOCOLS:
-        with refused("twin.not_of_mechanism", twin=twin, got="knorm"):
-            cases(target(), twin)
+    assert set(MUTANT_FAULTS) == {"half-noise", *others, *PROTOCOL_MUTANTS}
+    for mutant in PROTOCOL_MUTANTS:
+        with refused("twin.not_of_mechanism", twin=mutant, got="knorm"):
+            mechanism_cases(target(), mutant)
 
 
 def indicators(case: Case, world: int, draws: int) -> Array:
     outputs = case.outputs(world, draws, rng(f"holes {world}"), lambda _: None)
     assert case.scale is not None
-    return holes(outputs, case.centres, case.scale)
+    return float_scores(outputs, case.centres, case.scale)
 
 
 def test_every_output_of_the_float_sampler_is_reachable_from_its_own_centre_and_many_from_no_other() -> None:
     """The holes of its support: a single output in one proves which world it is from."""
-    case = cases(target("laplace"), "float-sampler")[0]
+    case = mechanism_cases(target("laplace"), "float-sampler")[0]
     for world in (0, 1):
         reachable = indicators(case, world, 2000)
         assert reachable[world].all()
@@ -211,7 +213,7 @@ def test_every_output_of_the_float_sampler_is_reachable_from_its_own_centre_and_
 
 def test_outputs_on_the_grid_have_no_holes() -> None:
     """What a sampler in floats could have made of ours says no more than epsilon allows, in every draw."""
-    case = cases(target("laplace"))[0]
+    case = mechanism_cases(target("laplace"))[0]
     rates = np.array([indicators(case, world, 4000).mean(axis=1) for world in (0, 1)])
     assert rates.min() > 0.2
     assert np.abs(np.log(rates[0] / rates[1])).max() < 1
@@ -219,11 +221,13 @@ def test_outputs_on_the_grid_have_no_holes() -> None:
 
 def test_residues_of_multiples_are_those_without_noise() -> None:
     outputs = np.array([12.0 + Multiples(1, Fraction(1000))(rng("multiples")) for _ in range(50)])
-    rows = residues(outputs)
+    rows = residue_scores(outputs)
     assert rows.shape == (sum(PRIMES), 50)
     first_of_five = 2 + 3
     assert rows[first_of_five : first_of_five + 5].mean(axis=1).tolist() == [0, 0, 1, 0, 0]
-    assert np.ptp(residues(np.arange(30030.0)[:, np.newaxis]).mean(axis=1)[first_of_five : first_of_five + 5]) == 0
+    assert (
+        np.ptp(residue_scores(np.arange(30030.0)[:, np.newaxis]).mean(axis=1)[first_of_five : first_of_five + 5]) == 0
+    )
 
 
 def test_float_sampler_has_the_laplace_law() -> None:
@@ -236,7 +240,7 @@ def test_float_sampler_has_the_laplace_law() -> None:
 def test_places_hold_the_likelihood_ratios() -> None:
     """Projection, and distances in L1 and L2, by hand."""
     outputs, centres = np.array([[3.0, 4.0]]), (np.zeros(2), np.array([3.0, 0.0]))
-    assert places(outputs, centres)[:, 0].tolist() == [9, 3, 7, 4, 1, 5, 4]
+    assert distance_scores(outputs, centres)[:, 0].tolist() == [9, 3, 7, 4, 1, 5, 4]
 
 
 def steepest(law: KNorm | DiscreteLaplace, h: Array) -> float:
@@ -267,7 +271,7 @@ def test_laplace_noise_by_coordinate_at_the_printed_scale_exceeds_its_epsilon_an
     y = np.arange(n) % 2
     flipped = np.where(np.arange(n) == 0, 1, y)
     models = [np.array(model_of(Rows(X, labels), method.lam)) for labels in (y, flipped)]
-    law = method.law(target_, n, public)
+    law = method.distribution(target_, n, public)
     assert isinstance(law, DiscreteLaplace)
     true = steepest(law, (models[1] - models[0]).astype(float))
     assert 2.7 < true < 2.78
@@ -280,10 +284,13 @@ def test_laplace_noise_by_coordinate_at_the_printed_scale_exceeds_its_epsilon_an
 
 def test_the_laws_move_by_the_sensitivity_exactly() -> None:
     for noise in mechanisms.MECHANISMS:
-        law = law_of(target(noise), 2)
+        law = distribution_of(target(noise), 2)
         if isinstance(law, DiscreteGaussian):
             assert isclose(float(law.mu_squared(SENSITIVITY)), float(target(noise).mu ** 2))
-            assert law == proven(target(noise), 2, Fraction(SENSITIVITY - 2, 1 << GRID.fraction_bits)).law
+            assert (
+                law
+                == calibrate_noise(target(noise), 2, Fraction(SENSITIVITY - 2, 1 << GRID.fraction_bits)).distribution
+            )
             assert claim_of(law, target(noise)).epsilon == 1
         else:
             assert law.epsilon(SENSITIVITY) == 1

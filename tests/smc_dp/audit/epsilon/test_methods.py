@@ -12,7 +12,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.core.errors import InputError
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, replace_one
@@ -24,7 +24,7 @@ EVERY = [
     (name, calibration, noise)
     for name, method in METHODS.items()
     for calibration in method.calibrations
-    for noise in laws(method, calibration)
+    for noise in noise_names(method, calibration)
 ]
 MU = 20  # 2 lambda of the neighbours of methods with objective (2)
 MODEL = sqrt(2)  # two classes have the weights -w/2 and w/2, sqrt 2 times closer than w
@@ -35,7 +35,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
 
 
 def audited(name: str, wanted: Target, trials: int, *, half: bool = False) -> Audited:
-    case = methods.case(name, wanted, "half-noise" if half else None)
+    case = methods.method_case(name, wanted, "half-noise" if half else None)
     return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"{case.name} {trials}"))
 
 
@@ -83,7 +83,7 @@ def test_printed_ofpa_is_told_apart_by_the_equation_of_its_bias() -> None:
     ],
 )
 def test_neighbours_move_the_release_by_nearly_its_sensitivity(name: str, sensitivity: float, attained: float) -> None:
-    first, second = methods.case(name, target(noise=METHODS[name].noises[0])).centres
+    first, second = methods.method_case(name, target(noise=METHODS[name].noises[0])).centres
     moved = float(np.linalg.norm(second - first))
     assert attained * sensitivity < moved <= sensitivity * (1 + 1e-6)
 
@@ -92,7 +92,7 @@ def test_neighbours_move_the_release_by_nearly_its_sensitivity(name: str, sensit
 def test_neighbours_are_neighbours(name: str) -> None:
     """They differ in one party: in one row, which is another or, if that is what is claimed, one more."""
     wanted = target(noise=METHODS[name].noises[0]) if METHODS[name].calibrations else Target(None)
-    found, adjacency = METHODS[name].neighbours(wanted.calibration), methods.case(name, wanted).claim.adjacency
+    found, adjacency = METHODS[name].neighbours(wanted.calibration), methods.method_case(name, wanted).claim.adjacency
     first, second = (federation.parties for federation in found.worlds)
     assert len(first) == len(second)
     changed = [(a, b) for a, b in zip(first, second, strict=True) if not _same(a.X, b.X) or not _same(a.y, b.y)]
@@ -113,7 +113,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 
 def test_half_the_noise_of_many_parties_is_refuted_in_one_run() -> None:
     for half in (False, True):
-        case = methods.case("release_all", target(noise="laplace"), "half-noise" if half else None)
+        case = methods.method_case("release_all", target(noise="laplace"), "half-noise" if half else None)
         assert case.canaries is not None
         guesses = case.canaries(500, Stream.insecure_from_seed("one run"))
         assert (guesses.epsilon_at_least(ALPHA) > 1) == half
@@ -131,7 +131,7 @@ def test_half_the_noise_of_a_method_is_refuted(name: str, noise: NoiseName) -> N
 
 
 def test_one_run_is_there_where_each_party_has_noise_of_its_own() -> None:
-    having = {name for name, c, noise in EVERY if methods.case(name, target(c, noise)).canaries is not None}
+    having = {name for name, c, noise in EVERY if methods.method_case(name, target(c, noise)).canaries is not None}
     assert having == {"feat_agg", "avg_agg", "ofpa", "param_laplace", "release_all"}
 
 
@@ -141,7 +141,7 @@ def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> Non
     wanted, found = target(noise=METHODS[name].noises[0]), METHODS[name].neighbours("proven")
     assert found.parties is not None
     released = found.method.train(found.parties([0, 1, 1, 0, 1])).release(wanted, Stream.from_system()).privacy
-    claim = methods.case(name, wanted).claim
+    claim = methods.method_case(name, wanted).claim
     assert (released.epsilon, released.unit, released.adjacency) == (claim.epsilon, claim.unit, claim.adjacency)
     two, other = found.parties([0, 1]).parties, found.parties([0, 0]).parties
     changed = [j for j in (0, 1) if not _same(two[j].y, other[j].y)]
@@ -151,6 +151,6 @@ def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> Non
 
 def test_what_a_method_does_not_have_is_bad_input() -> None:
     with refused("twin.not_of_method", twin="float-sampler", name="vote"):
-        methods.case("vote", target(), "float-sampler")
+        methods.method_case("vote", target(), "float-sampler")
     with pytest.raises(InputError, match="noise"):
-        methods.case("ofpa", target(noise="gauss"))
+        methods.method_case("ofpa", target(noise="gauss"))

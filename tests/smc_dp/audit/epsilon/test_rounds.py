@@ -17,18 +17,18 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import rounds
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.deviations import ABOUT, Deviation
-from smc_dp.audit.epsilon.plan import Request, planned
+from smc_dp.audit.epsilon.deviations import DEVIATIONS, Deviation
+from smc_dp.audit.epsilon.mutants import MutantName
+from smc_dp.audit.epsilon.plan import Request, plan_cases
 from smc_dp.audit.epsilon.rounds import DrivenSession
-from smc_dp.audit.epsilon.twins import TwinName
-from smc_dp.methods.functionality import added
+from smc_dp.methods.functionality import add_vectors
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
 ALPHA = 0.002  # of each test
 TEN = Target(Fraction(10), noise="ddg", delta=Fraction(1, 10**5))
-BOTH = tuple(rounds.METHODS)
+BOTH = tuple(rounds.ROUNDS_METHODS)
 
 
 def audited(case: Case, draws: int) -> Audited:
@@ -36,10 +36,10 @@ def audited(case: Case, draws: int) -> Audited:
 
 
 def in_the_clear(
-    name: str, draws: int, twin: TwinName | None = None, adjacency: RecordAdjacency = "replace"
+    name: str, draws: int, mutant: MutantName | None = None, adjacency: RecordAdjacency = "replace"
 ) -> Audited:
     """With the same noise for both neighbours: each limit is about one of them."""
-    case = rounds.case(name, TEN, twin=twin, clear=True, adjacency=adjacency)
+    case = rounds.rounds_case(name, TEN, mutant=mutant, clear=True, adjacency=adjacency)
     return audited(replace(case, noise=lambda rng: case.draw(0, rng) - case.centres[0]), draws)
 
 
@@ -47,15 +47,15 @@ def in_the_clear(
 @pytest.mark.parametrize("name", BOTH)
 def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdjacency) -> None:
     """In all sums together, in units of the noise that is left: mu itself, but for what is rounded up and the 9."""
-    session = DrivenSession(rounds.form_of(name, TEN, adjacency))
-    zero, one = (session.centre(rounds.rows_of(world, adjacency)) for world in (0, 1))
+    session = DrivenSession(rounds.audited_rounds(name, TEN, adjacency))
+    zero, one = (session.centre(rounds.rows_in_world(world, adjacency)) for world in (0, 1))
     apart = float(np.sum((one - zero) ** 2 / session.variances))
     mu = session.form.statement.mu
     assert mu is not None
     assert 0.999 * mu**2 < apart <= mu**2
     # Twin: where Charlie says something else, later sums are asked at other weights, and less is seen of them.
     other = replace(session, told=lambda p, S: (1 << 40,) * len(S))
-    less = [other.centre(rounds.rows_of(world, adjacency)) for world in (0, 1)]
+    less = [other.centre(rounds.rows_in_world(world, adjacency)) for world in (0, 1)]
     assert float(np.sum((less[1] - less[0]) ** 2 / session.variances)) < 0.9 * apart
 
 
@@ -73,26 +73,30 @@ def test_noise_for_more_honest_parties_than_there_are_is_refuted() -> None:
 
 @pytest.mark.parametrize(
     ("name", "deviation"),
-    [("newton", None), ("gd", "negated"), *(pytest.param("newton", way, marks=pytest.mark.slow) for way in ABOUT)],
+    [("newton", None), ("gd", "negated"), *(pytest.param("newton", way, marks=pytest.mark.slow) for way in DEVIATIONS)],
 )
 def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str, deviation: Deviation | None) -> None:
     """Integer for integer, in every sum of a whole session, whatever is entered."""
-    session, rows = DrivenSession(rounds.form_of(name, TEN)), rounds.rows_of(1)
+    session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), rounds.rows_in_world(1)
     seen = session.seen(rows, deviation, Stream.insecure_from_seed("whole session"))
     again = Stream.insecure_from_seed("whole session").spawn()
     honest = [session.form.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
     shares = [[part(session.said[:r]) for r in range(len(session.said))] for part in honest]
-    sums = [added([x for part in shares for x in (part[r].numbers, part[r].noise)]) for r in range(len(session.said))]
+    sums = [
+        add_vectors([x for part in shares for x in (part[r].numbers, part[r].noise)]) for r in range(len(session.said))
+    ]
     assert seen.tolist() == [float(x) for S in sums for x in S]
     # Twin: with one honest party's noise left out it is another sum.
-    silent = [added([*(part[r].numbers for part in shares), shares[0][r].noise]) for r in range(len(session.said))]
+    silent = [
+        add_vectors([*(part[r].numbers for part in shares), shares[0][r].noise]) for r in range(len(session.said))
+    ]
     assert all(x != y for x, y in zip(sums, silent, strict=True))
 
 
 @pytest.mark.slow
 def test_whole_sessions_refute_nothing_and_half_the_noise_shows() -> None:
-    assert not audited(rounds.case("newton", TEN, "constant"), 40).refuted
-    assert audited(rounds.case("newton", TEN, "copied", "half-noise"), 120).refuted
+    assert not audited(rounds.rounds_case("newton", TEN, "constant"), 40).refuted
+    assert audited(rounds.rounds_case("newton", TEN, "copied", "half-noise"), 120).refuted
 
 
 @pytest.mark.slow
@@ -104,18 +108,18 @@ def test_one_record_more_or_less_is_not_refuted_either(name: str) -> None:
 
 def test_the_plan_has_every_way_to_deviate() -> None:
     for name in BOTH:
-        plans = planned(Request(name, Fraction(1), through_protocol=True))
-        assert len(plans) == 1 + len(ABOUT)
-        assert [plan.half is None for plan in plans] == [False, *(True for _ in ABOUT)]
-        (twin,) = planned(Request(name, Fraction(1), twin="all-honest", through_protocol=True))
-        (clear,) = planned(Request(name, Fraction(1)))
-        assert "all-honest" in twin.case.name
+        plans = plan_cases(Request(name, Fraction(1), through_protocol=True))
+        assert len(plans) == 1 + len(DEVIATIONS)
+        assert [plan.half is None for plan in plans] == [False, *(True for _ in DEVIATIONS)]
+        (mutant,) = plan_cases(Request(name, Fraction(1), mutant="all-honest", through_protocol=True))
+        (clear,) = plan_cases(Request(name, Fraction(1)))
+        assert "all-honest" in mutant.case.name
         assert "in the clear" in clear.case.name
         assert clear.half is not None
 
 
 def test_what_they_do_not_have_is_bad_input() -> None:
     with refused("noise.not_of_method_by_secure_sum", method="newton", got="vg"):
-        planned(Request("newton", Fraction(1), noise="vg", through_protocol=True))
+        plan_cases(Request("newton", Fraction(1), noise="vg", through_protocol=True))
     with refused("twin.not_of_method_by_secure_sum", method="gd", got="stripped"):
-        planned(Request("gd", Fraction(1), twin="stripped", through_protocol=True))
+        plan_cases(Request("gd", Fraction(1), mutant="stripped", through_protocol=True))

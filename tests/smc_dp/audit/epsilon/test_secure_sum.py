@@ -16,7 +16,7 @@ from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.simulate import Letters
+from protocols.runtime.simulate import SealedCount
 from protocols.secure_sum import steps
 from protocols.secure_sum.ideal import functionality
 from protocols.secure_sum.parameters import Parameters
@@ -24,11 +24,11 @@ from protocols.secure_sum.values import Addends, Vault
 from smc_dp.audit.epsilon import protocol, secure_sum
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.deviations import ABOUT, WAYS, Deviation
-from smc_dp.audit.epsilon.plan import Request, planned
-from smc_dp.audit.epsilon.power import Effort, of_twin
-from smc_dp.audit.epsilon.twins import TwinName
-from smc_dp.privacy.target import SHARED, NoiseName, Target
+from smc_dp.audit.epsilon.deviations import DEVIATIONS, SUBSTITUTES, Deviation
+from smc_dp.audit.epsilon.mutants import MutantName
+from smc_dp.audit.epsilon.plan import Request, plan_cases
+from smc_dp.audit.epsilon.power import Effort, audit_mutant
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target
 from tests.support.refusals import refused
 
 ALPHA = 0.002  # of each test
@@ -46,56 +46,56 @@ def audited(case: Case, draws: int) -> Audited:
     return audit_mechanism(case, draws, ALPHA, rng(case.name))
 
 
-def in_the_clear(noise: NoiseName, epsilon: int, draws: int, twin: TwinName | None = None) -> Audited:
-    return audited(secure_sum.case(target(noise, epsilon), twin=twin, clear=True), draws)
+def in_the_clear(noise: NoiseName, epsilon: int, draws: int, mutant: MutantName | None = None) -> Audited:
+    return audited(secure_sum.secure_sum_case(target(noise, epsilon), mutant=mutant, clear=True), draws)
 
 
-@pytest.mark.parametrize("deviation", [None, *ABOUT])
+@pytest.mark.parametrize("deviation", [None, *DEVIATIONS])
 def test_whatever_one_party_sends_the_rest_is_the_sum_of_the_honest(deviation: Deviation | None) -> None:
-    for noise in SHARED:
-        form, coins = secure_sum.form_of(target(noise)), rng(f"{deviation} {noise}")
-        parts = secure_sum.entered(form, secure_sum.numbers_of(form, 1), form.noise.law, coins)
-        seen = secure_sum.by_protocol(deviation)(form, parts, coins)
-        assert seen == secure_sum.in_the_clear(form, parts, coins)
+    for noise in SHARED_NOISES:
+        form, coins = secure_sum.audited_sum(target(noise)), rng(f"{deviation} {noise}")
+        parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 1), form.noise.distribution, coins)
+        seen = secure_sum.coalition_view(deviation)(form, parts, coins)
+        assert seen == secure_sum.ideal_view(form, parts, coins)
         # Twins: an honest party without noise, and a sum from which nothing was taken off.
         silent = [replace(parts[0], noise=(0,) * form.length), *parts[1:]]
-        assert seen != secure_sum.in_the_clear(form, silent, coins)
-        assert seen != secure_sum.in_the_clear(form, [*parts, parts[-1]], coins)
+        assert seen != secure_sum.ideal_view(form, silent, coins)
+        assert seen != secure_sum.ideal_view(form, [*parts, parts[-1]], coins)
 
 
 def test_ways_to_deviate_change_what_is_released() -> None:
     """Each enters something else: none of them follows the protocol by chance."""
-    case = {way: secure_sum.case(target(), way) for way in ABOUT}
-    assert len({case[way].name for way in ABOUT}) == len(ABOUT)
-    form = secure_sum.form_of(target())
-    parts = secure_sum.entered(form, secure_sum.numbers_of(form, 0), form.noise.law, rng("parts"))
-    added = {way: secure_sum.run(form, parts, way, rng("run"))[1] for way in (None, *ABOUT)}
-    assert len(set(added.values())) == 1 + len(ABOUT)
+    case = {way: secure_sum.secure_sum_case(target(), way) for way in DEVIATIONS}
+    assert len({case[way].name for way in DEVIATIONS}) == len(DEVIATIONS)
+    form = secure_sum.audited_sum(target())
+    parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 0), form.noise.distribution, rng("parts"))
+    added = {way: secure_sum.run_sum(form, parts, way, rng("run"))[1] for way in (None, *DEVIATIONS)}
+    assert len(set(added.values())) == 1 + len(DEVIATIONS)
     M = 1 << form.grid.ring_bits
     assert added["nothing"] == (0, 0)
     assert added["constant"] == (12345, 12345)
     assert added["negated"] == tuple(-x % M for x in parts[-1].numbers)
 
 
-@pytest.mark.parametrize("deviation", [way for way in ABOUT if way != "copied"])
+@pytest.mark.parametrize("deviation", [way for way in DEVIATIONS if way != "copied"])
 def test_with_another_who_vanishes_the_rest_is_the_sum_of_the_honest_who_are_left(
     deviation: Deviation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """K = 4, t = 1, D = 1: seeds are opened, and H = 2 are left. Nothing is shown, for nobody waits for the last."""
     setup, added = made(parameters(4, 1, 1)), []
-    honest = steps.blinded
+    honest = steps.masked_input
 
     def blinded(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
         y = honest(me, p, vault, mine, r, at)
         if me.name != "P4":
             return y
         blinds = p.ring.subtract_vectors(y, p.ring.add_vectors(mine.numbers[r], mine.noise[r]))
-        sent = WAYS[deviation](p, mine.numbers[r], blinds, (), me.rng)
+        sent = SUBSTITUTES[deviation](p, mine.numbers[r], blinds, (), me.rng)
         added.append(p.ring.subtract_vectors(sent, blinds))
         return sent
 
-    monkeypatch.setattr(steps, "blinded", blinded)
-    said = setup.simulate(vanish={"P1": Letters(5)}).published[CURATOR_NAME]
+    monkeypatch.setattr(steps, "masked_input", blinded)
+    said = setup.simulate(drop_outs={"P1": SealedCount(5)}).published[CURATOR_NAME]
     p: Parameters = setup.session.parameters
     assert p.members(said.members[0]) == (1, 2, 3)
     addends = {name: setup.inputs[name][1] for name in p.parties}
@@ -114,8 +114,8 @@ def test_noise_for_more_honest_parties_than_there_are_is_refuted() -> None:
     found = in_the_clear("ddg", 4, 4000, "all-honest")
     assert "gaussian dp" in {finding.test for finding in found.findings if finding.refutes}
     assert in_the_clear("ddg", 4, 1000, "half-noise").refuted
-    law = secure_sum.form_of(target("vg", 1)).noise.law
-    assert secure_sum.too_few(law, 3).honest == 3
+    law = secure_sum.audited_sum(target("vg", 1)).noise.distribution
+    assert secure_sum.dilute_shares(law, 3).honest == 3
 
 
 @pytest.mark.slow
@@ -127,51 +127,51 @@ def test_it_is_refuted_for_gamma_variances_too() -> None:
 @pytest.mark.slow
 def test_the_power_against_one_honest_party_too_many() -> None:
     """Of five audits with 6000 draws from each neighbour."""
-    twin = secure_sum.case(target(), twin="all-honest", clear=True)
-    found = of_twin("H too large", twin, Effort(6000, ALPHA, 5, 0.99), rng("power"))
+    mutant = secure_sum.secure_sum_case(target(), mutant="all-honest", clear=True)
+    found = audit_mutant("H too large", mutant, Effort(6000, ALPHA, 5, 0.99), rng("power"))
     assert found.power.caught == 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("deviation", ABOUT)
+@pytest.mark.parametrize("deviation", DEVIATIONS)
 def test_whole_runs_with_a_deviation_refute_nothing(deviation: Deviation) -> None:
-    assert not audited(secure_sum.case(target(), deviation), 120).refuted
+    assert not audited(secure_sum.secure_sum_case(target(), deviation), 120).refuted
 
 
 @pytest.mark.slow
 def test_in_some_more_whole_runs_half_the_noise_is_refuted() -> None:
-    assert audited(secure_sum.case(target(), "copied", "half-noise"), 300).refuted
+    assert audited(secure_sum.secure_sum_case(target(), "copied", "half-noise"), 300).refuted
 
 
 def test_the_stripped_noise_of_the_curator_protocol_is_refuted() -> None:
     """The smallest party takes its own noise off: what is left is the same in every draw."""
-    case = protocol.case(Target(Fraction(1)), "stripped", clear=True)
+    case = protocol.pathak_case(Target(Fraction(1)), "stripped", clear=True)
     found = audited(case, 60)
     assert found.refuted
     assert found.findings[0].inside == (30, 0)
-    assert not audited(protocol.case(Target(Fraction(1)), clear=True), 60).refuted
+    assert not audited(protocol.pathak_case(Target(Fraction(1)), clear=True), 60).refuted
 
 
 @pytest.mark.slow
 def test_it_is_refuted_in_whole_runs_of_the_curator_protocol() -> None:
-    assert audited(protocol.case(Target(Fraction(1)), "stripped"), 60).refuted
+    assert audited(protocol.pathak_case(Target(Fraction(1)), "stripped"), 60).refuted
 
 
 def test_the_plan_has_every_way_to_deviate() -> None:
-    plans = planned(Request("wsum", Fraction(1), noise="ddg", through_protocol=True))
-    assert len(plans) == 1 + len(ABOUT)
-    assert all(any(about in plan.case.name for plan in plans[1:]) for about in ABOUT.values())
-    assert [plan.half is None for plan in plans] == [False, *(True for _ in ABOUT)]
-    (twin,) = planned(Request("wsum", Fraction(1), noise="vg", twin="all-honest", through_protocol=True))
-    assert twin.case.claim.kind == "approx"
+    plans = plan_cases(Request("wsum", Fraction(1), noise="ddg", through_protocol=True))
+    assert len(plans) == 1 + len(DEVIATIONS)
+    assert all(any(about in plan.case.name for plan in plans[1:]) for about in DEVIATIONS.values())
+    assert [plan.half is None for plan in plans] == [False, *(True for _ in DEVIATIONS)]
+    (mutant,) = plan_cases(Request("wsum", Fraction(1), noise="vg", mutant="all-honest", through_protocol=True))
+    assert mutant.case.claim.kind == "approx"
 
 
 def test_what_the_secure_sum_does_not_have_is_bad_input() -> None:
     with refused("noise.not_of_secure_sum", got="knorm"):
-        secure_sum.case(Target(Fraction(1)))
+        secure_sum.secure_sum_case(Target(Fraction(1)))
     with refused("twin.not_of_secure_sum", got="stripped"):
-        secure_sum.case(target(), twin="stripped")
+        secure_sum.secure_sum_case(target(), mutant="stripped")
     with refused("twin.not_with_noise_self"):
-        secure_sum.case(target("self"), twin="all-honest")
+        secure_sum.secure_sum_case(target("self"), mutant="all-honest")
     with refused("through_protocol.other_method"):
         Request("vote", Fraction(1), through_protocol=True)

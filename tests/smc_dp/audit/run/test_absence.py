@@ -20,8 +20,8 @@ from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.conformity import CONVERSATION
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.conformity import CONVERSATION_CHECKS
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
 
@@ -81,7 +81,7 @@ EVERYDAY = [("P2", 3), ("charlie", 6)]
 def test_nobody_is_accused_when_somebody_vanishes(who: str, sent: int, tmp_path: Path) -> None:
     """The protocol that has ciphertexts, keys and a claim; with all views, and with the record alone."""
     made = setup(3, 1)
-    done = made.simulate(vanish={who: sent}, views=True, marks=(SEEDED, TEST_KEYS))
+    done = made.simulate(drop_outs={who: sent}, views=True, marks=(SEEDED, TEST_KEYS))
     assert any(done.absent.values())
     folders = written(tmp_path, made, done, 1 << 64)
     for views in (True, False):
@@ -185,8 +185,8 @@ FORGED: dict[str, tuple[f.Change, str]] = {
 def test_a_record_is_held_against_its_own_absences(name: str, gone: Folders, tmp_path: Path) -> None:
     """Asked for alone: beside lines that do not hang together an audit asks for nothing of the kind."""
     change, caught = FORGED[name]
-    evidence = load(f.forge(gone.run, tmp_path / "forged", change))
-    found = {check.name: check.run(evidence) for check in CONVERSATION}
+    evidence = load_evidence(f.forge(gone.run, tmp_path / "forged", change))
+    found = {check.name: check.run(evidence) for check in CONVERSATION_CHECKS}
     if caught == "passed":  # nobody answers for its last signature, and nothing else is missing
         assert {outcome.status for outcome in found.values()} == {"passed"}
     else:
@@ -202,7 +202,7 @@ def test_a_mark_put_into_an_honest_record_excuses_nobody(tmp_path: Path) -> None
     found = outcomes(marked.evidence())
     assert {found[name].status for name in OF_THE_SCHEDULE} == {"passed"}
     assert (found["view-agrees"].status, found["view-agrees"].party) == ("failed", None)
-    short = outcomes(load(f.forge(made.run, tmp_path / "cut", mark, f.cut(9))))
+    short = outcomes(load_evidence(f.forge(made.run, tmp_path / "cut", mark, f.cut(9))))
     assert short["signatures"].status == "failed"
     honest = outcomes(made.evidence())
     assert failed(honest) == {}

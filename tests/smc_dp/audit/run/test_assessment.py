@@ -19,8 +19,8 @@ from support.shown import ShownPage
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from smc_dp.audit.run import assessment, checks
-from smc_dp.audit.run.assessment import RULES, FactRule
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.assessment import FACT_RULES, FactRule
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import AuditReport
 from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.pages.html import html
@@ -99,7 +99,7 @@ def strangers(run: Audited, folder: Path) -> Audited:
 
 
 def other_views(run: Audited, folder: Path) -> Audited:
-    evidence = load(run.run, views=run.views)
+    evidence = load_evidence(run.run, views=run.views)
     (folder / "views").mkdir(parents=True)
     for n, view in enumerate(evidence.views.values()):
         lied = replace(view, seed=bytes(32)) if n == 0 else view
@@ -155,7 +155,7 @@ def lets_go(rule: FactRule, honest: Audited, forged: Audited) -> bool:
 
 
 def rule_of(topic: str) -> FactRule:
-    return next(rule for rule in RULES if rule.topic == topic)
+    return next(rule for rule in FACT_RULES if rule.topic == topic)
 
 
 @pytest.mark.parametrize("topic", MUTANTS)
@@ -171,10 +171,10 @@ def test_a_check_that_holds_nothing_is_caught(runs: Mapping[str, Audited], tmp_p
 
 
 def test_every_rule_names_checks_that_exist_and_has_a_mutant() -> None:
-    assert [name for rule in RULES for name in rule.checks if name not in CHECKS] == []
-    assert {rule.topic for rule in RULES if not rule.checks} == OF_THE_AUDITOR
-    assert {rule.topic for rule in RULES} == set(MUTANTS) | OF_THE_AUDITOR
-    assert len({rule.topic for rule in RULES}) == len(RULES)
+    assert [name for rule in FACT_RULES for name in rule.checks if name not in CHECKS] == []
+    assert {rule.topic for rule in FACT_RULES if not rule.checks} == OF_THE_AUDITOR
+    assert {rule.topic for rule in FACT_RULES} == set(MUTANTS) | OF_THE_AUDITOR
+    assert len({rule.topic for rule in FACT_RULES}) == len(FACT_RULES)
 
 
 def constant(reports: Iterable[AuditReport]) -> list[str]:
@@ -186,9 +186,9 @@ def constant(reports: Iterable[AuditReport]) -> list[str]:
 def test_no_fact_is_the_same_for_every_run(reports: Mapping[str, AuditReport], monkeypatch: pytest.MonkeyPatch) -> None:
     assert constant(reports.values()) == []
     said = {fact.topic for report in reports.values() for fact in report.assessment}
-    assert said == {rule.topic for rule in RULES} - {"Audit did not pass"}
+    assert said == {rule.topic for rule in FACT_RULES} - {"Audit did not pass"}
     safe = FactRule("Safety", RELEASE, (), lambda known: "Your data are safe.")
-    monkeypatch.setattr(assessment, "RULES", (*RULES, safe))
+    monkeypatch.setattr(assessment, "FACT_RULES", (*FACT_RULES, safe))
     assert constant(reports.values()) == ["Your data are safe."]
 
 

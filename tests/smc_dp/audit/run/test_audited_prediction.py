@@ -17,7 +17,7 @@ from smc_dp.audit.run import audited_prediction, checks
 from smc_dp.audit.run.check import passed
 from smc_dp.core import reading
 from smc_dp.run import run_files
-from smc_dp.run.folder import FILES, PAGE, read_files
+from smc_dp.run.folder import FILES, PAGE, read_run_files
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY
 from tests.support.refusals import refused as expect_refusal
 
@@ -73,7 +73,7 @@ def test_the_level_that_was_reached_is_told_rather_than_the_one_wanted(charged: 
 def test_a_file_that_exists_is_refused_before_the_audit(
     charged: Folders, rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audited_prediction, "read_files", lambda folder: pytest.fail("the run was read"))
+    monkeypatch.setattr(audited_prediction, "read_run_files", lambda folder: pytest.fail("the run was read"))
     found = predicted(charged.run, rows, "--level", "1", "--out", str(rows))
     assert (found.code, found.out) == (2, "")
     assert found.err == f"error: --out: {rows}: exists already, wanted a new file\n"
@@ -131,7 +131,7 @@ def test_a_folder_swapped_after_its_audit_cannot_matter(
     monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)
     monkeypatch.setattr(reading, "read_file", forgeries.swapped_after_reading(run, other))
     if reads_again:  # the mutant: audit and prediction read the folder each by itself
-        monkeypatch.setattr(audited_prediction, "read_files", lambda folder: folder)
+        monkeypatch.setattr(audited_prediction, "read_run_files", lambda folder: folder)
     found = predict(run, rows, level=1)
     assert (run / RELEASE).read_bytes() == (other / RELEASE).read_bytes()
     assert found.scores == (swapped if reads_again else audited)
@@ -139,7 +139,7 @@ def test_a_folder_swapped_after_its_audit_cannot_matter(
 
 def test_files_in_memory_are_those_that_were_read(run: Path) -> None:
     contents = {path.name: path.read_bytes() for path in run.iterdir()}
-    files = read_files(run)
+    files = read_run_files(run)
     shutil.rmtree(run)
     assert {name: run_files.read_run_file(files, name, 1 << 30) for name in contents if name in FILES} == {
         name: content for name, content in contents.items() if name in FILES

@@ -17,7 +17,7 @@ from support.sessions import setup
 
 from protocols.crypto.identity import Identity
 from protocols.runtime.envelope import Envelope
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.run.release import RELEASE
@@ -41,9 +41,9 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 def accusations(folders: Folders, identities: Path | None = None) -> list[str]:
     """Whom an audit with all views names, and what it says in words that blame."""
     try:
-        evidence = load(folders.run, identities, folders.views)
+        evidence = load_evidence(folders.run, identities, folders.views)
     except InputError:  # views of another session, as line 0 has it now, are none
-        evidence = load(folders.run, identities)
+        evidence = load_evidence(folders.run, identities)
     found = audit_evidence(evidence, OF_THE_RUN).findings
     bad = [x for x in found if x.outcome.status == "failed"]
     assert bad, "what was done is found at least"
@@ -119,7 +119,7 @@ def test_nobody_is_named_for_views_of_another_run(honest: Folders, other: Folder
     run = f.forge(honest.run, tmp_path / "forged", *changes)
     known = tmp_path / "known.json"
     known.write_text(json.dumps({name: identity.public.hex() for name, identity in OWN.items()}))
-    found = audit_evidence(load(run, known), OF_THE_RUN).findings
+    found = audit_evidence(load_evidence(run, known), OF_THE_RUN).findings
     assert {x.check.name for x in found if x.outcome.status == "failed"} >= {"identities", "sizes"}
     assert {x.outcome.party for x in found} == {None}
 

@@ -15,13 +15,13 @@ from support.mutants import OF_THE_RUN, audit
 
 from smc_dp.audit.run import budget_report, budgets
 from smc_dp.audit.run.budgets import PartyBudget
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import composition, export
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.run.budget_charge import price_of
+from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 from tests.support.refusals import refused
@@ -31,7 +31,7 @@ PARTIES = ("north-0", "north-1", "north-2")
 
 @pytest.fixture(scope="module")
 def audited(charged: Folders) -> AuditedRun:
-    return AuditedRun.of(load(charged.run))
+    return AuditedRun.of(load_evidence(charged.run))
 
 
 @pytest.fixture
@@ -45,16 +45,16 @@ def at(folder: Path, party: str) -> Path:
 
 
 def exported(folder: Path, party: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(export.to_json(export.read(at(folder, party))))
+    found: dict[str, Any] = json.loads(export.to_json(export.read_history(at(folder, party))))
     return found
 
 
 def by_party(folder: Path, audited: AuditedRun) -> dict[str, PartyBudget]:
-    return {found.party: found for found in budgets.read(folder, audited)}
+    return {found.party: found for found in budgets.read_budgets(folder, audited)}
 
 
 def test_the_run_in_the_middle_stands_between_its_neighbours(audited: AuditedRun, ledgers: Path) -> None:
-    cost = price_of(sum_agreement(hospitals((12, 8, 20), 2), seeded=False))
+    cost = charge_of_run(sum_agreement(hospitals((12, 8, 20), 2), seeded=False))
     found = by_party(ledgers, audited)
     assert tuple(found) == PARTIES
     for budget in found.values():
@@ -69,7 +69,7 @@ def test_an_export_says_the_same_as_its_ledger(audited: AuditedRun, ledgers: Pat
     before = by_party(ledgers, audited)
     at(ledgers, "north-1").with_suffix(".json").write_text(json.dumps(exported(ledgers, "north-1")))
     with refused("ledgers.ledger_and_export", party="north-1"):
-        budgets.read(ledgers, audited)
+        budgets.read_budgets(ledgers, audited)
     at(ledgers, "north-1").unlink()
     assert by_party(ledgers, audited) == before
 
@@ -79,7 +79,7 @@ def test_who_was_not_charged_or_gave_no_ledger_is_said(audited: AuditedRun, ledg
     Ledger.create(at(ledgers, "north-0"), Fraction(3)).close()
     at(ledgers, "north-2").unlink()
     found = by_party(ledgers, audited)
-    said = {party: budget_report.sentence(budget) for party, budget in found.items()}
+    said = {party: budget_report.budget_sentence(budget) for party, budget in found.items()}
     assert said["north-0"] == "not charged there."
     assert said["north-1"].startswith("before ")
     assert said["north-2"] == "no ledger was given."
@@ -90,7 +90,7 @@ def test_a_reservation_that_came_to_nothing_costs_nothing(audited: AuditedRun, l
         history = ledger.history()
     reserved = replace(history, entries=history.entries[:4])
     pending, void = (
-        budgets.charged(found, audited)
+        budgets.find_charge(found, audited)
         for found in (
             reserved,
             History(reserved.start, (*reserved.entries, reserved.settled(4, "void", None, history.entries[3].date))),
@@ -109,7 +109,7 @@ def test_an_entry_that_is_not_as_the_release_is_doubted(audited: AuditedRun, led
     assert audited.release is not None
     free = replace(audited, release=replace(audited.release, agreement=cheaper))
     for run, code in ((other, "entry.other_release"), (free, "entry.other_price")):
-        (said,) = next(b.charged.doubts for b in budgets.read(ledgers, run) if b.charged)
+        (said,) = next(b.charged.doubts for b in budgets.read_budgets(ledgers, run) if b.charged)
         assert said.code == code
 
 
@@ -130,20 +130,20 @@ def test_a_ledger_that_a_stranger_changed_is_refused_by_name(audited: AuditedRun
     at(ledgers, "north-1").unlink()
     at(ledgers, "north-1").with_suffix(".json").write_text(json.dumps(document))
     with pytest.raises(InputError, match=rf"^party north-1: .*{said}"):
-        budgets.read(ledgers, audited)
+        budgets.read_budgets(ledgers, audited)
 
 
 def test_garbage_and_empty_folders_are_refused(audited: AuditedRun, ledgers: Path, tmp_path: Path) -> None:
     at(ledgers, "north-1").write_bytes(b"\x00SQLite" * 100)
     with pytest.raises(InputError, match=r"^party north-1: "):
-        budgets.read(ledgers, audited)
+        budgets.read_budgets(ledgers, audited)
     for folder in (tmp_path / "none", tmp_path / "file"):
         (tmp_path / "file").touch()
         with refused("ledgers.no_folder"):
-            budgets.read(folder, audited)
+            budgets.read_budgets(folder, audited)
     (tmp_path / "empty").mkdir()
     with refused("ledgers.none", first="north-0"):
-        budgets.read(tmp_path / "empty", audited)
+        budgets.read_budgets(tmp_path / "empty", audited)
 
 
 def test_the_command_says_it_on_the_page_and_in_json(charged: Folders, ledgers: Path, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_whose_account_it_is_stands_beside_the_figures(audited: AuditedRun, ledg
     """That of records, whatever the adjacency, and that of parties for what protects all records of one."""
     found = by_party(ledgers, audited)["north-0"]
     assert found.charged is not None
-    assert "spent in the account (record, replace)" in budget_report.sentence(found)
+    assert "spent in the account (record, replace)" in budget_report.budget_sentence(found)
     for unit, adjacency, account in (("record", "addremove", "record, replace"), ("party", "party", "party, party")):
         other = replace(found.charged, guarantee=replace(found.charged.guarantee, unit=unit, adjacency=adjacency))
-        assert f"spent in the account ({account})" in budget_report.sentence(replace(found, charged=other))
+        assert f"spent in the account ({account})" in budget_report.budget_sentence(replace(found, charged=other))

@@ -100,7 +100,7 @@ TWINS: dict[str, tuple[Callable[[Room], object], str]] = {
     "a group without checks": (_emptied, "hygiene has no module"),
     "a check of another group": (_misplaced, "privacy holds other of replay"),
     "checks in a part of a package": (
-        lambda room: room["conformity.links"].update(CHECKS=room["conformity"]["LINKS"]),
+        lambda room: room["conformity.links"].update(CHECKS=room["conformity"]["LINK_CHECKS"]),
         "conformity.links holds schema",
     ),
     "a check in what is shared": (lambda room: room["report"].update(LAST=OTHER), "report holds other of replay"),

@@ -27,15 +27,22 @@ from protocols.secure_sum.parameters import Parameters as SumParameters
 from smc_dp import __version__
 from smc_dp.audit.run import code_checks, leakage, released_results
 from smc_dp.audit.run.code_checks import CODE_CHECKS
-from smc_dp.audit.run.released_results import CodeCheckResult, ReleasedResults, cited, differences, released, text
+from smc_dp.audit.run.released_results import (
+    CodeCheckResult,
+    ReleasedResults,
+    cite_result,
+    load_results,
+    result_differences,
+    results_text,
+)
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.leakage import role_code
 from smc_dp.privacy.output import GRID
 
 RENEW = "run `python tests/make_code_checks.py`"
-CLAIMING = code_checks.claiming()
-SHIPPED = released()
+CLAIMING = code_checks.claiming_protocols()
+SHIPPED = load_results()
 
 
 def trials(name: str) -> Trials:
@@ -48,7 +55,7 @@ def trials(name: str) -> Trials:
 def stale(shipped: ReleasedResults) -> set[str]:
     """Name all that is not of this version and this code: results that are there, or should be."""
     wanted = {
-        (name, json.dumps(p.as_dict(), sort_keys=True), check): role_code.digest(protocol)
+        (name, json.dumps(p.as_dict(), sort_keys=True), check): role_code.code_digest(protocol)
         for name, protocol in CLAIMING.items()
         for p in trials(name).sessions
         for check in CODE_CHECKS
@@ -60,7 +67,7 @@ def stale(shipped: ReleasedResults) -> set[str]:
 
 def test_the_shipped_results_are_of_this_version_and_this_code() -> None:
     assert stale(SHIPPED) == set(), RENEW
-    assert text(SHIPPED) == released_results.FILE.read_text(encoding="utf-8"), RENEW
+    assert results_text(SHIPPED) == released_results.RESULTS_FILE.read_text(encoding="utf-8"), RENEW
     assert {result.status for result in SHIPPED.results} <= {"passed", "not possible"}
     assert len(SHIPPED.by_key) == len(SHIPPED.results)
 
@@ -96,8 +103,8 @@ def test_results_of_another_version_are_stale() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLAIMING)
 def test_the_shipped_results_are_the_computed_ones(name: str) -> None:
-    computed = code_checks.results([CLAIMING[name]])
-    assert differences(computed, SHIPPED) == {}, RENEW
+    computed = code_checks.compute_results([CLAIMING[name]])
+    assert result_differences(computed, SHIPPED) == {}, RENEW
     assert computed.results == [result for result in SHIPPED.results if result.protocol == name]
 
 
@@ -111,7 +118,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 
 def test_an_audit_cites_the_result_for_its_code(honest: Folders) -> None:
     evidence = honest.evidence(views=False)
-    for check in (leakage.law_of_code, leakage.boundary_of_code):
+    for check in (leakage.distribution_of_code, leakage.limitations_of_code):
         outcome = check(evidence)
         assert outcome.status == "passed"
         assert (outcome.code, outcome.fault.fields["version"]) == ("role_code.cited", __version__)
@@ -122,15 +129,15 @@ SMALL = trials("linear").sessions[0]
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_result_of_other_code_is_not_cited(name: str) -> None:
-    outcome = cited(CLAIMING["linear"], SMALL, "law", MUTANTS[name])
+    outcome = cite_result(CLAIMING["linear"], SMALL, "law", MUTANTS[name])
     code = "role_code.differs" if name == "a role file changed" else "role_code.no_result"
-    assert (outcome.status, outcome.code, outcome.by_nature) == ("not possible", code, False)
+    assert (outcome.status, outcome.code, outcome.inapplicable) == ("not possible", code, False)
 
 
 def test_an_outcome_is_cited_as_what_it_is() -> None:
-    for status, by_nature in (("passed", False), ("failed", False), ("not possible", True)):
-        found = cited(CLAIMING["linear"], SMALL, "law", changed(status=status, detail="x"))
-        assert (found.status, found.by_nature, found.fault.fields["found"]) == (status, by_nature, "x")
+    for status, inapplicable in (("passed", False), ("failed", False), ("not possible", True)):
+        found = cite_result(CLAIMING["linear"], SMALL, "law", changed(status=status, detail="x"))
+        assert (found.status, found.inapplicable, found.fault.fields["found"]) == (status, inapplicable, "x")
 
 
 async def party(*_: Any) -> None:
@@ -141,14 +148,14 @@ def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> 
     """A twin that somebody registers under the same name."""
     protocol = PROTOCOLS[PROGRAM.name]
     twin = replace(protocol, program=with_roles(PROGRAM, party=party))
-    outcome = leakage.law_of_code(replace(honest.evidence(views=False), protocol=twin))
+    outcome = leakage.distribution_of_code(replace(honest.evidence(views=False), protocol=twin))
     assert (outcome.status, outcome.code) == ("not possible", "role_code.differs")
-    assert party.__module__ in role_code.modules(twin)
-    sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").leaving
+    assert party.__module__ in role_code.code_files(twin)
+    sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").drop_out_trials
     assert sums.claim is not None
     assert leaving is not None
-    own = replace(trials("secure_sum"), leaving=replace(leaving, who=lambda p: {}))
-    assert role_code.digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.digest(sums)
+    own = replace(trials("secure_sum"), drop_out_trials=replace(leaving, who=lambda p: {}))
+    assert role_code.code_digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.code_digest(sums)
 
 
 def with_session(held: Any) -> Protocol:
@@ -160,22 +167,22 @@ def with_session(held: Any) -> Protocol:
 
 @pytest.mark.parametrize("held", [(party,), {"role": party}, {party: 1}, {party}], ids=["tuple", "dict", "keys", "set"])
 def test_a_function_in_any_collection_counts(held: Any) -> None:
-    assert party.__module__ in role_code.modules(with_session(held))
+    assert party.__module__ in role_code.code_files(with_session(held))
 
 
 @pytest.mark.parametrize("held", [partial(party, 1), CLAIMING.get, Path, iter([party])])
 def test_a_value_that_may_hide_a_function_is_refused(held: Any) -> None:
     for changed in (with_session(held), replace(PROTOCOLS["linear"], program=with_roles(PROGRAM, party=held))):
         with pytest.raises(TypeError, match="wanted plain functions"):
-            role_code.digest(changed)
+            role_code.code_digest(changed)
 
 
 BAD = {
     "no object": "[]",
-    "cut off": text(SHIPPED)[:-9],
-    "another key": text(SHIPPED).replace('"version"', '"edition"', 1),
-    "a number for a text": text(SHIPPED).replace(f'"{__version__}"', "1", 1),
-    "another status": text(SHIPPED).replace('"status": "passed"', '"status": "proven"', 1),
+    "cut off": results_text(SHIPPED)[:-9],
+    "another key": results_text(SHIPPED).replace('"version"', '"edition"', 1),
+    "a number for a text": results_text(SHIPPED).replace(f'"{__version__}"', "1", 1),
+    "another status": results_text(SHIPPED).replace('"status": "passed"', '"status": "proven"', 1),
 }
 
 
@@ -184,7 +191,7 @@ def test_a_malformed_file_is_refused_in_one_line(name: str, tmp_path: Path) -> N
     file = tmp_path / "code_checks.json"
     file.write_text(BAD[name], encoding="utf-8")
     with pytest.raises(InputError) as refused:
-        released(file)
+        load_results(file)
     assert "code_checks.json" in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -212,7 +219,7 @@ def test_runs_of_all_settings_have_a_result() -> None:
         found.setdefault(name, set()).add(trials(name).small(p))
     assert found == {name: set(trials(name).sessions) for name in CLAIMING if name != "comparison"}
     for name, sessions in found.items():
-        assert {cited(PROTOCOLS[name], small, "law").status for small in sessions} == {"passed"}
+        assert {cite_result(PROTOCOLS[name], small, "law").status for small in sessions} == {"passed"}
 
 
 # The digest.
@@ -229,14 +236,14 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def digests() -> dict[str, str]:
     role_code._closure.cache_clear()
-    return {name: role_code.digest(protocol) for name, protocol in CLAIMING.items()}
+    return {name: role_code.code_digest(protocol) for name, protocol in CLAIMING.items()}
 
 
 @pytest.mark.parametrize(
     ("file", "concerned"),
     [
         ("linear/selection.py", {"linear"}),
-        ("linear/boundary.py", {"linear"}),
+        ("linear/limitations.py", {"linear"}),
         ("secure_sum/ideal.py", {"secure_sum"}),
         ("crypto/masking.py", {"linear", "secure_sum"}),
         ("comparison/steps.py", {"pathak2010", "comparison", "linear"}),
@@ -269,7 +276,7 @@ def test_what_is_imported_in_any_way_counts(line: str, copy: Path) -> None:
     role = copy / "linear/selection.py"
     role.write_text(role.read_text(encoding="utf-8") + f"\n\n{line}\n", encoding="utf-8")
     before = digests()
-    assert "protocols.linear.extra" in role_code.modules(PROTOCOLS["linear"])
+    assert "protocols.linear.extra" in role_code.code_files(PROTOCOLS["linear"])
     (copy / "linear/extra.py").write_text("x = 2\n")
     assert digests()["linear"] != before["linear"]
 
@@ -281,7 +288,7 @@ def test_the_command_computes_and_compares(tmp_path: Path, capsys: pytest.Captur
     out = tmp_path / "results.json"
     assert main(["lab", "check", "comparison", "--out", str(out)]) == 0
     assert capsys.readouterr().out.count(f"passed; equal to the result that smc-dp {__version__} ships") == 2
-    assert released(out).results == [result for result in SHIPPED.results if result.protocol == "comparison"]
+    assert load_results(out).results == [result for result in SHIPPED.results if result.protocol == "comparison"]
     assert main(["lab", "check", "comparison", "--out", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
 
@@ -302,8 +309,8 @@ def test_the_command_finds_a_forged_result(
 ) -> None:
     forged = changed(**change)
     honest = with_results([result for result in SHIPPED.results if result.protocol == "linear"])
-    monkeypatch.setattr(released_results, "released", lambda: forged)
-    monkeypatch.setattr(code_checks, "results", lambda *_: honest)
+    monkeypatch.setattr(released_results, "load_results", lambda: forged)
+    monkeypatch.setattr(code_checks, "compute_results", lambda *_: honest)
     assert main(["lab", "check", "linear"]) == 1
     assert said.format(__version__) in capsys.readouterr().out
 

@@ -14,7 +14,7 @@ from support.audited import Folders, long_term, toy_run
 from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.run.release import TRANSCRIPT
 
@@ -23,7 +23,9 @@ OWN = long_term(PARTIES)
 LAST = 93  # the last line of its record
 STRANGER = Identity(bytes(31) + b"\x07")
 # Those of what was published and agreed on have tests of their own: conformity/test_publication.py, test_approvals.py.
-OF_THE_RECORD = tuple(c for c in conformity.CHECKS if c not in (*conformity.PUBLICATION, *conformity.STUDY))
+OF_THE_RECORD = tuple(
+    c for c in conformity.CHECKS if c not in (*conformity.PUBLICATION_CHECKS, *conformity.STUDY_CHECKS)
+)
 NAMES = [check.name for check in OF_THE_RECORD]
 
 
@@ -91,10 +93,10 @@ def test_free_messages_of_the_printed_protocol_stand_where_they_may(printed: Fol
     i = record.place("PrintedShare")
     sender = record.envelopes[i].sender
     later = f.move(i, record.place("PrintedSlot", sender))
-    found = failures(load(f.forge(printed.run, tmp_path / "later", later, f.resigned(OWN))))
+    found = failures(load_evidence(f.forge(printed.run, tmp_path / "later", later, f.resigned(OWN))))
     assert found["order"].code == "message.out_of_place"
     assert found["order"].party is None, "by headers alone: what others told it may be why"
-    found = failures(load(f.forge(printed.run, tmp_path / "twice", f.duplicate(i), f.resigned(OWN))))
+    found = failures(load_evidence(f.forge(printed.run, tmp_path / "twice", f.duplicate(i), f.resigned(OWN))))
     assert (found["completeness"].code, found["completeness"].fault.fields["sender"]) == (
         "message.too_many_free",
         sender,
@@ -260,7 +262,7 @@ MUTANTS = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_forged_record_is_caught_by_the_check_that_should(name: str, honest: Folders, tmp_path: Path) -> None:
     mutant = MUTANTS[name]
-    evidence = load(mutant.make(honest.run, tmp_path / "forged"))
+    evidence = load_evidence(mutant.make(honest.run, tmp_path / "forged"))
     found = failures(evidence)
     assert found.keys() >= mutant.caught.keys(), {k: o.code for k, o in found.items()}
     for check, where in mutant.caught.items():
@@ -311,7 +313,7 @@ LINES: dict[str, tuple[Callable[[dict[str, Any]], Any], int, *tuple[str, ...]]] 
 @pytest.mark.parametrize("name", LINES)
 def test_a_changed_line_is_caught_and_named(name: str, honest: Folders, tmp_path: Path) -> None:
     change, n, *checks = LINES[name]
-    found = failures(load(f.rewritten(honest.run, tmp_path / "forged", n, change)))
+    found = failures(load_evidence(f.rewritten(honest.run, tmp_path / "forged", n, change)))
     assert found.keys() >= set(checks), {k: o.code for k, o in found.items()}
     assert {found[check].line for check in checks} == {n}
 
@@ -324,7 +326,7 @@ def test_no_field_of_any_line_can_be_changed_unnoticed(honest: Folders, tmp_path
         field = fields[n // 2 % len(fields)]
         old = lines[n][field]
         new = old + 1 if isinstance(old, int) else old[:-2] + ("00" if old[-2:] != "00" else "11")
-        evidence = load(f.rewritten(honest.run, tmp_path / str(n), n, put(**{field: new})))
+        evidence = load_evidence(f.rewritten(honest.run, tmp_path / str(n), n, put(**{field: new})))
         assert failures(evidence), (n, field)
 
 
@@ -347,9 +349,9 @@ def test_text_that_no_record_has_fails_the_schema(
     text = (honest.run / TRANSCRIPT).read_text("ascii")
     if line == 0:
         with pytest.raises(InputError, match="line 0"):
-            load(f.with_text(honest.run, tmp_path / "forged", change(text)))
+            load_evidence(f.with_text(honest.run, tmp_path / "forged", change(text)))
     else:
-        found = failures(load(f.with_text(honest.run, tmp_path / "forged", change(text))))
+        found = failures(load_evidence(f.with_text(honest.run, tmp_path / "forged", change(text))))
         assert found["schema"].line == line
 
 
@@ -360,14 +362,14 @@ def test_a_star_is_not_passed_off_as_a_mesh(honest: Folders, star: Folders, tmp_
     """The mark of whom mail passes follows from the topology, so a changed topology is seen only in the release."""
     for run, topology in ((honest.run, "star"), (star.run, "mesh")):
         changed = f.rewritten(run, tmp_path / topology, 0, put(topology=topology))
-        assert {"hash-chain", "routes"} <= failures(load(changed)).keys()
+        assert {"hash-chain", "routes"} <= failures(load_evidence(changed)).keys()
 
 
 def test_a_message_of_an_old_session_breaks_the_chain_and_the_signature(honest: Folders, tmp_path: Path) -> None:
     old = toy_run(tmp_path / "old", SIZES, seed=2, identities=OWN)
     for kind, check in (("Reshare", "sender-chain"), ("PublishedShare", "signatures"), ("Hello", "signatures")):
         i = f.read_record(honest.run).place(kind, P2)
-        assert check in failures(load(f.forge(honest.run, tmp_path / kind, f.splice(old.run, i))))
+        assert check in failures(load_evidence(f.forge(honest.run, tmp_path / kind, f.splice(old.run, i))))
 
 
 def test_identities_known_from_elsewhere_are_held_against_the_record(honest: Folders, tmp_path: Path) -> None:
@@ -399,14 +401,14 @@ def test_a_record_made_by_strangers_passes_without_identities_and_fails_with_the
     names = (*PARTIES, "charlie")
     strangers = long_term(PARTIES, seed=1)
     keys = [f.with_identity(name, strangers[name]) for name in names]
-    evidence = load(f.forge(honest.run, tmp_path / "forged", *keys, f.with_session, f.resigned(strangers)))
+    evidence = load_evidence(f.forge(honest.run, tmp_path / "forged", *keys, f.with_session, f.resigned(strangers)))
     assert failures(evidence) == {}
     assert list(failures(pinned(evidence))) == ["identities"]
 
 
 def test_only_what_was_signed_is_blamed_on_its_sender(honest: Folders, tmp_path: Path) -> None:
     i = f.read_record(honest.run).place("Relay", P2)
-    signed = failures(load(f.forge(honest.run, tmp_path / "signed", f.resize(i, 1), f.resigned(OWN))))
+    signed = failures(load_evidence(f.forge(honest.run, tmp_path / "signed", f.resize(i, 1), f.resigned(OWN))))
     assert (signed["sizes"].party, signed["sizes"].line) == (P2, i + 1)
-    unsigned = failures(load(f.forge(honest.run, tmp_path / "unsigned", f.resize(i, 1), f.linked)))
+    unsigned = failures(load_evidence(f.forge(honest.run, tmp_path / "unsigned", f.resize(i, 1), f.linked)))
     assert (unsigned["sizes"].party, unsigned["sizes"].line) == (None, i + 1)

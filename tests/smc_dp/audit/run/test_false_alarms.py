@@ -16,7 +16,7 @@ from support.mutants import OF_THE_RUN
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.data.bounds import Bounds, CategoricalColumn, Column, NumericColumn
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.privacy.target import Target
 from smc_dp.run.simulation import simulate_run
 
@@ -53,7 +53,7 @@ class Odd:
     def run(self, folder: Path) -> Folders:
         bounds = Bounds(self.columns, ("no", "ja \u2713"), "outcome", bias=0.0, center=bool(self.number % 2))
         made = hospitals(self.sizes, bounds.dimension, self.number)
-        data, folders = Prepared(made.federation, None, bounds), Folders(folder / "run", folder / "views")
+        data, folders = PreparedData(made.federation, None, bounds), Folders(folder / "run", folder / "views")
         agreed = agreement(data, self.target, **self.options)
         rng = Stream.insecure_from_seed(f"odd {self.number}")
         simulate_run(data, agreed, rng, folders.run, topology=self.topology, views=folders.views)

@@ -19,7 +19,7 @@ from support.mutants import OF_THE_RUN, audit
 
 from protocols.errors import LocalError
 from smc_dp.audit.run.blame import Culprit
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.audit.run.report_blocks import blocks
 from smc_dp.core.errors import InputError, InputFault
@@ -47,7 +47,7 @@ def audited(attempts: Callable[[int], Attempt]) -> Callable[[int], tuple[Attempt
 def heard(tried: Attempt) -> tuple[str, str, bool]:
     """What an audit says, as text and as JSON, and whether it found anything."""
     try:
-        evidence = load(tried.folders.run, tried.identities, tried.folders.views)
+        evidence = load_evidence(tried.folders.run, tried.identities, tried.folders.views)
         report = audit_evidence(evidence, OF_THE_RUN)
     except InputError as error:
         return str(error), "{}", True

@@ -17,7 +17,7 @@ from support.mutants import OF_THE_RUN, audit
 
 from smc_dp.audit.run import report
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.privacy.target import Target
 
 RUNS, EVERYDAY = 200, (1, 2)  # a star with a tournament, a mesh where all are compared
@@ -48,7 +48,7 @@ def drawn(seed: int) -> dict[str, Any]:
 
 def outcomes(folders: Folders, *, views: bool) -> dict[str, CheckOutcome]:
     """What each check finds."""
-    found = report.audit_evidence(load(folders.run, views=folders.views if views else None), OF_THE_RUN)
+    found = report.audit_evidence(load_evidence(folders.run, views=folders.views if views else None), OF_THE_RUN)
     return {finding.check.name: finding.outcome for finding in found.findings}
 
 
@@ -99,7 +99,7 @@ def test_with_all_views_every_check_can_be_made(made):
 def test_any_views_will_do(made, tmp_path, present):
     for number in present:
         shutil.copy(made.views / f"{number}.view", tmp_path)
-    found = report.audit_evidence(load(made.run, views=tmp_path), WITH_VIEWS)
+    found = report.audit_evidence(load_evidence(made.run, views=tmp_path), WITH_VIEWS)
     assert not {f.check.name: f.outcome.detail for f in found.findings if f.outcome.status == "failed"}
 
 

@@ -30,10 +30,10 @@ from support.mutants import OF_THE_RUN, Verdict, audit, command
 
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.envelope import START, Envelope
-from protocols.runtime.transcript import canonical, link
-from smc_dp.audit.run.evidence import MAX_BYTES
-from smc_dp.run.record import LEAST_LINE
+from protocols.runtime.transcript import encode_line, link
+from smc_dp.audit.run.evidence import MAX_TRANSCRIPT_BYTES
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.transcript_lines import LEAST_LINE
 
 EVERYDAY, SLOW = 3, 100  # examples of each property
 _TOY_RUNS = ("order", "rounds", "completeness", "headers")  # half a second each: for the slow tests
@@ -430,16 +430,16 @@ def test_memory_and_time_are_bounded(made, tmp_path, name):
 def chained(folders: Folders, lines: int, body: int = 0) -> Folders:
     """The record replaced by one of short letters that hang together by every digest; `lines` 0: as many as may be."""
     found = f.read_record(folders.run)
-    prev = hashlib.sha256(canonical(found.head)).digest()
+    prev = hashlib.sha256(encode_line(found.head)).digest()
     session, chain, size, n = bytes.fromhex(found.head["session"]), START, 10_000, 0
     with (folders.run / TRANSCRIPT).open("wb") as file:
-        file.write(canonical({**found.head, "digest": prev.hex()}) + b"\n")
-        while n < lines or (not lines and size < MAX_BYTES):
+        file.write(encode_line({**found.head, "digest": prev.hex()}) + b"\n")
+        while n < lines or (not lines and size < MAX_TRANSCRIPT_BYTES):
             e = Envelope(session, "north-0", "charlie", "Relay", "s", n, 2, chain, bytes(body))
             chain, before, prev, n = e.digest, prev, link(prev, e.digest), n + 1
             fields = {"from": e.sender, "to": e.to, "kind": e.kind, "stage": e.stage, "number": e.number, "round": 2}
             fields |= {"size": e.size, "chain": e.prev.hex(), "body": base64.b64encode(e.body).decode(), "n": n}
-            text = canonical({**fields, "prev": before.hex(), "digest": prev.hex()}) + b"\n"
+            text = encode_line({**fields, "prev": before.hex(), "digest": prev.hex()}) + b"\n"
             size += file.write(text)
     return folders
 
@@ -453,7 +453,7 @@ def chained(folders: Folders, lines: int, body: int = 0) -> Folders:
 def test_a_long_record_that_hangs_together_fits_into_memory(made, tmp_path, lines, body, views):
     """No check may keep what it has read of every line."""
     folders = chained(copied(made, tmp_path / "long"), lines, body)
-    assert (folders.run / TRANSCRIPT).stat().st_size <= MAX_BYTES
+    assert (folders.run / TRANSCRIPT).stat().st_size <= MAX_TRANSCRIPT_BYTES
     code, memory, seconds = measured(str(folders.run), *(["--views", str(folders.views)] if views else []))
     assert code == 1
     assert memory < MOST_BYTES
@@ -470,21 +470,21 @@ def of_a_hundred(folders: Folders, size: int) -> Folders:
     }
     line = line_of("Relay", 300)
     with (folders.run / TRANSCRIPT).open("wb") as file:
-        file.write(canonical({**head, "digest": "00" * 32}) + b"\n")
+        file.write(encode_line({**head, "digest": "00" * 32}) + b"\n")
         for _ in range(size // len(line)):
             file.write(line)
     return folders
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [21_000_000, MAX_BYTES - 100_000])
+@pytest.mark.parametrize("size", [21_000_000, MAX_TRANSCRIPT_BYTES - 100_000])
 def test_no_schedule_is_learnt_for_the_nonsense_of_a_hundred_parties(made, tmp_path, size):
     """It took minutes: the conversation of a hundred parties was learnt first."""
     folders = of_a_hundred(copied(made, tmp_path / "hundred"), size)
     code, memory, seconds = measured(str(folders.run))
     assert code in (1, 2)
     assert memory < MOST_BYTES
-    assert seconds < (10 if size < MAX_BYTES // 2 else MOST_SECONDS)
+    assert seconds < (10 if size < MAX_TRANSCRIPT_BYTES // 2 else MOST_SECONDS)
 
 
 def test_many_values_are_refused_before_they_are_made(made, tmp_path):

@@ -14,10 +14,10 @@ from support.audited import hospitals, sum_agreement
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.audit.run.checks import CHECKS
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.privacy.target import Target
-from smc_dp.run.identities import PUBLIC_FILE, create, of_run
+from smc_dp.run.identities import PUBLIC_FILE, create_identities, load_run_identities
 from smc_dp.run.release import RELEASE
 from smc_dp.run.simulation import simulate_run
 
@@ -29,7 +29,7 @@ GONE = NAMES[1]
 def recorded(folder: Path, vanish: dict[str, int], **terms: Any) -> Path:
     """A run by the identities of a folder, with coins of no seed as far as anybody can see; the identities."""
     agreed = sum_agreement(DATA, None, Target(Fraction("0.4"), noise="ddg"), seeded=False, **terms)
-    known = of_run(folder / "keys", agreed.participants)
+    known = load_run_identities(folder / "keys", agreed.participants)
     rng = Stream(hashlib.sha256(folder.name.encode()).digest(), insecure=False)
     simulate_run(DATA, agreed, rng, folder / "run", identities=known, vanish=vanish)
     return folder / "keys" / PUBLIC_FILE
@@ -37,13 +37,13 @@ def recorded(folder: Path, vanish: dict[str, int], **terms: Any) -> Path:
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Path:
-    create(tmp_path / "keys", NAMES, Stream.insecure_from_seed("keys"))
+    create_identities(tmp_path / "keys", NAMES, Stream.insecure_from_seed("keys"))
     return tmp_path
 
 
 def found(folder: Path, identities: Path, name: str) -> Any:
     made = [check for check in CHECKS if check.name == name]
-    return audit_evidence(load(folder / "run", identities), made).findings[0].outcome
+    return audit_evidence(load_evidence(folder / "run", identities), made).findings[0].outcome
 
 
 def stated(folder: Path, left_out: list[str]) -> None:

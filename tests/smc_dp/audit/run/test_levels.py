@@ -16,12 +16,12 @@ from support.mutants import OF_THE_CODE, OF_THE_RUN, audit
 
 from protocols.errors import Fault, LocalError
 from smc_dp.audit.run import checks
-from smc_dp.audit.run.check import CheckOutcome, Finding, failed, not_possible, nothing_to_ask, passed, unfinished
-from smc_dp.audit.run.evidence import load
-from smc_dp.audit.run.levels import AssuranceLevel, EverybodysViews
+from smc_dp.audit.run.check import CheckOutcome, Finding, failed, not_applicable, not_possible, passed, unfinished
+from smc_dp.audit.run.evidence import load_evidence
+from smc_dp.audit.run.levels import EverybodysViews, ReachedLevel
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.report_blocks import blocks
-from smc_dp.pages.blocks import coded
+from smc_dp.pages.blocks import texts_by_code
 from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
@@ -40,7 +40,7 @@ class Given:
 
     def report(self, *, identities: bool = True, views: Path | None = None) -> AuditReport:
         known = self.identities if identities else None
-        found = audit_evidence(load(self.folders.run, known, views), OF_THE_RUN)
+        found = audit_evidence(load_evidence(self.folders.run, known, views), OF_THE_RUN)
         return replace(found, findings=(*found.findings, *OF_CODE))  # of the code: tested elsewhere
 
 
@@ -84,8 +84,8 @@ def test_what_is_missing_stands_before_what_passed(given: Given, whole: AuditRep
     assert second.startswith("2. It is authentic: reached. ")
     assert third.startswith("3. Every message was replayed: not reached")
     assert verdict.startswith("PASSED: ")
-    assert list(coded(blocks(given.report()))) == ["audit.level_missing", "audit.passed"]
-    assert list(coded(blocks(whole))) == ["audit.passed"]
+    assert list(texts_by_code(blocks(given.report()))) == ["audit.level_missing", "audit.passed"]
+    assert list(texts_by_code(blocks(whole))) == ["audit.passed"]
 
 
 @pytest.mark.parametrize("left_out", ["1.view", "4.view"])
@@ -110,9 +110,9 @@ def test_there_is_no_last_level_without_everybodys_views(whole: AuditReport) -> 
     with refused("participants.none", error=LocalError):
         EverybodysViews((), ())
     with refused("level.views_of_everybody", error=LocalError):
-        AssuranceLevel(3)
+        ReachedLevel(3)
     with refused("level.views_of_everybody", error=LocalError):
-        AssuranceLevel(2, EverybodysViews(names, names))
+        ReachedLevel(2, EverybodysViews(names, names))
     fewer = replace(whole, audited=replace(whole.audited, viewed=names[1:]))  # every check passed, whatever it saw
     assert number(fewer) == 2
 
@@ -149,7 +149,7 @@ def test_a_level_needs_each_of_its_checks(whole: AuditReport, name: str, level: 
     without = replace(whole, findings=tuple(f for f in whole.findings if f.check.name != name))
     assert number(without) == level - 1
     assert missing(without) == [Fault("level.checks_not_made", {"names": [name]})]
-    assert number(changed(whole, nothing_to_ask("x.nothing"), [name])) == 3
+    assert number(changed(whole, not_applicable("x.nothing"), [name])) == 3
 
 
 def test_every_check_belongs_to_a_level(whole: AuditReport) -> None:
@@ -158,19 +158,21 @@ def test_every_check_belongs_to_a_level(whole: AuditReport) -> None:
 
 
 def test_what_a_run_has_nothing_for_is_said_and_keeps_no_level_away(whole: AuditReport) -> None:
-    found = {f.check.name for f in whole.findings if f.outcome.by_nature}
+    found = {f.check.name for f in whole.findings if f.outcome.inapplicable}
     assert found == {"shares", "approvals", "absences", "keys", "units", "repeats", "freshness", "openings"}
-    first, _, last = whole.assurance.rungs
-    assert [said.split()[0] for said in first.unasked] == ["shares", "openings", "absences", "approvals"]
-    assert [said.split()[0] for said in last.unasked] == ["keys", "units", "repeats", "freshness"]
+    first, _, last = whole.assurance.levels
+    assert [said.split()[0] for said in first.inapplicable] == ["shares", "openings", "absences", "approvals"]
+    assert [said.split()[0] for said in last.inapplicable] == ["keys", "units", "repeats", "freshness"]
 
 
 def test_a_record_with_a_missing_line_reaches_no_level(given: Given, tmp_path: Path) -> None:
     run = forgeries.forge(given.folders.run, tmp_path / "run", forgeries.drop(5))
-    found = audit_evidence(load(run, given.identities), OF_THE_RUN)
+    found = audit_evidence(load_evidence(run, given.identities), OF_THE_RUN)
     assert number(found) == 0
-    assert list(coded(blocks(found))) == ["audit.level_missing", "audit.failed"]
-    assert coded(blocks(found))["audit.level_missing"].startswith("Missing for level 1 of 3, the record is whole: ")
+    assert list(texts_by_code(blocks(found))) == ["audit.level_missing", "audit.failed"]
+    assert texts_by_code(blocks(found))["audit.level_missing"].startswith(
+        "Missing for level 1 of 3, the record is whole: "
+    )
     assert "1. The record is whole: not reached; it takes what is missing above." in lines(found)
     assert found.verdict == found.document.verdict == "audit.failed"
 

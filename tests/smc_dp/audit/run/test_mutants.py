@@ -15,7 +15,7 @@ from support.audited import Folders
 from support.mutants import ALL, KINDS, OF_THE_RUN, RECORDS, VIEWS, Bench, Mutant, audit, bench
 
 from smc_dp.audit.run import report
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 
 LEAST = 60  # mutants, over all kinds of messages
 EVERYDAY = ("Relay", "PublishedShare")
@@ -38,7 +38,7 @@ def tried(names: Iterable[str]) -> list[Any]:
 
 def failures(folders: Folders, identities: Path, *, views: bool) -> set[str]:
     """The names of the checks that failed."""
-    found = report.audit_evidence(load(folders.run, identities, folders.views if views else None), OF_THE_RUN)
+    found = report.audit_evidence(load_evidence(folders.run, identities, folders.views if views else None), OF_THE_RUN)
     return {finding.check.name for finding in found.findings if finding.outcome.status == "failed"}
 
 

@@ -20,17 +20,18 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
+from protocols.runtime.session import PUBLIC_NAME
 from protocols.secure_sum import publishing, steps
 from protocols.secure_sum.messages import Shares
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
-from smc_dp.run.folder import read_files
+from smc_dp.run.folder import read_run_files
 from smc_dp.run.prediction import predict_rows
-from smc_dp.run.publication import publish
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, STUDY
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 DATA = hospitals((12, 8, 20), 2)
 P1, P2, P3 = DATA.federation.names
@@ -53,11 +54,11 @@ def failed(found: dict[str, CheckOutcome]) -> dict[str, str]:
 
 def refusals(run: Path, to: Path) -> set[str]:
     """The codes with which each consumer refuses the folder."""
-    files = read_files(run)
+    files = read_run_files(run)
     uses: tuple[Callable[[], Any], ...] = (
-        lambda: checked(files),
+        lambda: verify_release(files),
         lambda: predict_rows(files, DATA.federation.parties[0].X),
-        lambda: publish(run, to),
+        lambda: publish_run(run, to),
     )
     codes = set()
     for use in uses:
@@ -70,22 +71,22 @@ def refusals(run: Path, to: Path) -> set[str]:
 
 def nobody_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """The simulation itself refuses such a run; here it lets it pass, as separate sites would be lied to."""
-    monkeypatch.setattr(engine, "hold_to_their_word", lambda *_: None)
+    monkeypatch.setattr(engine, "check_announcements", lambda *_: None)
 
 
 def announcing(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
     """Charlie tells the parties, signs and publishes another sum than that of the masked inputs."""
-    honest = steps.announce
+    honest = steps.announce_result
 
     def announce(me: Any, p: Any, book: Any, r: int, members: int, S: Any, opening: Any) -> Any:
         return honest(me, p, book, r, members, change(S), opening)
 
-    monkeypatch.setattr(steps, "announce", announce)
+    monkeypatch.setattr(steps, "announce_result", announce)
 
 
 def publishing_others(monkeypatch: pytest.MonkeyPatch, **changes: Callable[[Any], Any]) -> None:
     """Charlie publishes something else than he told the parties, under his own signature."""
-    honest = publishing.publish
+    honest = publishing.publish_sums
 
     @wraps(honest)
     async def publish_others(me: Any, p: Any, book: Any) -> Any:
@@ -200,13 +201,22 @@ def test_an_absence_for_which_no_role_waits_is_refused(tmp_path: Path) -> None:
     assert failed(audited(folders))["absences"] == "absence.not_waited_for"
 
 
+def test_who_has_signed_that_it_is_done_owes_nobody_a_message(tmp_path: Path) -> None:
+    """Charlie notes P2, whose notice he has, as one that vanished."""
+    changed = replace(deployed(DATA, summed()), marks=[(PUBLIC_NAME, Absent(P2, STAGE_END, "sum0"))])
+    folders = changed.write(tmp_path, views=False)
+    assert "absence.of_one_who_is_done" in at_sites(changed)
+    assert refusals(folders.run, tmp_path / "public") == {"absence.of_one_who_is_done"}
+    assert failed(audited(folders))["absences"] == "absence.of_one_who_is_done"
+
+
 def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:
     """P1 signs that it went on without shares that it read: the honest curator's transcript passes all the same."""
     folders = replace(deployed(DATA, summed()), marks=[FALSE]).write(tmp_path, views=False)
     found = audited(folders)
     assert failed(found) == {}
     assert (found["absences"].code, found["absences"].fault.fields["names"]) == ("absences.refuted", [P1])
-    assert checked(folders.run).unaudited is None
+    assert verify_release(folders.run).unaudited is None
 
 
 def at_sites(made: Deployed) -> set[str]:
@@ -251,7 +261,7 @@ def test_a_party_that_writes_in_another_order_stops_no_release(monkeypatch: pyte
     monkeypatch.undo()
     assert at_sites(made) == {""}
     folders = made.write(tmp_path, views=False)
-    assert checked(folders.run).unaudited is None
+    assert verify_release(folders.run).unaudited is None
     assert failed(audited(folders)) == {"order": "message.out_of_order", "headers": "header.not_public_function"}
 
 

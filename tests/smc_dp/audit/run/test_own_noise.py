@@ -71,14 +71,14 @@ def test_too_little_noise_and_too_short_a_ring_are_noticed(made: Evidence, monke
     assert outcome("mechanism", made).code == "noise.own_epsilon_too_large"
     assert outcome("mechanism", made).status == "failed"
     monkeypatch.undo()
-    found = own_noise.mechanism(made, replace(stated_of(made), grid=Grid(40, 64)))
+    found = own_noise.check_own_mechanism(made, replace(stated_of(made), grid=Grid(40, 64)))
     assert found.code == "ring.too_small"
 
 
 def stated_of(made: Evidence) -> Any:
-    from smc_dp.audit.run.derived_parameters import stated
+    from smc_dp.audit.run.derived_parameters import derive_parameters
 
-    return stated(made)
+    return derive_parameters(made)
 
 
 def test_views_that_lie_are_noticed(made: Evidence) -> None:

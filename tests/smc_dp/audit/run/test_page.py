@@ -16,11 +16,11 @@ from support.shown import ShownPage
 
 from smc_dp.audit.run import report_blocks as page
 from smc_dp.audit.run.check import failed, passed
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.cli.schemas import schema
-from smc_dp.pages.html import MOST_BYTES, html
+from smc_dp.cli.schemas import json_schema
+from smc_dp.pages.html import MOST_PAGE_BYTES, html
 from smc_dp.run.release import RELEASE
 
 FIRST = (
@@ -35,7 +35,7 @@ HOSTILE = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}
 
 @pytest.fixture(scope="module")
 def report(charged: Folders) -> AuditReport:
-    return audit_evidence(load(charged.run), OF_THE_RUN)
+    return audit_evidence(load_evidence(charged.run), OF_THE_RUN)
 
 
 def text(report: AuditReport) -> str:
@@ -68,7 +68,9 @@ def test_what_is_missing_stands_before_what_passed(report: AuditReport) -> None:
 
 
 def test_every_check_file_and_participant_stands_on_it(charged: Folders) -> None:
-    given = audit_evidence(load(charged.run, charged.run.parent / "identities.json", charged.views), OF_THE_RUN)
+    given = audit_evidence(
+        load_evidence(charged.run, charged.run.parent / "identities.json", charged.views), OF_THE_RUN
+    )
     found = text(given)
     for finding in given.findings:
         assert f"{finding.check.name} {finding.outcome.status} {finding.check.asks}" in found
@@ -122,7 +124,7 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
 
 def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> None:
     assert "cannot be read as a release" not in text(report)
-    none = replace(report, audited=AuditedRun.of(load(charged.run), opened=False))
+    none = replace(report, audited=AuditedRun.of(load_evidence(charged.run), with_release=False))
     assert "cannot be read as a release" in text(none)
     assert page.NO_STATEMENT in text(none)
 
@@ -139,7 +141,7 @@ def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: Audi
     long = replace(report.findings[0], outcome=failed("x.hostile", hostile=HOSTILE * 10**5))
     wide = replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited)
     found = html(page.audit_page(wide))
-    assert len(found.encode()) < MOST_BYTES
+    assert len(found.encode()) < MOST_PAGE_BYTES
     read = ShownPage(found)
     assert HOSTILE[:40] in read.text
     assert "img" not in read.elements
@@ -151,7 +153,7 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
     found = audit(str(charged.run), "--json", "--report", str(target))
     assert (found.code, found.err) == (0, f"Report: {target}\n")
     document = json.loads(found.out)
-    assert list(Draft202012Validator(schema("audit")).iter_errors(document)) == []
+    assert list(Draft202012Validator(json_schema("audit")).iter_errors(document)) == []
     before = target.read_bytes()
     again = audit(str(charged.run), "--report", str(target))
     assert again.code == 2
@@ -163,7 +165,7 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
 
 
 def test_the_page_says_the_day_it_is_given(charged: Folders) -> None:
-    evidence = load(charged.run)
+    evidence = load_evidence(charged.run)
     days = [audit_evidence(evidence, OF_THE_RUN[:1], on=date(2024, 2, day)) for day in (28, 29)]
     assert [found.document.date for found in days] == ["2024-02-28", "2024-02-29"]
     assert "on 2024-02-29 (UTC)" in text(days[1])

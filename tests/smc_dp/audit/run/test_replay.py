@@ -25,7 +25,7 @@ from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.replay import CHECKS, settle
+from smc_dp.audit.run.replay import CHECKS, settle_dispute
 from smc_dp.audit.run.report import audit_evidence
 
 NAMES = [check.name for check in CHECKS]
@@ -121,8 +121,8 @@ def flipped(e: Envelope) -> Envelope:
 
 
 def other_mail(v: RecordedView) -> RecordedView:
-    *place, payload = v.mail[5]
-    return replace(v, mail=(*v.mail[:5], (*place, payload[:-1] + bytes([payload[-1] ^ 1])), *v.mail[6:]))
+    *place, payload = v.messages[5]
+    return replace(v, messages=(*v.messages[:5], (*place, payload[:-1] + bytes([payload[-1] ^ 1])), *v.messages[6:]))
 
 
 def other_inputs(field: str, value: Any) -> Callable[[RecordedView], RecordedView]:
@@ -137,10 +137,10 @@ def extra_line(evidence: Evidence) -> Evidence:
 
 CHANGED: dict[str, tuple[str, Change]] = {
     "mail of a view altered": ("view-agrees", view("P2", other_mail)),
-    "mail left out": ("view-agrees", view("P2", lambda v: replace(v, mail=v.mail[:4] + v.mail[5:]))),
-    "last mail left out": ("view-agrees", view(C, lambda v: replace(v, mail=v.mail[:-1]))),
-    "mail added": ("view-agrees", view("P1", lambda v: replace(v, mail=(*v.mail, v.mail[-1])))),
-    "mail in another order": ("view-agrees", view("P1", lambda v: replace(v, mail=v.mail[::-1]))),
+    "mail left out": ("view-agrees", view("P2", lambda v: replace(v, messages=v.messages[:4] + v.messages[5:]))),
+    "last mail left out": ("view-agrees", view(C, lambda v: replace(v, messages=v.messages[:-1]))),
+    "mail added": ("view-agrees", view("P1", lambda v: replace(v, messages=(*v.messages, v.messages[-1])))),
+    "mail in another order": ("view-agrees", view("P1", lambda v: replace(v, messages=v.messages[::-1]))),
     "coins altered": ("view-agrees", view("P3", lambda v: replace(v, seed=bytes(32)))),
     "coins altered, replayed": ("messages-recomputed", view("P3", lambda v: replace(v, seed=bytes(32)))),
     "size altered": ("messages-recomputed", view("P2", other_inputs("n", 11))),
@@ -173,7 +173,7 @@ def test_what_was_changed_is_found(name: str) -> None:
 
 def test_the_first_message_that_differs_is_named() -> None:
     evidence = CHANGED["size altered"][1](honest())
-    letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].letters]
+    letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].decrypted]
     from_p2 = [letter for letter in letters if letter.envelope.sender == "P2" and isinstance(letter.message, Relay)]
     first = min(letter.line for letter in from_p2 if letter.message.b is not None)  # a cover does not depend on a size
     found = outcomes(evidence, "messages-recomputed")["messages-recomputed"]
@@ -227,18 +227,18 @@ def refused(evidence: Evidence) -> int:
 
 def test_a_malformed_message_that_its_sender_signed_is_its_senders() -> None:
     evidence = lying(C, Indicator, LIES_OF_ALL["indicator non-unit"].twist)
-    verdict = settle(evidence, refused(evidence))
+    verdict = settle_dispute(evidence, refused(evidence))
     assert verdict.party == C
     assert verdict.fault.code == "dispute.deviates"
     assert verdict.fault.fields == {"name": "'charlie'", "how": "the program refuses it"}
-    alone = settle(only(evidence, "P1"), verdict.line)
+    alone = settle_dispute(only(evidence, "P1"), verdict.line)
     assert alone.party is None
     assert (alone.fault.code, alone.fault.fields["sender"]) == ("dispute.told_by_others", "'charlie'")
 
 
 def test_a_malformed_message_that_nobody_signed_may_be_its_readers() -> None:
     evidence = lying("P1", PaillierKey, LIES_OF_ALL["small key of P1"].twist)
-    verdict = settle(evidence, refused(evidence))
+    verdict = settle_dispute(evidence, refused(evidence))
     assert verdict.party is None
     assert verdict.fault.code == "dispute.refused_unsigned"
     assert verdict.fault.fields == {"sender": "'P1'", "reader": "'charlie'"}
@@ -246,7 +246,7 @@ def test_a_malformed_message_that_nobody_signed_may_be_its_readers() -> None:
 
 def test_a_seal_that_its_sender_broke_and_signed_is_its_senders() -> None:
     evidence = lying("P2", Selected, wrong_seal)
-    verdict = settle(evidence, refused(evidence))
+    verdict = settle_dispute(evidence, refused(evidence))
     assert verdict.party == "P2"
     assert verdict.fault.code == "dispute.deviates"
     assert verdict.fault.fields["how"] == "the seal breaks under the key that both greetings give"
@@ -254,10 +254,10 @@ def test_a_seal_that_its_sender_broke_and_signed_is_its_senders() -> None:
 
 def test_a_seal_that_broke_on_the_way_is_nobodys() -> None:
     evidence = CHANGED["received line altered"][1](honest())
-    verdict = settle(only(evidence, "P1"), refused(evidence))
+    verdict = settle_dispute(only(evidence, "P1"), refused(evidence))
     assert verdict.party is None
     assert (verdict.fault.code, verdict.fault.fields) == ("dispute.unopened", {})
-    cleared = settle(evidence, verdict.line)
+    cleared = settle_dispute(evidence, verdict.line)
     assert cleared.party is None
     assert (cleared.fault.code, cleared.fault.fields["sender"]) == ("dispute.continues_otherwise", "'charlie'")
     found = outcomes(evidence)
@@ -267,7 +267,7 @@ def test_a_seal_that_broke_on_the_way_is_nobodys() -> None:
 
 def test_other_coins_than_those_that_greeted_are_the_owners() -> None:
     evidence = only(CHANGED["coins altered, disputed"][1](honest()), "P3")
-    verdict = settle(evidence, refused(evidence))
+    verdict = settle_dispute(evidence, refused(evidence))
     assert verdict.party == "P3"
     assert (verdict.fault.code, verdict.fault.fields["name"]) == ("dispute.other_coins_signed", "'P3'")
 
@@ -275,10 +275,10 @@ def test_other_coins_than_those_that_greeted_are_the_owners() -> None:
 def test_an_altered_greeting_is_nobodys() -> None:
     evidence = CHANGED["greeting altered"][1](honest())
     at = next(n for n, e in evidence.envelopes.items() if (e.sender, e.kind) == ("P1", HELLO))
-    assert settle(evidence, at).party is None
+    assert settle_dispute(evidence, at).party is None
     later = next(n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.kind) == ("P1", "P2", "SharedKey"))
-    assert settle(evidence, later).party is None
-    verdict = settle(evidence, later).fault
+    assert settle_dispute(evidence, later).party is None
+    verdict = settle_dispute(evidence, later).fault
     assert (verdict.code, verdict.fields) == ("dispute.no_greeting_of_sender", {"name": "'P1'"})
 
 
@@ -294,13 +294,13 @@ def other_key(me: Any, to: str, m: Any) -> Any:
 def test_whoever_was_told_something_else_is_not_to_blame_when_its_view_shows_that() -> None:
     evidence = lying(C, PaillierKey, other_key)
     at = refused(evidence)
-    verdict = settle(evidence, at)
+    verdict = settle_dispute(evidence, at)
     assert verdict.party is None
     assert verdict.fault.code == "dispute.told_otherwise"
     misled, reader = evidence.envelopes[at].sender, evidence.envelopes[at].to
     assert misled != C
     for given in ((reader,), (reader, C)):  # without the view that would show it, nobody is named for it all the same
-        assert settle(only(evidence, *given), at).party is None
+        assert settle_dispute(only(evidence, *given), at).party is None
     assert outcomes(evidence, "messages-recomputed")["messages-recomputed"].party == C
     assert outcomes(evidence, "keys")["keys"].status == "failed"
 
@@ -323,11 +323,11 @@ def test_the_views_of_all_parties_show_that_charlie_selected_no_noise() -> None:
 
 
 def test_what_is_accepted_is_accepted() -> None:
-    verdicts = [settle(honest(), n) for n in honest().envelopes]
+    verdicts = [settle_dispute(honest(), n) for n in honest().envelopes]
     assert all(v.accepted and v.party is None for v in verdicts)
-    assert not settle(honest(), 10_000).accepted
+    assert not settle_dispute(honest(), 10_000).accepted
     sealed = next(n for n, e in honest().envelopes.items() if e.kind == "Slot")
-    verdict = settle(only(honest(), "P1"), sealed).fault
+    verdict = settle_dispute(only(honest(), "P1"), sealed).fault
     assert (verdict.code, verdict.fields) == ("dispute.no_view", {"name": "'charlie'"})
 
 

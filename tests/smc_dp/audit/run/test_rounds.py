@@ -17,23 +17,23 @@ from support.audited import Folders, hospitals, long_term, sum_agreement
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import message as messages
-from protocols.runtime.statement import encoded, statement
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.secure_sum.messages import Input
 from protocols.secure_sum.parameters import stage
 from protocols.secure_sum.values import Addends
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.derived_parameters import Stated, stated
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.derived_parameters import DerivedParameters, derive_parameters
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.privacy import rounds
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.data.sources import Prepared
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import RoundBound, SharedRounds
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
@@ -47,7 +47,7 @@ ONE = Target(1, noise="ddg", delta=Fraction(1, 10**5))
 MET, EACH = 5, 3  # letters of a party before the first sum, and in each sum
 
 
-def data_of(classes: int = 2, bias: float = 0.0) -> Prepared:
+def data_of(classes: int = 2, bias: float = 0.0) -> PreparedData:
     """The hospitals, with a constant and more classes where they are wanted."""
     data, parties = hospitals(SIZES, DIMENSION), []
     for rows in data.federation.parties:
@@ -61,7 +61,7 @@ def recorded(
     folder: Path,
     method: Any = None,
     vanish: dict[str, int] | None = None,
-    data: Prepared | None = None,
+    data: PreparedData | None = None,
     target: Target | None = None,
     **options: Any,
 ) -> Folders:
@@ -149,7 +149,7 @@ def test_forms_of_one_sum_that_say_how_far_they_reach(name: str, tmp_path: Path)
 # The figures, made again.
 
 
-FIVE = Among(5, 1, 1)
+FIVE = ThreatModel(5, 1, 1)
 
 
 def stated_of(
@@ -157,15 +157,15 @@ def stated_of(
     classes: int = 2,
     d: int = 3,
     target: Target = ONE,
-    among: Among = FIVE,
-) -> Stated:
+    threat_model: ThreatModel = FIVE,
+) -> DerivedParameters:
     """What a release of such a method by five parties, or others, states."""
-    public = Public(among.parties, d, classes)
-    form = method.shared(public, target, among, AnnouncedRows(MOST))
-    return Stated(method, target, public, form.grid, form, form.noise)
+    public = Public(threat_model.parties, d, classes)
+    form = method.shared(public, target, threat_model, AnnouncedRows(MOST))
+    return DerivedParameters(method, target, public, form.grid, form, form.noise)
 
 
-FORMS: dict[str, Callable[[], Stated]] = {
+FORMS: dict[str, Callable[[], DerivedParameters]] = {
     "newton": lambda: stated_of(Newton()),
     "newton, addremove, d = 1": lambda: stated_of(Newton(adjacency="addremove"), d=1),
     "newton, six classes": lambda: stated_of(Newton(), classes=6),
@@ -178,56 +178,56 @@ FORMS: dict[str, Callable[[], Stated]] = {
 def test_each_form_gives_what_is_claimed_and_less_noise_does_not(name: str) -> None:
     """A tenth less of the noise in one block is too little."""
     found = FORMS[name]()
-    assert rounds.mechanism(found).status == "passed", rounds.mechanism(found)
-    bounds = rounds.bounds(found)
+    assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
+    bounds = rounds.sum_bounds(found)
     assert [bound.gradient for bound in bounds] == [step.bound for step in found.form.noise.steps]
-    form, laws = found.form, found.form.noise.laws
+    form, laws = found.form, found.form.noise.distributions
 
     def lying(noise: SharedRounds) -> str:
         other = replace(form)  # with nothing that was computed of it
         other.__dict__["noise"] = noise
-        outcome = rounds.mechanism(replace(found, form=other, shared=noise))
+        outcome = rounds.check_rounds_mechanism(replace(found, form=other, shared=noise))
         assert outcome.status == "failed"
         return outcome.code
 
     def scaled(r: int, block: int, by: Fraction) -> SharedRounds:
         some = list(map(list, laws))
         some[r][block] = replace(some[r][block], variance=some[r][block].variance * by)
-        return replace(form.noise, laws=tuple(map(tuple, some)))
+        return replace(form.noise, distributions=tuple(map(tuple, some)))
 
     less = Fraction(9, 10)
     for r in {0, len(laws) - 1}:
         for block in range(len(laws[r])):
             assert lying(scaled(r, block, less)) == "noise.mu_too_large", (r, block)
     small = tuple(tuple(replace(law, variance=Fraction(18)) for law in some) for some in laws)
-    assert lying(replace(form.noise, laws=small)) == "noise.mu_too_large"
+    assert lying(replace(form.noise, distributions=small)) == "noise.mu_too_large"
     counted = tuple(tuple(replace(law, honest=4) for law in some) for some in laws)
-    assert lying(replace(form.noise, laws=counted)) == "noise.honest_shares"
+    assert lying(replace(form.noise, distributions=counted)) == "noise.honest_shares"
     assert lying(replace(form.noise, ring_bits=32)) == "ring.too_small"
 
 
 def test_in_a_circle_that_can_fail_no_curve_is_stated_and_the_target_counts() -> None:
-    found = stated_of(Newton(), among=Among(300, 30, 15))
+    found = stated_of(Newton(), threat_model=ThreatModel(300, 30, 15))
     stated = found.form.statement
     assert (stated.kind, stated.mu, stated.rho, stated.epsilon) == ("approx", None, None, 1.0)
-    assert rounds.mechanism(found).status == "passed", rounds.mechanism(found)
+    assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
     for less in ({"epsilon": 0.99}, {"delta": 1e-9}, {"kind": "none", "epsilon": None, "delta": 0.0}):
         found.form.__dict__["statement"] = replace(stated, **less)
-        assert rounds.mechanism(found).code == "statement.too_small"
+        assert rounds.check_rounds_mechanism(found).code == "statement.too_small"
 
 
 @pytest.mark.parametrize("wrong", ["sums that are not told from one", "a later sum charged as the first"])
 def test_a_wrong_charge_in_the_code_that_made_the_run_is_found(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """sigma without the root of R, and the curvature for nothing where something was asked already."""
     if wrong == "sums that are not told from one":
-        honest = RoundBound.laws
-        monkeypatch.setattr(RoundBound, "laws", lambda step, mu_squared, honest_: honest(step, 8 * mu_squared, honest_))
-        outcome = rounds.mechanism(stated_of(Newton()))
+        honest = RoundBound.distributions
+        monkeypatch.setattr(RoundBound, "distributions", lambda step, mu2, honest_: honest(step, 8 * mu2, honest_))
+        outcome = rounds.check_rounds_mechanism(stated_of(Newton()))
     else:
         found = stated_of(Newton())
-        start, *later = rounds.bounds(found)
-        monkeypatch.setattr(rounds, "bounds", lambda found: (replace(start, start=False), *later))
-        outcome = rounds.mechanism(found)
+        start, *later = rounds.sum_bounds(found)
+        monkeypatch.setattr(rounds, "sum_bounds", lambda found: (replace(start, start=False), *later))
+        outcome = rounds.check_rounds_mechanism(found)
     assert (outcome.status, outcome.code) == ("failed", "noise.mu_too_large")
 
 
@@ -235,7 +235,7 @@ def test_a_record_bound_to_less_noise_in_one_sum_is_found(made: Folders, tmp_pat
     sums = made.evidence(views=False).session.parameters.as_dict()["sums"]
     length, text = sums[5][0]
     changed = [*sums[:5], [[length, text.rpartition("=")[0] + "=100/1"]], *sums[6:]]
-    forged = load(f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN)))
+    forged = load_evidence(f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN)))
     for check in ("mechanism", "agreed"):
         outcome = run(check, forged)
         assert (outcome.status, outcome.fault.fields["name"]) == ("failed", "sums")
@@ -280,8 +280,8 @@ def test_two_masked_inputs_for_one_sum_are_found(evidence: Evidence) -> None:
     session, view = evidence.session, evidence.views["north-0"]
     first = next(x for x in view.statements if x[:2] == (stage(5), "Input"))
     said = messages.decode(Input, first[2], session.layout, {})
-    payload = encoded(session, "north-0", replace(said, digest=bytes(32)), {})
-    signature = OWN["north-0"].sign(statement(session.id, "north-0", "Input", payload))
+    payload = encode_statement(session, "north-0", replace(said, digest=bytes(32)), {})
+    signature = OWN["north-0"].sign(signing_input(session.id, "north-0", "Input", payload))
     more = replace(view, statements=(*view.statements, (stage(5), "Input", payload, signature)))
     found = run("statements", replace(evidence, views={**evidence.views, "north-0": more}))
     assert (found.status, found.party) == ("failed", "north-0")
@@ -348,6 +348,6 @@ def test_what_no_rows_contribute_is_found(name: str, evidence: Evidence) -> None
 
 
 def test_what_is_stated_is_what_was_bound(evidence: Evidence) -> None:
-    found = stated(evidence)
+    found = derive_parameters(evidence)
     assert isinstance(found.shared, SharedRounds)
     assert found.grid == Grid(14, evidence.session.parameters.ring_bits)

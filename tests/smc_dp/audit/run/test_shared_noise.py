@@ -25,14 +25,14 @@ from protocols.secure_sum.messages import PublishedOpening
 from protocols.secure_sum.values import Addends
 from smc_dp.audit.run import checks, derived_parameters
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.derived_parameters import Stated
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.derived_parameters import DerivedParameters
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.privacy import lengths, shared
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSumAddRemove
-from smc_dp.privacy.distributed import SharedNoise, laws
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
+from smc_dp.privacy.distributed import SharedNoise, share_distributions
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, WholeShares
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
 from smc_dp.run.release import RELEASE
@@ -132,7 +132,7 @@ def test_a_record_bound_to_less_noise_is_found(made: Folders, tmp_path: Path) ->
     assert less != text
     changed = [[[sums[0][0][0], less], *sums[0][1:]]]
     forged = f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN))
-    evidence = load(forged)
+    evidence = load_evidence(forged)
     for check in ("mechanism", "agreed"):
         outcome = run(check, evidence)
         assert (outcome.status, outcome.party) == ("failed", None), check
@@ -156,7 +156,7 @@ def test_members_that_were_edited_are_found(made: Folders) -> None:
 def test_noise_for_more_honest_parties_than_there_are_is_found(tmp_path: Path) -> None:
     """H too large, in the code that made the run; and even where the audit's own code has the same mistake."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Among, "honest", property(lambda among: among.parties - among.dropouts))
+        patched.setattr(ThreatModel, "honest", property(lambda among: among.parties - among.dropouts))
         evidence = recorded(tmp_path).evidence(views=False)
         assert run("agreed", evidence).status == "passed"
         found = run("mechanism", evidence)
@@ -174,15 +174,15 @@ def target(noise: str) -> Target:
     return Target(1, noise=noise)  # type: ignore[arg-type]
 
 
-def stated_with(noise: str) -> Stated:
+def stated_with(noise: str) -> DerivedParameters:
     """What a release of the four parties states for noise of this law."""
     agreed = sum_agreement(hospitals(SIZES, DIMENSION), target=target(noise), colluders=1, dropouts=1)
     form: Any = agreed.form
-    return Stated(agreed.method, agreed.target, agreed.public, form.grid, form, form.noise)
+    return DerivedParameters(agreed.method, agreed.target, agreed.public, form.grid, form, form.noise)
 
 
 @pytest.fixture(scope="module", params=["ddg", "vg", "self"])
-def of_each(request: pytest.FixtureRequest, made: Folders) -> tuple[Evidence, Stated, SharedNoise]:
+def of_each(request: pytest.FixtureRequest, made: Folders) -> tuple[Evidence, DerivedParameters, SharedNoise]:
     """The same evidence, as if the session had been bound to noise of each law."""
     found = stated_with(request.param)
     return made.evidence(), found, found.form.noise
@@ -193,19 +193,19 @@ def scaled(law: Any, by: Fraction) -> Any:
 
 
 def test_each_law_gives_what_is_claimed_and_less_noise_does_not(
-    of_each: tuple[Evidence, Stated, SharedNoise], monkeypatch: pytest.MonkeyPatch
+    of_each: tuple[Evidence, DerivedParameters, SharedNoise], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared, "_other_session", lambda evidence, found: None)
     evidence, found, noise = of_each
-    assert shared.mechanism(evidence, found, noise).status == "passed"
+    assert shared.check_shared_mechanism(evidence, found, noise).status == "passed"
     wrong = {
-        "shares.": replace(noise, law=scaled(noise.law, Fraction(99, 100))),
-        "noise.honest_shares": replace(noise, law=replace(noise.law, honest=3)),
+        "shares.": replace(noise, distribution=scaled(noise.distribution, Fraction(99, 100))),
+        "noise.honest_shares": replace(noise, distribution=replace(noise.distribution, honest=3)),
         "noise.sensitivity": replace(noise, sensitivity=noise.sensitivity - 1),
         "ring.too_small": replace(noise, grid=Grid(noise.grid.fraction_bits, 64)),
     }
     for code, lying in wrong.items():
-        outcome = shared.mechanism(evidence, found, lying)
+        outcome = shared.check_shared_mechanism(evidence, found, lying)
         assert outcome.status == "failed", code
         assert outcome.code.startswith(code)
 
@@ -222,8 +222,8 @@ def test_shares_too_small_for_the_lemmas_are_refused(
     law: Any, less: dict[str, Fraction], code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even where the laws themselves allow them: all together would give enough by formulas that do not hold there."""
-    monkeypatch.setattr(laws, "LEAST_VARIANCE", 1)
-    monkeypatch.setattr(laws, "LEAST_SCALE", 1)
+    monkeypatch.setattr(share_distributions, "LEAST_VARIANCE", 1)
+    monkeypatch.setattr(share_distributions, "LEAST_SCALE", 1)
     found = stated_with(law.name)
     assert isinstance(shared._guaranteed(found, law, law.honest, 1), str)
     wrong = shared._guaranteed(found, replace(law, **less), law.honest, 1)
@@ -273,7 +273,7 @@ def test_noise_that_was_not_drawn_is_found(made: Folders) -> None:
 
 def with_noise(evidence: Evidence, change: Callable[[int, int], int]) -> Evidence:
     """The evidence with a share of a seed for every party, each number changed: given it and the law's deviation."""
-    law: Any = derived_parameters.stated(evidence).shared.law  # type: ignore[union-attr]
+    law: Any = derived_parameters.derive_parameters(evidence).shared.distribution  # type: ignore[union-attr]
     ring, rng = evidence.session.parameters.ring, Stream.insecure_from_seed("only together")
     drawn = iter([law.share(rng) for _ in PARTIES])
 
@@ -315,11 +315,11 @@ def test_noise_along_the_model_is_found(law: str, made: Folders) -> None:
     rng = Stream.insecure_from_seed(f"pointing {law}")
     beside = [tuple(range(1, DIMENSION + 1))] * 4
     honest = [tuple(drawn.share(rng)) for _ in beside]
-    assert not any(lengths.points(mine, model, drawn) for mine, model in zip(honest, beside, strict=True))
-    assert not lengths.all_point(honest, beside, drawn)
+    assert not any(lengths.has_direction(mine, model, drawn) for mine, model in zip(honest, beside, strict=True))
+    assert not lengths.have_direction(honest, beside, drawn)
     along = [tuple(x << 20 for x in model) for model in beside]
-    assert all(lengths.points(mine, model, drawn) for mine, model in zip(along, beside, strict=True))
-    assert lengths.all_point(along, beside, drawn) == (law != "vg")
+    assert all(lengths.has_direction(mine, model, drawn) for mine, model in zip(along, beside, strict=True))
+    assert lengths.have_direction(along, beside, drawn) == (law != "vg")
 
 
 def test_a_model_longer_than_any_is_found(made: Folders) -> None:
@@ -347,13 +347,13 @@ LAWS = (
 def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The law of lengths is exact: of one share, and of three together."""
     monkeypatch.setattr(lengths, "TAIL", 0.5)
-    lengths.squared.cache_clear()
+    lengths.squared_limits.cache_clear()
     rng, tries = Stream.insecure_from_seed(f"lengths {law.name}"), 200
     for count in (1, 3):
         drawn = [[law.share(rng) for _ in range(count)] for _ in range(tries)]
-        inside = sum(lengths.plausible(lengths.together(x, law), law, count) for x in drawn)
+        inside = sum(lengths.is_plausible(lengths.squared_length(x, law), law, count) for x in drawn)
         assert min(binom.cdf(inside, tries, 0.5), binom.sf(inside - 1, tries, 0.5)) > 1e-6, inside
-    lengths.squared.cache_clear()
+    lengths.squared_limits.cache_clear()
 
 
 def test_stated_parameters_out_of_range_are_refused(made: Folders) -> None:
@@ -363,4 +363,4 @@ def test_stated_parameters_out_of_range_are_refused(made: Folders) -> None:
         outcome = run("mechanism", lying)
         assert outcome.status == "failed"
         assert outcome.fault.place.startswith(RELEASE)
-    assert derived_parameters.stated(evidence).shared is not None
+    assert derived_parameters.derive_parameters(evidence).shared is not None

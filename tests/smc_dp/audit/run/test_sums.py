@@ -23,12 +23,12 @@ from protocols.crypto import masking
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.runtime import message as messages
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import signed_payload
-from protocols.runtime.mailbox import Absent
+from protocols.runtime.inbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import Greeting
-from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import PROGRAM, complaints, dealing, setup, steps, sums
 from protocols.secure_sum import curator as honest_curator
 from protocols.secure_sum.messages import (
@@ -44,10 +44,10 @@ from protocols.secure_sum.messages import (
 )
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Sums
-from smc_dp.audit.run import checks, statements
+from smc_dp.audit.run import checks, leakage, statements
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import publication
-from smc_dp.audit.run.evidence import Evidence, load
+from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.report import audit_evidence
 
 CHECKS = [check for check in checks.CHECKS if check.name not in OF_THE_RELEASE]
@@ -106,7 +106,7 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
         assert not not_possible(found) & {*OF_THE_SCHEDULE, "nonces"}, vanish
         if views:
             left_out = {"shares", "openings", "members", "word", "masks", "canaries", *OF_VIEWS}
-            left_out |= {"boundary"} if found["boundary"].by_nature else set()  # nothing is for a coalition to try
+            left_out |= {"boundary"} if found["boundary"].inapplicable else set()  # nothing is for a coalition to try
             assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 
 
@@ -129,11 +129,11 @@ def test_who_vanishes_when_nobody_waits_any_more_leaves_a_line(tmp_path: Path) -
     signatures = next(check for check in checks.CHECKS if check.name == "signatures")
     assert signatures.run(made.evidence()).status == "passed"
     unsaid = f.forge(made.run, tmp_path / "unsaid", lambda record: replace(record, missed=()))
-    found = signatures.run(load(unsaid))
+    found = signatures.run(load_evidence(unsaid))
     assert (found.code, found.fault.fields) == ("signature.missing_at_end", {"name": "P1"})
     other = f.forge(made.run, tmp_path / "other", lambda record: f.drop(record.place("PublishedSum"))(record))
     completeness = next(check for check in checks.CHECKS if check.name == "completeness")
-    found = completeness.run(load(other))
+    found = completeness.run(load_evidence(other))
     assert (found.code, found.fault.fields["kind"]) == ("message.missing", "PublishedSum")
 
 
@@ -245,9 +245,9 @@ def test_a_publication_that_is_wrong_is_found_by_anybody(name: str, made: Setup,
     """Charlie is named where his signature alone shows it: elsewhere he may have had other greetings."""
     changed, r, code, named = LIES[name]
     evidence = opened.evidence(views=False)
-    honest = publication.openings(evidence)
+    honest = publication.check_openings(evidence)
     assert honest.status == "passed", honest
-    found = publication.openings(republished(made, evidence, **changed))
+    found = publication.check_openings(republished(made, evidence, **changed))
     assert found.status == "failed", found
     assert found.fault.place == f"sum {r}: "
     assert code in ("", found.code)
@@ -274,12 +274,12 @@ def test_an_opening_that_charlie_did_not_sign_names_nobody(made: Setup, opened: 
     evidence = republished(made, opened.evidence(), S=at(0, lambda x: x ^ 1))
     line, e = next((n, e) for n, e in evidence.envelopes.items() if e.kind == "PublishedOpening")
     unsigned = replace(e, body=e.body[:-SIGNATURE_BYTES] + bytes(SIGNATURE_BYTES))
-    found = publication.openings(replace(evidence, envelopes={**evidence.envelopes, line: unsigned}))
+    found = publication.check_openings(replace(evidence, envelopes={**evidence.envelopes, line: unsigned}))
     assert (found.status, found.party) == ("failed", None)
 
 
 def test_where_nothing_was_published_there_is_nothing_to_make_again(made: Setup, tmp_path: Path) -> None:
-    found = publication.openings(recorded(tmp_path, made, charlie=9).evidence())
+    found = publication.check_openings(recorded(tmp_path, made, charlie=9).evidence())
     assert (found.status, found.code) == ("not possible", "openings.letters_given_up")
 
 
@@ -289,7 +289,7 @@ def test_the_greetings_are_those_of_the_record(made: Setup, opened: Folders) -> 
     n, e = next((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender) == ("Hello", "P1"))
     payload = bytes([signed_payload(e)[0] ^ 1]) + signed_payload(e)[1:]
     other = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
-    found = publication.openings(replace(evidence, envelopes={**evidence.envelopes, n: other}))
+    found = publication.check_openings(replace(evidence, envelopes={**evidence.envelopes, n: other}))
     assert (found.status, found.party) == ("failed", None)
 
 
@@ -298,8 +298,8 @@ def test_the_greetings_are_those_of_the_record(made: Setup, opened: Folders) -> 
 
 def signed(made: Setup, name: str, message: Message) -> tuple[str, str, bytes, bytes]:
     """A statement as a view holds it."""
-    kind, payload = type(message).__name__, encoded(made.session, name, message, {})
-    signature = made.identities[name].sign(statement(made.session.id, name, kind, payload))
+    kind, payload = type(message).__name__, encode_statement(made.session, name, message, {})
+    signature = made.identities[name].sign(signing_input(made.session.id, name, kind, payload))
     return stage(0), kind, payload, signature
 
 
@@ -328,15 +328,15 @@ def test_who_signed_two_statements_about_the_same_thing_is_named(name: str, made
     who, kind, other = SECOND[name]
     evidence = opened.evidence()
     second = signed(made, who, replace(about(made, evidence, who, kind), **other))
-    assert statements.statements(evidence).status == "passed"
-    found = statements.statements(with_statement(evidence, who, second))
+    assert statements.check_statements(evidence).status == "passed"
+    found = statements.check_statements(with_statement(evidence, who, second))
     assert (found.code, found.party) == ("statement.contradicted", who)
     assert found.culprit is not None
     assert not found.culprit.pinned, "no identity is known from elsewhere"
     forged = with_statement(evidence, who, (*second[:3], bytes(SIGNATURE_BYTES)))
-    assert statements.statements(forged).status == "passed"
+    assert statements.check_statements(forged).status == "passed"
     same = signed(made, who, about(made, evidence, who, kind))
-    assert statements.statements(with_statement(evidence, who, same)).status == "passed"
+    assert statements.check_statements(with_statement(evidence, who, same)).status == "passed"
 
 
 @pytest.mark.parametrize("kind", [Complaint, Disclosure, Input, Agreed], ids=lambda kind: kind.__name__)
@@ -349,10 +349,10 @@ def test_what_charlie_signs_though_only_parties_state_it_contradicts_nothing(
     his = about(made, evidence, CHARLIE, Listed)
     fields = {slot.name: zeros.get(slot.name, bytes(32)) for slot in kind.slots}
     message = kind(**{name: his.context if name == "context" else field for name, field in fields.items()})
-    payload = encoded(made.session, "P1", message, {})
-    signature = made.identities[CHARLIE].sign(statement(made.session.id, CHARLIE, kind.__name__, payload))
+    payload = encode_statement(made.session, "P1", message, {})
+    signature = made.identities[CHARLIE].sign(signing_input(made.session.id, CHARLIE, kind.__name__, payload))
     said = with_statement(evidence, CHARLIE, (stage(0), kind.__name__, payload, signature))
-    assert statements.word(said).status == "passed"
+    assert statements.check_word(said).status == "passed"
 
 
 async def _two_lists(me: Endpoint, p: Parameters, book: Any, setup_: Setup) -> Any:
@@ -376,10 +376,10 @@ def test_two_lists_are_found_where_two_readers_hand_over_what_they_got() -> None
 
     lying = made._replace(session=replace(made.session, program=with_roles(PROGRAM, curator=curator)))
     evidence = evidence_of(lying)
-    found = statements.statements(evidence)
+    found = statements.check_statements(evidence)
     assert (found.status, found.party) == ("failed", CHARLIE)
     one = replace(evidence, views={"P1": evidence.views["P1"]})
-    assert statements.statements(one).status == "passed"
+    assert statements.check_statements(one).status == "passed"
     assert PROGRAM.roles[made.session.kind(CHARLIE)] is honest_curator
 
 
@@ -388,14 +388,14 @@ def test_two_lists_are_found_where_two_readers_hand_over_what_they_got() -> None
 
 def _promises(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     """P1 deals what it commits to, and greets with another commitment to the seed of its first sum."""
-    said = dealing.greeting(p, name, rng)
+    said = dealing.make_greeting(p, name, rng)
     return replace(said, commitments=(bytes(32), *said.commitments[1:])) if name == "P1" else said
 
 
 def _breaks_a_key(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     """Not the first one, which its own role holds against what was posted."""
-    said = dealing.greeting(p, name, rng)
-    other = dealing.greeting(p, name, Stream.insecure_from_seed("another")).keys[0]
+    said = dealing.make_greeting(p, name, rng)
+    other = dealing.make_greeting(p, name, Stream.insecure_from_seed("another")).keys[0]
     return replace(said, keys=(*said.keys[:-1], other)) if name == "P1" else said
 
 
@@ -415,11 +415,11 @@ def test_a_dealer_whose_shares_open_something_else_is_named_by_its_greeting(
     made = summing(lengths=(2, 1), program=program)
     evidence = replace(recorded(tmp_path, made).evidence(), pinned=made.session.identities)
     some = replace(evidence, views={name: evidence.views[name] for name in views})
-    found = statements.commitments(some)
+    found = statements.check_commitments(some)
     assert (found.status, found.party) == ("failed", "P1"), found
     assert (found.code, found.fault.fields) == ("sum.false_shares", {"name": "P1", "what": what, "sum": r})
     few = replace(evidence, views={"P2": evidence.views["P2"]})
-    assert statements.commitments(few).status == "passed"
+    assert statements.check_commitments(few).status == "passed"
 
 
 def test_a_mask_key_that_its_shares_do_not_open_is_found_too(tmp_path: Path) -> None:
@@ -429,10 +429,10 @@ def test_a_mask_key_that_its_shares_do_not_open_is_found_too(tmp_path: Path) -> 
     n, e = next((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender) == ("Hello", "P1"))
     body, layout = signed_payload(e), made.session.layout
     said = messages.decode(MaskKeys, body[KEY_BYTES:], layout, {})
-    other = dealing.greeting(made.session.parameters, "P1", Stream.insecure_from_seed("another")).keys
+    other = dealing.make_greeting(made.session.parameters, "P1", Stream.insecure_from_seed("another")).keys
     payload = body[:KEY_BYTES] + messages.encode(replace(said, keys=other), layout, {})
     lying = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
-    found = statements.commitments(replace(evidence, envelopes={**evidence.envelopes, n: lying}))
+    found = statements.check_commitments(replace(evidence, envelopes={**evidence.envelopes, n: lying}))
     assert (found.status, found.party, found.line) == ("failed", "P1", n)
     assert (found.code, found.fault.fields) == ("sum.false_shares", {"name": "P1", "what": "mask key", "sum": 0})
 
@@ -444,10 +444,10 @@ def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:
         shares = shares_for(dealt, holder)
         return replace(shares, b=tuple(bytes(32) for _ in shares.b)) if holder == 2 else shares
 
-    shares_for = dealing.shares_for
+    shares_for = dealing.shares_for_holder
     made = summing()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(dealing, "shares_for", given)
+        patched.setattr(dealing, "shares_for_holder", given)
         evidence = evidence_of(made)
     found = {check.name: check.run(evidence) for check in statements.CHECKS}
     assert failed(found) == {}
@@ -463,14 +463,14 @@ def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
     lengths: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P1 deals P3 zeros and opens what it committed to: the schedule is that of such a run, and no other passes."""
-    made, given = summing(4, 1, 1, lengths), dealing.shares_for
-    own = dealing.deal(made.session.parameters, made.seeds["P1"].fork("greeting")).b
+    made, given = summing(4, 1, 1, lengths), dealing.shares_for_holder
+    own = dealing.deal_seeds(made.session.parameters, made.seeds["P1"].fork("greeting")).b
 
     def shares_for(of: dealing.Seeds, holder: int) -> Any:
-        return complaints.spoilt(given(of, holder)) if (of.b, holder) == (own, 2) else given(of, holder)
+        return complaints.wrong_shares(given(of, holder)) if (of.b, holder) == (own, 2) else given(of, holder)
 
     with monkeypatch.context() as bad:
-        bad.setattr(dealing, "shares_for", shares_for)
+        bad.setattr(dealing, "shares_for_holder", shares_for)
         folders = recorded(tmp_path, made)
     evidence = folders.evidence(views=False)
     found = outcomes(evidence)
@@ -480,6 +480,40 @@ def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
     assert {name: (o.code, o.party) for name, o in beside_views.items()} == {
         "messages-recomputed": ("message.other_than_view", "P1")
     }
+    structure = leakage.check_structure(folders.evidence())
+    assert (structure.status, structure.code) == ("passed", "structure.holds_but_for_complaint")
+    assert structure.fault.fields["places"] == ["Shares.b", "Shares.s"]
     model = replace(evidence.protocol.model, detour=None)
     unaware = outcomes(replace(evidence, protocol=replace(evidence.protocol, model=model)))
     assert set(failed(unaware)) == OF_THE_SCHEDULE
+
+
+def test_a_false_complaint_leaves_the_structure_of_views_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P3 accuses P1 of good shares. All that the others read is still held against the simulators."""
+    made, accused, asked = summing(4, 1, 1), complaints.accused_dealers, list[int]()
+
+    def accuse(p: Parameters, greetings: Any, holder: int, held: Any) -> int:
+        asked.append(holder)
+        is_false = holder == 2 and asked.count(2) % 2 == 1  # the first time; then what was disclosed is good
+        return p.listed((0,)) if is_false else accused(p, greetings, holder, held)
+
+    with monkeypatch.context() as lying:
+        lying.setattr(complaints, "accused_dealers", accuse)
+        folders = recorded(tmp_path, made)
+    given = folders.evidence()
+    honest = {name: view for name, view in given.views.items() if name != "P3"}
+    evidence = replace(given, views=honest)
+    assert evidence.took_detour
+    assert leakage.check_structure(evidence).code == "structure.holds"
+    for kind, change, code in (
+        ("Unmask", lambda sent: replace(sent, shares=tuple(bytes(len(x)) for x in sent.shares)), "other_widths"),
+        ("Masked", lambda sent: replace(sent, y=sent.y[:-1]), "other_count"),
+    ):
+        again = evidence.recomputed["charlie"]
+        mail = [(name, change(sent) if type(sent).__name__ == kind else sent) for name, sent in again.view.messages]
+        leaking = replace(evidence)
+        view = replace(again.view, mail=tuple(mail))
+        vars(leaking)["recomputed"] = {**evidence.recomputed, "charlie": replace(again, view=view)}
+        assert leakage.check_structure(leaking).code == f"structure.{code}"

@@ -132,7 +132,7 @@ def test_off_the_main_thread_work_is_done_all_the_same() -> None:
 
 
 def test_reading_is_bounded_too(honest: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "load", lambda *_: busy(30.0)(honest.evidence(views=False)))
+    monkeypatch.setattr(checks, "load_evidence", lambda *_: busy(30.0)(honest.evidence(views=False)))
     with expect_refusal("audit.reading_takes_too_long", seconds=0.1):
         audit_run(honest.run, seconds=0.2)
 

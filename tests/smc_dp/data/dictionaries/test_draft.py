@@ -10,42 +10,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.data.bounds import canonical, parse_bounds, read_bounds
+from smc_dp.core.errors import InputFault
+from smc_dp.data.bounds import canonical_level, parse_bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, DateColumn, NumericColumn
 from smc_dp.data.dictionaries.data_dictionary import (
-    BookEntry,
-    CodeBook,
-    ColumnSaid,
-    DateSaid,
-    LeftOut,
-    LevelSaid,
-    LevelsSaid,
-    NumberSaid,
+    ColumnEntry,
+    DataDictionary,
+    DateEntry,
+    DescribedColumn,
+    ExcludedEntry,
+    LevelEntry,
+    LevelsEntry,
+    NumberEntry,
 )
-from smc_dp.data.dictionaries.draft import drafted, spelled
+from smc_dp.data.dictionaries.draft import draft_bounds, find_aliases
 from tests.support.refusals import refused
 
 DAYS = (datetime.date(2015, 1, 31), datetime.date(2024, 12, 31))
-NO_YES = LevelsSaid((LevelSaid("No", ("0",)), LevelSaid("Yes", ("1",))))
+NO_YES = LevelsEntry((LevelEntry("No", ("0",)), LevelEntry("Yes", ("1",))))
 
 
-def book(**columns: ColumnSaid) -> CodeBook:
-    entries = tuple(BookEntry(name, said) for name, said in columns.items())
-    return CodeBook("trial.csv", "a code book", entries)
+def book(**columns: ColumnEntry) -> DataDictionary:
+    entries = tuple(DescribedColumn(name, said) for name, said in columns.items())
+    return DataDictionary("trial.csv", "a code book", entries)
 
 
-def of(*levels: str) -> LevelsSaid:
-    return LevelsSaid(tuple(map(LevelSaid, levels)))
+def of(*levels: str) -> LevelsEntry:
+    return LevelsEntry(tuple(map(LevelEntry, levels)))
 
 
 WHOLE = book(
-    **{"name": LeftOut("the record's own name"), "age": NumberSaid(18.0, 110.5), "came": DateSaid(*DAYS)},
-    **{"on": of("true", "false"), "ward": LevelsSaid((LevelSaid("Köln", ("k",)), LevelSaid("a b"))), "out": NO_YES},
+    **{
+        "name": ExcludedEntry(InputFault("excluded.record_name")),
+        "age": NumberEntry(18.0, 110.5),
+        "came": DateEntry(*DAYS),
+    },
+    **{"on": of("true", "false"), "ward": LevelsEntry((LevelEntry("Köln", ("k",)), LevelEntry("a b"))), "out": NO_YES},
 )
 
 
 def test_what_the_code_book_says_is_in_the_bounds() -> None:
-    found = drafted(WHOLE, "out")
+    found = draft_bounds(WHOLE, "out")
     assert found.waiting == ()
     bounds = parse_bounds(found.text)
     assert bounds.columns == (
@@ -67,33 +72,33 @@ def test_what_the_code_book_says_is_in_the_bounds() -> None:
 @pytest.mark.parametrize(
     ("said", "line"),
     [
-        (NumberSaid(), "x = [?, ?]  # the code book gives no range"),
-        (NumberSaid(low=0.0), "x = [0, ?]  # the code book gives no highest value"),
-        (NumberSaid(high=0.5), "x = [?, 0.5]  # the code book gives no lowest value"),
-        (NumberSaid(5.0, 5.0), "x = [?, ?]  # the code book gives no range"),
-        (DateSaid(last=DAYS[1]), "x = [?, 2024-12-31]  # the code book gives no first day"),
-        (DateSaid(*reversed(DAYS)), "x = [?, ?]  # the code book gives no first and last day"),
-        (LevelsSaid(), "x = [?]  # the code book lists no levels; of free text, the line goes"),
-        (LevelsSaid(lacks="a dictionary, not read"), "x = [?]  # a dictionary, not read"),
+        (NumberEntry(), "x = [?, ?]  # the code book gives no range"),
+        (NumberEntry(low=0.0), "x = [0, ?]  # the code book gives no highest value"),
+        (NumberEntry(high=0.5), "x = [?, 0.5]  # the code book gives no lowest value"),
+        (NumberEntry(5.0, 5.0), "x = [?, ?]  # the code book gives no range"),
+        (DateEntry(last=DAYS[1]), "x = [?, 2024-12-31]  # the code book gives no first day"),
+        (DateEntry(*reversed(DAYS)), "x = [?, ?]  # the code book gives no first and last day"),
+        (LevelsEntry(), "x = [?]  # the code book lists no levels; of free text, the line goes"),
+        (LevelsEntry(lacks="a dictionary, not read"), "x = [?]  # a dictionary, not read"),
     ],
 )
 def test_what_it_does_not_say_is_refused_with_the_line_until_a_person_says_it(
-    said: ColumnSaid, line: str, tmp_path: Path
+    said: ColumnEntry, line: str, tmp_path: Path
 ) -> None:
-    found = drafted(book(x=said, out=NO_YES), "out")
+    found = draft_bounds(book(x=said, out=NO_YES), "out")
     assert found.waiting == (line,)
     path = tmp_path / "bounds.toml"
     path.write_text(found.text)
     with refused("toml.unreadable") as caught:
         read_bounds(path)
     assert " ".join(line.split()) in str(caught.value)
-    value = {DateSaid: "[2000-01-01, 2001-01-01]", LevelsSaid: '["a"]', NumberSaid: "[0, 1]"}[type(said)]
+    value = {DateEntry: "[2000-01-01, 2001-01-01]", LevelsEntry: '["a"]', NumberEntry: "[0, 1]"}[type(said)]
     path.write_text(found.text.replace(line, f"x = {value}"))
     assert read_bounds(path).columns[0].name == "x"
 
 
 def test_without_a_label_the_draft_asks_which_column_has_the_classes() -> None:
-    found = drafted(WHOLE)
+    found = draft_bounds(WHOLE)
     assert [line.partition(" ")[0] for line in found.waiting] == ["column", "classes"]
     assert "[?, ?]" in found.waiting[1]
     assert found.text.count("\nout = ") == 1
@@ -107,42 +112,42 @@ def test_without_a_label_the_draft_asks_which_column_has_the_classes() -> None:
         (of("Y", "N"), ("N", "Y")),
         (of("alive", "dead"), ("alive", "dead")),
         (of("true", "false"), ("false", "true")),
-        (NumberSaid(0.0, 2.0, whole=True), ("0", "1", "2")),
+        (NumberEntry(0.0, 2.0, whole=True), ("0", "1", "2")),
     ],
 )
-def test_of_two_classes_the_one_that_denies_comes_first(said: ColumnSaid, classes: tuple[str, ...]) -> None:
-    assert parse_bounds(drafted(book(a=NumberSaid(0.0, 1.0), out=said), "out").text).classes == classes
+def test_of_two_classes_the_one_that_denies_comes_first(said: ColumnEntry, classes: tuple[str, ...]) -> None:
+    assert parse_bounds(draft_bounds(book(a=NumberEntry(0.0, 1.0), out=said), "out").text).classes == classes
 
 
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        (NumberSaid(0.0, 120.0, whole=True), "codebook.no_classes"),
-        (DateSaid(), "codebook.no_classes"),
-        (LeftOut("marked as an identifier"), "codebook.no_classes"),
+        (NumberEntry(0.0, 120.0, whole=True), "codebook.no_classes"),
+        (DateEntry(), "codebook.no_classes"),
+        (ExcludedEntry(InputFault("excluded.identifier")), "codebook.no_classes"),
         (of("one"), "codebook.wrong_classes"),
     ],
 )
-def test_a_label_that_is_no_class_is_refused(said: ColumnSaid, code: str) -> None:
+def test_a_label_that_is_no_class_is_refused(said: ColumnEntry, code: str) -> None:
     with refused(code):
-        drafted(book(a=NumberSaid(0.0, 1.0), out=said), "out")
+        draft_bounds(book(a=NumberEntry(0.0, 1.0), out=said), "out")
     with refused("codebook.no_label", label="'gone'"):
-        drafted(book(out=said), "gone")
+        draft_bounds(book(out=said), "gone")
 
 
 def test_rules_for_empty_cells_are_suggested_and_not_taken() -> None:
-    found = drafted(WHOLE, "out").text
+    found = draft_bounds(WHOLE, "out").text
     assert parse_bounds(found).columns[0].missing is None
     chosen = parse_bounds(found.replace('# age = "', 'age = "').replace('# ward = "', 'ward = "'))
     assert [column.missing for column in chosen.columns] == ["indicator", None, None, "category"]
-    filled = CodeBook("b", "k", (BookEntry("a", NumberSaid(0.0, 1.0), may_be_empty=False),))
-    assert "[missing]" not in drafted(filled).text
+    filled = DataDictionary("b", "k", (DescribedColumn("a", NumberEntry(0.0, 1.0), may_be_empty=False),))
+    assert "[missing]" not in draft_bounds(filled).text
 
 
 def test_how_the_file_is_written_is_no_part_of_what_is_public() -> None:
     form = {"separator": "\t", "decimal": ","}
-    found = drafted(CodeBook("b", "k", WHOLE.entries, form), "out")
-    assert parse_bounds(found.text) == parse_bounds(drafted(WHOLE, "out").text)
+    found = draft_bounds(DataDictionary("b", "k", WHOLE.entries, form), "out")
+    assert parse_bounds(found.text) == parse_bounds(draft_bounds(WHOLE, "out").text)
     said = [line.removeprefix("# ") for line in found.text.splitlines()]
     section = said[said.index("[file]") :][:3]
     assert tomllib.loads("\n".join(section))["file"] == form
@@ -154,17 +159,21 @@ TEXTS = st.sampled_from(["yes", "no", "Yes", "NO", "0", "1", "01", "true", "a", 
 
 @given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=3)), min_size=1, max_size=4))
 def test_a_spelling_stands_for_one_level_or_for_none(levels: list[tuple[str, list[str]]]) -> None:
-    said = [LevelSaid(name, tuple(others)) for name, others in {canonical(n): (n, o) for n, o in levels}.values()]
-    found = spelled(said)
+    said = [
+        LevelEntry(name, tuple(others)) for name, others in {canonical_level(n): (n, o) for n, o in levels}.values()
+    ]
+    found = find_aliases(said)
     assert [name for name, _ in found] == [level.name for level in said]
-    every = [canonical(text) for name, others in found for text in (name, *others)]
+    every = [canonical_level(text) for name, others in found for text in (name, *others)]
     assert len(set(every)) == len(every)
 
 
 @given(st.lists(NAMES.filter(str.strip), min_size=1, max_size=4, unique=True), st.data())
 def test_whatever_columns_and_levels_are_called_comes_back(names: list[str], data: st.DataObject) -> None:
-    levels = data.draw(st.lists(NAMES.filter(str.strip), min_size=2, max_size=3, unique_by=canonical))
-    found = drafted(CodeBook("b", "k", tuple(BookEntry(name, of(*levels)) for name in names)), names[0])
+    levels = data.draw(st.lists(NAMES.filter(str.strip), min_size=2, max_size=3, unique_by=canonical_level))
+    found = draft_bounds(
+        DataDictionary("b", "k", tuple(DescribedColumn(name, of(*levels)) for name in names)), names[0]
+    )
     assert all(line.isprintable() for line in found.text.splitlines()), "a terminal may be shown it"
     document = tomllib.loads(found.text)
     assert document["label"]["column"] == names[0]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from smc_dp.cli.main import main
-from smc_dp.data.dataset import load_pool
+from smc_dp.data.load_pool import load_pool
 from smc_dp.experiments.compare import cluster
 from tests.support.refusals import refused
 
@@ -106,4 +106,4 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "distributed", Silent)
     with refused("cluster.no_answer", address="tcp://h:1"):
-        cluster.connected("tcp://h:1").__enter__()
+        cluster.connect_to_dask("tcp://h:1").__enter__()

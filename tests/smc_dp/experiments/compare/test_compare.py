@@ -20,24 +20,24 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Rows
-from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.peers import PEERS
-from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain
-from smc_dp.experiments.compare.results import Trial, from_csv
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain_data
+from smc_dp.experiments.compare.results import Trial, trials_from_csv
 from smc_dp.experiments.compare.runner import ExperimentGrid, Source
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import METHODS, find
+from smc_dp.methods.registry import METHODS, find_method
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
 from tests.support.refusals import refused
 
 ROOT = Path(__file__).parents[4]
-SETTING = GridSetting("breast_cancer", "breast_cancer", Deal(parties=3))
+SETTING = GridSetting("breast_cancer", "breast_cancer", Partition(parties=3))
 WSUM = GridEntry("wsum", "wsum", "proven", (Fraction(1), None), draws=2)
 CENTRAL = GridEntry("central", "central", "paper", (Fraction(1, 10),))
 PLAN = GridPlan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
@@ -74,11 +74,11 @@ def test_the_digest_is_of_everything_that_matters():
         replace(PLAN, entries=(WSUM,)),
         replace(PLAN, entries=(replace(WSUM, epsilons=(Fraction(1), Fraction(2))), CENTRAL)),
         replace(PLAN, entries=(replace(WSUM, options=(("lam", 0.5),)), CENTRAL)),
-        replace(PLAN, settings=(replace(SETTING, deal=Deal(parties=4)),)),
+        replace(PLAN, settings=(replace(SETTING, deal=Partition(parties=4)),)),
     ]
     assert same.digest == PLAN.digest
     assert len({plan.digest for plan in (PLAN, *others)}) == len(others) + 1
-    assert json.loads(json.dumps(plain(PLAN)))["entries"][0]["epsilons"] == ["1", "inf"]
+    assert json.loads(json.dumps(plain_data(PLAN)))["entries"][0]["epsilons"] == ["1", "inf"]
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_trials_are_those_of_the_methods_themselves(tmp_path):
     grid = run(PLAN, tmp_path / "out")
     pool = load_pool("breast_cancer")
     for repeat in (0, 1):
-        federation, test = deal_pool(pool, SETTING.deal, task.PUBLIC_SEED + repeat)
-        models = find("wsum")().train(federation).known
+        federation, test = partition_pool(pool, SETTING.deal, task.DEAL_SEED + repeat)
+        models = find_method("wsum")().train(federation).known
         w = federation.sizes @ models / federation.sizes.sum()
         expected = float(np.mean((test.X @ w > 0) == test.y))
         found = [t for t in grid.trials if t.epsilon == math.inf and t.repeat == 2 * repeat]
@@ -180,17 +180,17 @@ def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
 @pytest.mark.parametrize(
     ("entry", "dataset", "deal", "code", "place"),
     [
-        (CENTRAL, "digits", Deal(), "classes.only_two", "central cannot run on x: "),
+        (CENTRAL, "digits", Partition(), "classes.only_two", "central cannot run on x: "),
         (
             GridEntry("mine", "soft", "proven", (None,)),
-            *("breast_cancer", Deal(), "auxiliary_rows.needed", "mine cannot run on x: "),
+            *("breast_cancer", Partition(), "auxiliary_rows.needed", "mine cannot run on x: "),
         ),
         (
             GridEntry("feat_agg", "feat_agg", "proven", (None,)),
-            *("breast_cancer", Deal(), "labelled_rows.missing", "feat_agg cannot run on x: "),
+            *("breast_cancer", Partition(), "labelled_rows.missing", "feat_agg cannot run on x: "),
         ),
-        (WSUM, "breast_cancer", Deal(parties=100_000), "dataset.too_few_rows", "data set breast_cancer: "),
-        (WSUM, "breast_cancer", Deal(auxiliary=9, components=20), "components.too_few_rows", ""),
+        (WSUM, "breast_cancer", Partition(parties=100_000), "dataset.too_few_rows", "data set breast_cancer: "),
+        (WSUM, "breast_cancer", Partition(auxiliary=9, components=20), "components.too_few_rows", ""),
     ],
 )
 def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, code, place, tmp_path):
@@ -207,7 +207,7 @@ def test_workers_that_get_no_rows_are_one_sentence(tmp_path, monkeypatch):
 
         return call
 
-    monkeypatch.setattr(joblib, "Parallel", full)
+    monkeypatch.setattr(runner, "Parallel", full)
     with refused("comparison.rows_not_handed_over"):
         run(PLAN, tmp_path / "out")
 
@@ -246,7 +246,7 @@ def test_a_failing_cell_is_reported_and_does_not_stop_the_others(tmp_path, monke
         return train(self, federation)
 
     monkeypatch.setattr(WeightedSum, "train", sometimes)
-    many = replace(SETTING, name="too many", deal=Deal(parties=3, per_party=10_000))
+    many = replace(SETTING, name="too many", deal=Partition(parties=3, per_party=10_000))
     plan = replace(PLAN, settings=(SETTING, many))
     grid = run(plan, tmp_path / "out")
     assert {t.method for t in grid.trials} == {"central"}
@@ -292,18 +292,18 @@ def test_the_number_of_workers_is_bounded_by_memory(monkeypatch):
 
 
 def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them(monkeypatch):
-    setting = GridSetting("digits", "digits", Deal(parties=20, per_party=10, auxiliary=50))
+    setting = GridSetting("digits", "digits", Partition(parties=20, per_party=10, auxiliary=50))
     entries = [GridEntry(m, m, "proven", (None,)) for m in ("soft", "vote", "avg_clip")]
     entries += [GridEntry("soft, paper", "soft", "paper", (None,)), GridEntry("indiv", "indiv", None, (None,))]
     plan = GridPlan((setting,), tuple(entries), repeats=1)
     trained = []
-    ensemble = task.ensemble
-    monkeypatch.setattr(task, "ensemble", lambda *args: trained.append(args) or ensemble(*args))
-    (cells,) = task.group(plan.cells())
-    outcomes = task.work(load_pool("digits"), cells, 1)
+    ensemble = task.train_ensemble
+    monkeypatch.setattr(task, "train_ensemble", lambda *args: trained.append(args) or ensemble(*args))
+    (cells,) = task.group_by_training(plan.cells())
+    outcomes = task.run_cells(load_pool("digits"), cells, 1)
     assert [o.failure for o in outcomes] == [None] * 5
     assert len(trained) == 1
-    alone = task.work(load_pool("digits"), cells[2:3], 1)
+    alone = task.run_cells(load_pool("digits"), cells[2:3], 1)
     assert alone[0].trials[0].accuracy == outcomes[2].trials[0].accuracy
 
 
@@ -318,11 +318,11 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
             return 0.125
 
     models[7] = Other(models[7].W)
-    found = task.qualities(models, test)
+    found = task.measure_quality(models, test)
     assert found[7] == (0.125, models[7].auc(test))
     assert [a for a, _ in found] == [model.accuracy(test) for model in models]
     assert [b for _, b in found] == pytest.approx([model.auc(test) for model in models], abs=1e-12)
-    assert task.qualities([], test) == []
+    assert task.measure_quality([], test) == []
 
 
 @pytest.mark.slow
@@ -343,14 +343,14 @@ def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
     document = json.loads((out / "plan.json").read_text())
     delta = Fraction(1, 10**5)
     entries = tuple(GridEntry(m, m, "proven", (Fraction(1),), delta=delta) for m in ("wsum", "local"))
-    deal = Deal(parties=3, auxiliary=100, labelled=50)
+    deal = Partition(parties=3, auxiliary=100, labelled=50)
     plan = GridPlan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
     assert document["digest"] == plan.digest
     grid = run(plan, out)
     after = stamps(out)
     assert len(after) == 50
     assert {name: after[name] for name in before} == before
-    assert len(from_csv((out / "results.csv").read_bytes(), "results")) == 50
+    assert len(trials_from_csv((out / "results.csv").read_bytes(), "results")) == 50
     assert figures_of(grid) == figures_of(run(plan, tmp_path / "uninterrupted"))
     assert not list(out.rglob("*.partial"))
 
@@ -460,19 +460,19 @@ def test_a_single_trial_decides_nothing():
         assert study.judge_claim(claim, [t for t in TRIALS if t.method == "wsum" or t.repeat == 0]).answer == "open"
     assert study.judge_number(stated, single).answer == "open"
     assert study.judge_number(stated, single).here == "s, guaranteed ε = 1: 0.800 (n = 1)"
-    assert {row["accuracy"] for row in report.means(single)} == {"0.800", "0.900", "0.600", "0.950"}
+    assert {row["accuracy"] for row in report.mean_rows(single)} == {"0.800", "0.900", "0.600", "0.950"}
 
 
 def test_curves_have_the_means_of_their_own_trials():
-    lines = {line.label: line for line in charts.curves(Panel("s", ("s",)), some_study(), TRIALS)}
+    lines = {line.label: line for line in charts.panel_curves(Panel("s", ("s",)), some_study(), TRIALS)}
     assert list(lines) == ["wsum", "local", "batch"]
-    assert [(x.asked, round(s.mean, 3)) for x, s in lines["wsum"].points] == [(1.0, 0.81), (math.inf, 0.9)]
+    assert [(x.requested, round(s.mean, 3)) for x, s in lines["wsum"].points] == [(1.0, 0.81), (math.inf, 0.9)]
     assert lines["batch"].is_baseline
     assert not lines["wsum"].is_baseline
     over = Panel("m", ("s", "t"), "setting", places=(3.0, 2.0), methods=("wsum",), epsilons=(1.0,))
     rows = [*TRIALS, trial("wsum", 1.0, 0.5, setting="t")]
-    (line,) = charts.curves(over, some_study(), rows)
-    assert [(x.asked, round(s.mean, 3)) for x, s in line.points] == [(2.0, 0.5), (3.0, 0.81)]
+    (line,) = charts.panel_curves(over, some_study(), rows)
+    assert [(x.requested, round(s.mean, 3)) for x, s in line.points] == [(2.0, 0.5), (3.0, 0.81)]
 
 
 @pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon", "setting"])
@@ -483,17 +483,17 @@ def test_pictures_are_drawn(axis, measure):
         PaperFigure(Point("s", "wsum", "proven", 1.0), 0.8, measure, "x"),
         PaperFigure(Point("s", "batch", "none"), 0.9, measure, "y"),
     )
-    png = charts.draw(panel, some_study(panels=(panel,), stated=stated), TRIALS)
+    png = charts.draw_panel(panel, some_study(panels=(panel,), figures=stated), TRIALS)
     assert png is not None
     assert png.startswith(b"\x89PNG")
     assert len(png) > 10_000
-    assert charts.draw(replace(panel, settings=("u",), places=()), some_study(), TRIALS) is None
+    assert charts.draw_panel(replace(panel, settings=("u",), places=()), some_study(), TRIALS) is None
 
 
 def test_every_method_has_its_colour_and_shades_stay_apart():
-    assert all(charts.colour_of(name) == method.colour for name, method in METHODS.items())
-    assert charts.colour_of("no method") in charts._OTHERS
-    assert len({charts.shade("#1f77b4", step) for step in range(3)}) == 3
+    assert all(charts.method_colour(name) == method.colour for name, method in METHODS.items())
+    assert charts.method_colour("no method") in charts._OTHERS
+    assert len({charts.lighten("#1f77b4", step) for step in range(3)}) == 3
 
 
 _CONES = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.63]]
@@ -522,7 +522,7 @@ def test_no_two_methods_have_colours_that_look_alike():
 
 def statement(**changes) -> dict:
     found = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "<b>everybody</b>", ("Sizes are known.",))
-    return plain(replace(found, **changes))
+    return plain_data(replace(found, **changes))
 
 
 def test_the_page_escapes_and_says_the_worst_guarantee():
@@ -541,7 +541,9 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
     failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
                "entry": {"label": "wsum", "calibration": "proven", "trust": "aggregator"}}  # fmt: skip
     text = html(
-        report.page(some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0)
+        report.grid_page(
+            some_study(differs=("A & B",)), ExperimentGrid(tuple(TRIALS), tuple(rows), (failure,)), [], 5.0
+        )
     )
     assert "<script>alert" not in text
     assert "<b>everybody" not in text
@@ -562,20 +564,20 @@ def test_the_page_escapes_and_says_the_worst_guarantee():
 
 def test_the_page_says_when_an_area_is_not_defined():
     without = ExperimentGrid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
-    assert "not defined in some of the trials" in html(report.page(some_study(), without, [], 1.0))
-    assert "not defined" not in html(report.page(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
+    assert "not defined in some of the trials" in html(report.grid_page(some_study(), without, [], 1.0))
+    assert "not defined" not in html(report.grid_page(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
 
 
 def test_claims_of_ours_do_not_stand_under_the_paper():
     claim = PaperClaim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
-    text = html(report.page(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
+    text = html(report.grid_page(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
     assert "Claims, and what came out" in text
     assert "The paper" not in text
 
 
 def test_the_spread_of_a_baseline_is_a_band():
     def drawn(trials):
-        return charts.draw(Panel("p", ("s",), methods=("batch", "wsum")), some_study(), trials)
+        return charts.draw_panel(Panel("p", ("s",), methods=("batch", "wsum")), some_study(), trials)
 
     same = [t for t in TRIALS if t.method != "batch"]
     wide = [*same, trial("batch", math.inf, 0.93), trial("batch", math.inf, 0.97, 1)]
@@ -583,17 +585,17 @@ def test_the_spread_of_a_baseline_is_a_band():
 
 
 def test_a_release_without_any_guarantee_is_the_worst():
-    none = plain(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
+    none = plain_data(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
     named = {"method": "m", "trust": "aggregator", "calibration": "paper", "epsilon": "1"}
     rows = [{**named, "statement": s} for s in (none, statement())]
-    assert report.guarantees(rows)[0]["given"] == ["1 → nothing"]
-    assert report.guarantees(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
+    assert report.guarantee_rows(rows)[0]["given"] == ["1 → nothing"]
+    assert report.guarantee_rows(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
 
 
 def test_the_written_page_holds_its_pictures(tmp_path):
-    shown = study.of_plan("x", "X", "Words", PLAN)
+    shown = study.plan_study("x", "X", "Words", PLAN)
     grid = run(PLAN, tmp_path / "out")
-    written = report.write(shown, grid, tmp_path / "out", 1.0).read_text()
+    written = report.write_report(shown, grid, tmp_path / "out", 1.0).read_text()
     assert (tmp_path / "out" / "figures" / "01.png").read_bytes().startswith(b"\x89PNG")
     assert written.count("data:image/png;base64,") == 2  # a wide one, and for narrow screens another
     assert "http" not in written.replace("http-equiv", "")

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from smc_dp.data.partition import Deal
-from smc_dp.experiments.compare import charts, guarantee, places, report, runner, study
+from smc_dp.data.partition import Partition
+from smc_dp.experiments.compare import charts, epsilon_axis, guarantee, report, runner, study
+from smc_dp.experiments.compare.epsilon_axis import AxisPoint, EpsilonAxis
 from smc_dp.experiments.compare.guarantee import GridGuarantee
-from smc_dp.experiments.compare.places import AxisPlace, EpsilonAxis
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 
 BOTH = (Fraction(1, 2), None)
 PLAN = GridPlan(
-    (GridSetting("s", "breast_cancer", Deal(parties=3)),),
+    (GridSetting("s", "breast_cancer", Partition(parties=3)),),
     (
         GridEntry("prr_mean", "prr_mean", "paper", BOTH),
         GridEntry("wsum", "wsum", "proven", BOTH),
@@ -65,7 +65,7 @@ def test_the_table_has_what_the_statements_guarantee_beside_what_was_asked(tmp_p
     assert asked["wsum", 0.5] == (0.5, 0.0)
     assert asked["gauss", 0.5] == (0.5, 0.001)
     assert {asked[name, math.inf] for name in ("prr_mean", "wsum", "batch")} == {asked["ofpa", 0.5]} == {(None, None)}
-    shown = {(row["method"], row["epsilon"]): row for row in report.means(grid.trials)}
+    shown = {(row["method"], row["epsilon"]): row for row in report.mean_rows(grid.trials)}
     assert shown["prr_mean", "0.5"]["guaranteed_epsilon"].startswith("0.077")
     assert shown["gauss", "0.5"]["guaranteed_delta"] == "0.001"
     assert shown["ofpa", "0.5"]["guaranteed_epsilon"] == "none"
@@ -85,31 +85,31 @@ def trial(method: str, asked: float, given: float | None, accuracy: float = 0.8,
 
 def test_of_several_releases_the_worst_counts_and_no_figure_flatters():
     some = [trial("wsum", 1.0, 0.25), trial("wsum", 1.0, 0.75, delta=1e-6)]
-    assert guarantee.worst(some) == GridGuarantee(0.75, 1e-6)
-    assert guarantee.worst([*some, trial("wsum", 1.0, None)]) is guarantee.worst([]) is None
+    assert guarantee.worst_guarantee(some) == GridGuarantee(0.75, 1e-6)
+    assert guarantee.worst_guarantee([*some, trial("wsum", 1.0, None)]) is guarantee.worst_guarantee([]) is None
     for figure in (0.0464009213943891, 1.0, 10.000001647982954, 0.1, 2 / 3, 1e-9):
-        assert figure <= float(guarantee.short(figure)) <= figure * 1.00001
-    assert [guarantee.short(x) for x in (1.0, 0.05, 0.04640092139)] == ["1", "0.05", "0.046401"]
+        assert figure <= float(guarantee.round_up_epsilon(figure)) <= figure * 1.00001
+    assert [guarantee.round_up_epsilon(x) for x in (1.0, 0.05, 0.04640092139)] == ["1", "0.05", "0.046401"]
 
 
 PRINTED, PROVEN, NONE = (
-    AxisPlace(0.5, GridGuarantee(0.0464)),
-    AxisPlace(0.5, GridGuarantee(0.5)),
-    AxisPlace(0.5),
+    AxisPoint(0.5, GridGuarantee(0.0464)),
+    AxisPoint(0.5, GridGuarantee(0.5)),
+    AxisPoint(0.5),
 )
-WITHOUT = AxisPlace(math.inf)
+WITHOUT = AxisPoint(math.inf)
 
 
 def test_a_release_stands_at_its_guarantee_and_beside_the_axis_without_one():
-    some = [PRINTED, PROVEN, NONE, AxisPlace(0.1), WITHOUT]
+    some = [PRINTED, PROVEN, NONE, AxisPoint(0.1), WITHOUT]
     scale = EpsilonAxis(Panel("p", ("s",)), some, charts.WIDE)
     assert [scale.of(place) for place in (PRINTED, PROVEN)] == [math.log10(0.0464), math.log10(0.5)]
-    along = [scale.of(place) for place in (PRINTED, PROVEN, AxisPlace(0.1), NONE, WITHOUT)]
+    along = [scale.of(place) for place in (PRINTED, PROVEN, AxisPoint(0.1), NONE, WITHOUT)]
     assert all(low < high for low, high in pairwise(along))
     mirrored = EpsilonAxis(Panel("p", ("s",), "inverse epsilon"), some, charts.WIDE)
     assert [mirrored.of(place) for place in some] == [-scale.of(place) for place in some]
     as_asked = EpsilonAxis(
-        Panel("p", ("s",)), [NONE, AxisPlace(0.1), WITHOUT], charts.WIDE
+        Panel("p", ("s",)), [NONE, AxisPoint(0.1), WITHOUT], charts.WIDE
     )  # nothing is guaranteed: the axis says so
     assert as_asked.of(NONE) == math.log10(0.5) < as_asked.of(WITHOUT)
     assert named(scale) == "guaranteed ε (logarithmic)"
@@ -189,24 +189,24 @@ def covered(figure: Figure) -> list[str]:
 @pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon"])
 def test_what_a_picture_says_can_be_read(axis, form, monkeypatch):
     shown, panel, trials = a_study(axis)
-    figure = charts.picture(panel, shown, trials, form)
+    figure = charts.panel_figure(panel, shown, trials, form)
     assert figure is not None
     assert covered(figure) == []
     texts = [t.get_text() for t in figure.legends[0].get_texts()]
     assert "ofpa, λ = 0.001 (paper)\nno guarantee" in texts
     assert "batch (0.100)\nno guarantee" in texts
     assert [t.get_text() for t in figure.axes[0].texts] == ["no guarantee"]
-    monkeypatch.setattr(places, "_ticks", lambda ran, most: list(ran))  # the twin: a tick at whatever ran
-    assert covered(charts.picture(panel, shown, trials, form) or Figure())
+    monkeypatch.setattr(epsilon_axis, "_ticks", lambda ran, most: list(ran))  # the twin: a tick at whatever ran
+    assert covered(charts.panel_figure(panel, shown, trials, form) or Figure())
     monkeypatch.undo()
-    small = replace(form, letters=8.5)
-    assert "guaranteed" in " ".join(covered(charts.picture(panel, shown, trials, small) or Figure()))
+    small = replace(form, font_size=8.5)
+    assert "guaranteed" in " ".join(covered(charts.panel_figure(panel, shown, trials, small) or Figure()))
 
 
 def test_curves_over_settings_say_their_guarantee():
     shown, panel, trials = a_study()
     panel = replace(panel, axis="setting", places=(1.0,), epsilons=(0.5, math.inf))
-    notes = {line.label: line.note for line in charts.curves(panel, shown, trials)}
+    notes = {line.label: line.note for line in charts.panel_curves(panel, shown, trials)}
     assert notes["prr_mean, λ = 0.001 (paper), ε = 0.5 asked"] == "guaranteed ε ≤ 0.0464"
     assert (
         notes["ofpa, λ = 0.001 (paper), ε = 0.5 asked"] == notes["wsum, λ = 0.001 (proven), no noise"] == "no guarantee"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.dataset import load_pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import Deal, deal_pool
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import peers
 from smc_dp.experiments.compare.peers import Diffprivlib, DpSgd
 from smc_dp.experiments.compare.plan import GridEntry
@@ -62,11 +62,11 @@ def test_the_noise_gives_what_is_stated_and_no_more():
     from dp_accounting.pld.pld_privacy_accountant import PLDAccountant  # seconds, which the others need not wait for
 
     peer = DpSgd()
-    noise = peers.multiplier(1.0, float(DELTA), peer.rate, peer.steps)
+    noise = peers.noise_multiplier(1.0, float(DELTA), peer.rate, peer.steps)
     delta = float(DELTA) / (1 + math.exp(0.5))
 
     def given(noise: float) -> float:
-        return float(PLDAccountant().compose(peers.sampled(noise, peer.rate, peer.steps)).get_epsilon(delta))
+        return float(PLDAccountant().compose(peers.sampled_event(noise, peer.rate, peer.steps)).get_epsilon(delta))
 
     assert 0.49 < given(noise) <= 0.5
     assert given(0.9 * noise) > 0.5
@@ -74,7 +74,7 @@ def test_the_noise_gives_what_is_stated_and_no_more():
 
 @pytest.mark.slow
 def test_dp_sgd_learns_in_one_place():
-    dealt, test = deal_pool(load_pool("breast_cancer"), Deal(parties=5), 1)
+    dealt, test = partition_pool(load_pool("breast_cancer"), Partition(parties=5), 1)
     release = DpSgd().train(dealt).release(SGD, Stream.from_system())
     assert release.privacy.epsilon == 1
     assert release.privacy.delta == float(DELTA)
@@ -91,7 +91,7 @@ def test_a_missing_library_is_one_sentence(monkeypatch):
     rows = Federation((Rows(np.eye(2), np.array([0, 1])),), 2)
     with refused("peer.not_installed"):
         Diffprivlib().train(rows)
-    assert peers.left_out() == (peers.MISSING,)
+    assert peers.missing_peers() == (peers.NO_DIFFPRIVLIB,)
     assert DpSgd().train(rows) is not None
 
 
@@ -102,13 +102,13 @@ def test_peers_are_entries_of_grids_and_want_their_own_noise():
         GridEntry("x", "dp_sgd", "proven", (Fraction(1),), options=(("lam", 0.5),)).make()
     for target in (Target(None, noise="gauss"), Target(Fraction(1)), Target(Fraction(1), "paper")):
         with refused("peer.needs_noise" if target.epsilon is None else "peer.other_noise", peer="dp_sgd"):
-            peers.wanted(target, DpSgd())
+            peers.requested_epsilon(target, DpSgd())
 
 
 def test_diffprivlib_is_pure_and_has_all_rows():
-    if peers.left_out():
+    if peers.missing_peers():
         pytest.skip("diffprivlib: the extra `peers` is not installed")
-    dealt, test = deal_pool(load_pool("breast_cancer"), Deal(parties=5), 1)
+    dealt, test = partition_pool(load_pool("breast_cancer"), Partition(parties=5), 1)
     release = Diffprivlib().train(dealt).release(Target(Fraction(10)), Stream.from_system())
     assert (release.privacy.kind, release.privacy.epsilon) == ("pure", 10)
     assert "had all rows" in release.privacy.adversary

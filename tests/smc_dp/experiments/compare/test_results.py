@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from smc_dp.experiments.compare import results
-from smc_dp.experiments.compare.results import Trial, from_csv, summary, to_csv, write
+from smc_dp.experiments.compare.results import Trial, summarise, trials_from_csv, trials_to_csv, write_whole
 from tests.support.refusals import refused
 
 TRIALS = [
@@ -26,9 +26,9 @@ TRIALS = [
 
 
 def test_the_columns_are_these_and_rows_are_sorted():
-    table = list(csv.DictReader(io.StringIO(to_csv(TRIALS).decode())))
+    table = list(csv.DictReader(io.StringIO(trials_to_csv(TRIALS).decode())))
     columns = "dataset,method,trust,calibration,epsilon,delta,repeat,accuracy,auc,seconds,guaranteed_epsilon"
-    assert to_csv([]).decode() == columns + ",guaranteed_delta\n"
+    assert trials_to_csv([]).decode() == columns + ",guaranteed_delta\n"
     assert [row["epsilon"] for row in table] == ["0.1", "2", "10", "inf"]
     assert [row["dataset"] for row in table] == ["a9a", "har", "har", "har"]
     assert table[1]["delta"] == "1e-06"
@@ -38,7 +38,7 @@ def test_the_columns_are_these_and_rows_are_sorted():
 
 
 def test_a_table_comes_back_as_it_went():
-    back = from_csv(to_csv(TRIALS), "x")
+    back = trials_from_csv(trials_to_csv(TRIALS), "x")
     expected = sorted(TRIALS, key=lambda t: (t.dataset, t.method, t.calibration, t.epsilon, t.repeat))
     assert [repr(t) for t in back[1:]] == [repr(t) for t in expected[1:]]
     assert back[0].accuracy == pytest.approx(1 / 3, abs=1e-12)
@@ -49,39 +49,39 @@ def test_a_table_comes_back_as_it_went():
     [
         (b"", "results.no_table"),
         (b"a,b\n1,2\n", "results.no_table"),
-        (to_csv(TRIALS)[:-20], "results.bad_row"),
-        (to_csv(TRIALS).replace(b"0.8125", b"high"), "results.bad_row"),
+        (trials_to_csv(TRIALS)[:-20], "results.bad_row"),
+        (trials_to_csv(TRIALS).replace(b"0.8125", b"high"), "results.bad_row"),
         (b"\xff\xfe", "results.no_table"),
     ],
     ids=["empty", "other columns", "cut", "no number", "not text"],
 )
 def test_another_table_is_refused_by_name(content, code):
     with refused(code, where="cells/x.csv"):
-        from_csv(content, "cells/x.csv")
+        trials_from_csv(content, "cells/x.csv")
 
 
 def test_summary_agrees_with_the_standard_library():
     values = [t.accuracy for t in TRIALS]
-    found = summary(TRIALS, "accuracy")
+    found = summarise(TRIALS, "accuracy")
     assert (found.mean, found.deviation) == pytest.approx((statistics.mean(values), statistics.stdev(values)))
     assert found.n == 4
     assert found.deviation != pytest.approx(statistics.pstdev(values))
-    assert summary(TRIALS, "error").mean == pytest.approx(1 - statistics.mean(values))
-    assert summary(TRIALS[:1], "seconds") == results.Summary(1.5, 0.0, 1)
+    assert summarise(TRIALS, "error").mean == pytest.approx(1 - statistics.mean(values))
+    assert summarise(TRIALS[:1], "seconds") == results.Summary(1.5, 0.0, 1)
     with pytest.raises(ValueError, match="no trials"):
-        summary([], "accuracy")
+        summarise([], "accuracy")
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "results.csv"
-    write(path, b"first")
+    write_whole(path, b"first")
 
     def broken(self: Path, target: Path) -> Path:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", broken)
     with refused("results.not_written"):
-        write(path, b"second")
+        write_whole(path, b"second")
     assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -92,8 +92,8 @@ def test_what_a_killed_writer_left_is_cleared_and_what_a_running_one_writes_stay
     (tmp_path / "cells").mkdir()
     for owner in (f"{dead}-0a", f"{alive}-0b", "0c"):
         (tmp_path / "cells" / f".one.csv.{owner}.partial").write_bytes(b"half")
-    results.write(tmp_path / "cells" / "one.csv", b"whole")
-    results.clear(tmp_path)
+    results.write_whole(tmp_path / "cells" / "one.csv", b"whole")
+    results.remove_partial_files(tmp_path)
     left = sorted(path.name for path in (tmp_path / "cells").iterdir())
     assert left == [f".one.csv.{alive}-0b.partial", "one.csv"]
-    results.clear(tmp_path / "nowhere")
+    results.remove_partial_files(tmp_path / "nowhere")

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 from smc_dp.core.errors import Fault
-from smc_dp.data.dataset import load_pool
-from smc_dp.data.partition import Deal
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import charts, defaults, report, runner, secure, study, task
-from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point
 from smc_dp.methods.functionality import SumWithShares
-from smc_dp.methods.sums import at_home, weighted_sum
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums import simulated_sum, weighted_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.pages.html import html
 from tests.support.refusals import refused
 
-SETTING = GridSetting("s", "breast_cancer", Deal(parties=5))
+SETTING = GridSetting("s", "breast_cancer", Partition(parties=5))
 CLEAR = GridEntry("wsum", "wsum", "proven", (Fraction(1), Fraction(2), None), draws=2)
 SECURE = replace(CLEAR, noise="ddg", trust="secure", colluders=1, dropouts=1)
 PLAN = GridPlan((SETTING,), (CLEAR, SECURE, GridEntry("batch", "batch", None, (None,))), repeats=1)
@@ -40,29 +40,29 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
     assert found["wsum", "secure", 2.0] == (1e-5, 2.0, pytest.approx(1e-5))
     assert found["wsum", "aggregator", 2.0] == (0.0, 2.0, 0.0)
     assert found["wsum", "secure", math.inf] == found["batch", "none", math.inf] == (0.0, None, None)
-    rows = {(row["trust"], row["epsilon"]): row["n"] for row in report.means(grid.trials)}
+    rows = {(row["trust"], row["epsilon"]): row["n"] for row in report.mean_rows(grid.trials)}
     assert rows["secure", "1"] == rows["aggregator", "1"] == 2
     adversaries = {s["trust"]: s["statement"]["adversary"] for s in grid.statements if s["epsilon"] == "1"}
     assert "H = K - D - t = 5 - 1 - 1 = 3 honest" in adversaries["secure"]
     assert "trusted aggregator" in adversaries["aggregator"]
-    text = html(report.page(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0))
+    text = html(report.grid_page(study.plan_study("x", "X", "Words", PLAN), grid, [], 1.0))
     assert (
         "Secure on s: a run holds against Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish"
         in text
     )
-    assert text.count(secure.CAP) == text.count(at_home.IN_ONE_PLACE) == 1
+    assert text.count(secure.CAP) == text.count(simulated_sum.IN_ONE_PLACE) == 1
     alone = replace(PLAN, entries=(CLEAR,))
-    assert list(secure.sentences(alone)) == []
+    assert list(secure.secure_sum_notes(alone)) == []
 
 
 def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """And no target has a say in what is trained: five models for three epsilons; the twin trains anew for each."""
     pool, summed, trained = load_pool("breast_cancer"), list[Any](), list[Any]()
-    ideal, train_all = at_home.ideal, weighted_sum.train_all
-    monkeypatch.setattr(at_home, "ideal", lambda f, parts, rng: summed.append((f, parts)) or ideal(f, parts, rng))
+    ideal, train_all = simulated_sum.ideal, weighted_sum.train_all
+    monkeypatch.setattr(simulated_sum, "ideal", lambda f, parts, rng: summed.append((f, parts)) or ideal(f, parts, rng))
     monkeypatch.setattr(weighted_sum, "train_all", lambda *given: trained.append(given) or train_all(*given))
     cells = {cell.entry.shown_trust: cell for cell in PLAN.cells()}
-    together = task.work(pool, [cells["secure"]], 7)[0]
+    together = task.run_cells(pool, [cells["secure"]], 7)[0]
     assert (len(summed), len(trained)) == (2 + 2 + 1, 5)
     for functionality, parts in summed:
         assert isinstance(functionality, SumWithShares)
@@ -73,7 +73,8 @@ def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkey
     assert not any(any(part.noise) for part in summed[4][1])  # no noise was asked for
     assert {sum(part.numbers[-1] for part in parts) for _, parts in summed} == {455}
     alone = [
-        task.work(pool, [replace(cells["secure"], entry=replace(SECURE, epsilons=(e,)))], 7)[0] for e in SECURE.epsilons
+        task.run_cells(pool, [replace(cells["secure"], entry=replace(SECURE, epsilons=(e,)))], 7)[0]
+        for e in SECURE.epsilons
     ]
     assert len(trained) == 5 + 3 * 5
     assert [(t.epsilon, t.accuracy, t.auc) for t in together.trials] == [
@@ -81,7 +82,7 @@ def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkey
     ]
     assert {t.guaranteed_epsilon for t in together.trials} == {None}  # the noise of a seed
     summed.clear()
-    task.work(pool, [cells["aggregator"]], 7)
+    task.run_cells(pool, [cells["aggregator"]], 7)
     assert summed == []  # the twin: in the clear the noise is drawn for the sum
 
 
@@ -99,7 +100,7 @@ def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], code: st
     entry = replace(SECURE, **{"label": str(change.get("method", "wsum")), **change})
     with refused(code):
         replace(PLAN, entries=(entry,))
-    many = GridSetting("many", "a9a", Deal(parties=2001, per_party=2))
+    many = GridSetting("many", "a9a", Partition(parties=2001, per_party=2))
     with refused("parties.too_many_for_sum", most=2000, dropouts=1, got=2001):
         replace(PLAN, settings=(SETTING, many))
     assert replace(PLAN, settings=(SETTING, many), entries=(CLEAR, replace(SECURE, settings=("s",))))
@@ -114,9 +115,14 @@ def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_writte
 
 def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[Fault]]:
     """Method, trust and noise of each entry, and what is skipped."""
-    settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "among": Among(5, 2, 0)}
+    settings: dict[str, Any] = {
+        "noise": None,
+        "delta": Fraction(1, 10**5),
+        "draws": 1,
+        "threat_model": ThreatModel(5, 2, 0),
+    }
     calibrations = asked.pop("calibrations", ("proven",))
-    found, skipped = defaults.entries(methods, calibrations, (Fraction(1),), **settings | asked)
+    found, skipped = defaults.make_entries(methods, calibrations, (Fraction(1),), **settings | asked)
     assert all((e.colluders, e.dropouts) == (2, 0) for e in found if e.shown_trust == "secure")
     return [(e.method, e.shown_trust, e.noise) for e in found], skipped
 
@@ -131,9 +137,9 @@ def test_both_are_compared_where_both_exist() -> None:
     assert chosen(["wsum"], trusts=("secure",))[0] == [summed]
     assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
     assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
-    assert chosen(["wsum"], among=Among(1000, 2, 0)) == ([clear, summed], [])
-    for among, most in ((Among(1001, 2, 0), 1000), (Among(2001, 2, 1), 2000)):
-        found, (why,) = chosen(["wsum"], among=among)
+    assert chosen(["wsum"], threat_model=ThreatModel(1000, 2, 0)) == ([clear, summed], [])
+    for threat_model, most in ((ThreatModel(1001, 2, 0), 1000), (ThreatModel(2001, 2, 1), 2000)):
+        found, (why,) = chosen(["wsum"], threat_model=threat_model)
         assert (found, why.code, why.fields["most"]) == ([clear], "parties.too_many_for_sum", most)
         assert why.place == "wsum is skipped for calibration proven, trust secure: "
     assert chosen(["local"], trusts=("secure",))[1][0].code == "comparison.no_secure_sum"
@@ -142,8 +148,8 @@ def test_both_are_compared_where_both_exist() -> None:
 def test_sums_of_gradients_are_secure_entries_like_others() -> None:
     """Of several sums each, in four columns, and by no more than the number of all rows for `gd`."""
     entries = [GridEntry(m, m, "proven", (Fraction(3), None), "ddg", trust="secure") for m in ("newton", "gd")]
-    plan = GridPlan((replace(SETTING, deal=Deal(parties=4, features=4)),), tuple(entries), repeats=1)
-    outcomes = [task.work(load_pool("breast_cancer"), [cell], None)[0] for cell in plan.cells()]
+    plan = GridPlan((replace(SETTING, deal=Partition(parties=4, features=4)),), tuple(entries), repeats=1)
+    outcomes = [task.run_cells(load_pool("breast_cancer"), [cell], None)[0] for cell in plan.cells()]
     assert [o.failure for o in outcomes] == [None, None]
     for outcome in outcomes:
         stated = dict(outcome.statements)["3"]
@@ -155,18 +161,18 @@ def test_sums_of_gradients_are_secure_entries_like_others() -> None:
 
 def test_the_page_names_every_adversary_of_a_curve() -> None:
     """The twin has one setting, and so one adversary."""
-    other = replace(SETTING, name="t", deal=Deal(parties=3))
+    other = replace(SETTING, name="t", deal=Partition(parties=3))
     plan = replace(PLAN, settings=(SETTING, other), entries=(replace(SECURE, dropouts=0, epsilons=(Fraction(1),)),))
     pool, rows = load_pool("breast_cancer"), list[dict[str, Any]]()
     for cell in plan.cells():
-        (stated,) = [s for _, s in task.work(pool, [cell], None)[0].statements]
+        (stated,) = [s for _, s in task.run_cells(pool, [cell], None)[0].statements]
         rows.append({"method": "wsum", "trust": "secure", "calibration": "proven", "epsilon": "1",
-                     "statement": plain(stated)})  # fmt: skip
-    words = report.guarantees(rows)[0]["words"]
+                     "statement": plain_data(stated)})  # fmt: skip
+    words = report.guarantee_rows(rows)[0]["words"]
     assert "Against Charlie and any 1 of 5 parties" in words
     assert "Against Charlie and any 1 of 3 parties" in words
-    assert "of 3 parties" not in report.guarantees(rows[:1])[0]["words"]
-    said = list(secure.sentences(plan))
+    assert "of 3 parties" not in report.guarantee_rows(rows[:1])[0]["words"]
+    said = list(secure.secure_sum_notes(plan))
     assert [line.partition(":")[0] for line in said[1:3]] == ["Secure on s", "Secure on t"]
 
 
@@ -182,13 +188,13 @@ TRIALS = [
 
 def drawn_alike(trials: list[Trial]) -> bool:
     """Whether a reader of the picture could take one curve for another."""
-    lines = charts.curves(Panel("s", ("s",)), study.of_plan("x", "X", "Words", PLAN), trials)
-    looks = [(charts.shade(charts.colour_of(line.method), line.shade), charts._dash(line)) for line in lines]
+    lines = charts.panel_curves(Panel("s", ("s",)), study.plan_study("x", "X", "Words", PLAN), trials)
+    looks = [(charts.lighten(charts.method_colour(line.method), line.shade), charts._dash(line)) for line in lines]
     return len({line.label for line in lines}) < 2 or len(set(looks)) < 2
 
 
 def test_curves_and_claims_tell_them_apart() -> None:
-    lines = charts.curves(Panel("s", ("s",)), study.of_plan("x", "X", "Words", PLAN), TRIALS)
+    lines = charts.panel_curves(Panel("s", ("s",)), study.plan_study("x", "X", "Words", PLAN), TRIALS)
     assert {line.label: round(line.points[0][1].mean, 3) for line in lines} == {"wsum": 0.81, "wsum (secure)": 0.61}
     assert not drawn_alike(TRIALS)
     assert drawn_alike([replace(t, trust="aggregator") for t in TRIALS])  # the twin: as if the column were not there
@@ -208,7 +214,7 @@ def test_a_legend_of_many_curves_is_whole_and_shows_who_is_trusted(form: Any, mo
     trials = [replace(t, method=e.label) for e in plan.entries for t in TRIALS if t.trust == e.trust]
 
     def cut_off() -> tuple[list[str], set[tuple[bool, bool]]]:
-        figure = charts.picture(Panel("s", ("s",)), study.of_plan("x", "X", "Words", plan), trials, form)
+        figure = charts.panel_figure(Panel("s", ("s",)), study.plan_study("x", "X", "Words", plan), trials, form)
         assert figure is not None
         figure.draw_without_rendering()
         (legend,) = figure.legends
@@ -226,22 +232,23 @@ def test_a_legend_of_many_curves_is_whole_and_shows_who_is_trusted(form: Any, mo
         warnings.simplefilter("ignore")  # of matplotlib, that the axes have no room
         twin.setattr(charts, "_height", lambda form, legend: legend * 0.9)
         assert cut_off()[0]
-    monkeypatch.setattr(charts, "_filling", lambda line, colour: colour)
+    style = charts._style
+    monkeypatch.setattr(charts, "_style", lambda line: style(line) | {"markerfacecolor": style(line)["color"]})
     assert cut_off()[1] == {(True, False), (False, False)}
 
 
 def test_the_page_says_where_the_protocol_is_not_all_that_differs(grid: runner.ExperimentGrid) -> None:
     """The twins: pure noise on both sides, a delta on both, and one curve alone."""
-    said = secure.unlike(PLAN, grid.trials)
+    said = secure.guarantee_difference(PLAN, grid.trials)
     assert said == f"wsum: {secure.UNLIKE}"
-    assert said in html(report.page(study.of_plan("x", "X", "Words", PLAN), grid, [], 1.0))
+    assert said in html(report.grid_page(study.plan_study("x", "X", "Words", PLAN), grid, [], 1.0))
     given = [replace(t, delta=0.0, guaranteed_epsilon=None, guaranteed_delta=None) for t in grid.trials]
     for deltas, wanted in (((0.0, 1e-5), said), ((0.0, 0.0), ""), ((1e-5, 1e-5), "")):
         by = dict(zip(("aggregator", "secure", "none"), (*deltas, 0.0), strict=True))
-        assert secure.unlike(PLAN, [replace(t, delta=by[t.trust]) for t in given]) == wanted
-    assert secure.unlike(PLAN, [t for t in grid.trials if t.trust == "secure"]) == ""
+        assert secure.guarantee_difference(PLAN, [replace(t, delta=by[t.trust]) for t in given]) == wanted
+    assert secure.guarantee_difference(PLAN, [t for t in grid.trials if t.trust == "secure"]) == ""
     pure = replace(grid, trials=tuple(given))
-    assert secure.UNLIKE not in html(report.page(study.of_plan("x", "X", "Words", PLAN), pure, [], 1.0))
+    assert secure.UNLIKE not in html(report.grid_page(study.plan_study("x", "X", "Words", PLAN), pure, [], 1.0))
 
 
 def test_a_public_cap_is_never_below_the_largest_party() -> None:

@@ -30,7 +30,7 @@ NEEDS_DATA = pytest.mark.skipif(
 
 @pytest.fixture(params=papers.STUDIES)
 def shown(request) -> Study:
-    return papers.study(request.param)
+    return papers.ready_study(request.param)
 
 
 def points(cells: list[GridCell]) -> set[Point]:
@@ -45,7 +45,7 @@ def points(cells: list[GridCell]) -> set[Point]:
 def unknown(shown: Study) -> list[Point]:
     """The points that the page speaks of and the grid does not have."""
     known = points(shown.plan.cells())
-    spoken = [s.point for s in shown.stated] + [p for c in shown.claims for pair in c.pairs for p in pair]
+    spoken = [s.point for s in shown.figures] + [p for c in shown.claims for pair in c.pairs for p in pair]
     return [point for point in spoken if point not in known]
 
 
@@ -66,7 +66,7 @@ def test_panels_show_settings_that_the_grid_has(shown):
         assert set(panel.methods) <= labels
         assert len(panel.places) == (len(panel.settings) if panel.axis == "setting" else 0)
         assert any(panel.shows(point) for point in points(shown.plan.cells()))
-        for number in (s for s in shown.stated if charts._belongs(s, panel)):
+        for number in (s for s in shown.figures if charts._belongs(s, panel)):
             assert number.point.setting in panel.settings
 
 
@@ -81,20 +81,20 @@ def made_up(shown: Study) -> list[Trial]:
 
 @pytest.mark.parametrize("name", ["pathak-fig2", "hamm-fig2", "feature-fig3", "collaborative-fig3"])
 def test_every_panel_has_curves(name):
-    shown = papers.study(name)
+    shown = papers.ready_study(name)
     for panel in shown.panels:
-        lines = charts.curves(panel, shown, made_up(shown))
+        lines = charts.panel_curves(panel, shown, made_up(shown))
         assert len(lines) >= 2, panel.title
         assert len({line.label for line in lines}) == len(lines), panel.title
-    assert charts.draw(shown.panels[0], shown, made_up(shown)) is not None
+    assert charts.draw_panel(shown.panels[0], shown, made_up(shown)) is not None
 
 
 def test_the_papers_parameters():
     def deals(name: str) -> dict:
-        return {s.name: s.deal for s in papers.study(name).plan.settings}
+        return {s.name: s.deal for s in papers.ready_study(name).plan.settings}
 
     def option(name: str, label: str, key: str) -> object:
-        return next(dict(e.options)[key] for e in papers.study(name).plan.entries if e.label == label)
+        return next(dict(e.options)[key] for e in papers.ready_study(name).plan.entries if e.label == label)
 
     for har in deals("hamm-fig2").values():
         assert (har.parties, har.per_party, har.components) == (1000, 6, 50)
@@ -120,7 +120,7 @@ def test_the_papers_parameters():
 
 def test_there_are_as_many_trials_as_in_the_papers():
     def trials(name: str, label: str) -> set[int]:
-        plan = papers.study(name).plan
+        plan = papers.ready_study(name).plan
         return {plan.repeats * e.draws for e in plan.entries if e.label == label}
 
     assert trials("hamm-fig2", "soft") == trials("hamm-fig3", "avg") == {100}
@@ -138,19 +138,19 @@ def test_the_plans_of_the_papers_keep_their_delta():
 
 
 def test_a_grid_can_be_shortened_and_says_so():
-    full, short = papers.study("hamm-fig2"), papers.study("hamm-fig2", repeats=2, draws=3, insecure_seed=1)
+    full, short = papers.ready_study("hamm-fig2"), papers.ready_study("hamm-fig2", repeats=2, draws=3, insecure_seed=1)
     assert short.plan.repeats == 2
     assert {e.draws for e in short.plan.entries if e.calibration} == {3}
     assert {e.draws for e in short.plan.entries if not e.calibration} == {1}
     assert short.plan.digest != full.plan.digest
     assert "shortened" in short.differs[0]
     assert (
-        papers.study("hamm-fig2", insecure_seed=1).differs
-        == papers.study("hamm-fig2", repeats=10).differs
+        papers.ready_study("hamm-fig2", insecure_seed=1).differs
+        == papers.ready_study("hamm-fig2", repeats=10).differs
         == full.differs
     )
     with refused("setting.unknown_value"):
-        papers.study("feature-fig4")
+        papers.ready_study("feature-fig4")
 
 
 def too_little(same: Mapping[str, tuple[GridEntry, Point, Fraction]], public: Public) -> list[str]:
@@ -172,13 +172,17 @@ def too_little(same: Mapping[str, tuple[GridEntry, Point, Fraction]], public: Pu
 @pytest.mark.parametrize(
     ("name", "words", "public"),
     [
-        ("pathak-fig2", "better than the printed noise at the same", Public(5, 124, 2, (3256, 6512, 6512, 6512, 9768))),
+        (
+            "pathak-fig2",
+            "better than the printed noise at the same",
+            Public(5, 124, 2, (3256, 6512, 6512, 6512, 9768)),
+        ),
         ("hamm-fig2", "at a guaranteed ε of 1", Public(1000, 50, 6)),
     ],
 )
 def test_ours_is_held_against_the_printed_noise_at_the_same_guarantee(name, words, public):
     """Never a smaller epsilon for what is printed; the twin asks both for the same, which guarantees other figures."""
-    shown = papers.study(name)
+    shown = papers.ready_study(name)
     (claim,) = (c for c in shown.claims if words in c.quotation)
     entries = {(e.label, e.shown_calibration): e for e in shown.plan.entries}
     same = {
@@ -207,20 +211,20 @@ def test_the_documents_quote_what_the_grids_compare():
 @pytest.mark.slow
 def test_har_comes_out_as_the_page_says(tmp_path):
     """At reduced size: what the 265 features at hand give without noise, printed soft at chance, ours above indiv."""
-    shown = papers.study("hamm-fig2", repeats=2, draws=2, insecure_seed=2016)
+    shown = papers.ready_study("hamm-fig2", repeats=2, draws=2, insecure_seed=2016)
     kept = (None, 1, 10, *hamm2016._SAME.values())
     entries = tuple(replace(e, epsilons=tuple(x for x in e.epsilons if x in kept)) for e in shown.plan.entries)
     grid = runner.run_grid(replace(shown.plan, entries=entries), tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
     assert grid.failures == ()
     expected = {"batch": 0.90, "indiv": 0.49, "vote": 0.84, "soft": 0.81, "avg": 0.81}
-    for stated in shown.stated:
+    for stated in shown.figures:
         first = stated.point.setting == "HAR, M = 1000"
         # The paper's own numbers come out where rows are scaled by the largest norm and have a constant column.
         at_hand = replace(stated, value=expected[stated.point.method] if first else stated.value, within=0.04)
         assert study.judge_number(at_hand, grid.trials).answer == "yes", stated.point
         assert study.judge_number(replace(at_hand, value=at_hand.value - 0.1), grid.trials).answer == "no"
     # "Four of the five come out to .02; `batch` is at .878", says the README.
-    here = [s for s in shown.stated if s.point.setting != "HAR, M = 1000"]
+    here = [s for s in shown.figures if s.point.setting != "HAR, M = 1000"]
     assert {s.point.method for s in here if study.judge_number(s, grid.trials).answer == "no"} == {"batch"}
     batch = [t.accuracy for t in grid.trials if t.method == "batch" and t.dataset != "HAR, M = 1000"]
     assert np.mean(batch) == pytest.approx(0.878, abs=0.0005)
@@ -231,7 +235,7 @@ def test_har_comes_out_as_the_page_says(tmp_path):
     assert study.judge_claim(printed, grid.trials).answer == "no"
     assert study.judge_claim(ours, grid.trials).answer == "yes"
     assert study.judge_claim(replace(ours, pairs=tuple((b, a) for a, b in ours.pairs)), grid.trials).answer == "no"
-    chance = [t.accuracy for t in study.at(grid.trials, Point("HAR, M = 1000", "soft", "paper", 1.0))]
+    chance = [t.accuracy for t in study.trials_at(grid.trials, Point("HAR, M = 1000", "soft", "paper", 1.0))]
     assert max(chance) < 0.45
 
 
@@ -239,7 +243,7 @@ def test_har_comes_out_as_the_page_says(tmp_path):
 @pytest.mark.slow
 def test_adult_comes_out_as_the_page_says(tmp_path):
     """At reduced size: at the same guarantee the printed noise is that of the mean, and the weighted sum is better."""
-    shown = papers.study("pathak-fig2", repeats=2, draws=200, insecure_seed=2016)
+    shown = papers.ready_study("pathak-fig2", repeats=2, draws=200, insecure_seed=2016)
     split = tuple(s for s in shown.plan.settings if s.name == "a9a, 10 %")
     ours, same, equal = shown.claims[-3:]
     spoken = {p for claim in (ours, same, equal) for pair in claim.pairs for p in pair}

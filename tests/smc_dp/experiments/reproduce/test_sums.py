@@ -39,7 +39,7 @@ PUBLIC["a9a, 10 %"] = Public(5, 123, 2, (3256, 6512, 6512, 6512, 9769))
 
 @pytest.fixture(scope="module")
 def shown() -> Study:
-    return papers.study("sums")
+    return papers.ready_study("sums")
 
 
 def unequal(entries: list[GridEntry]) -> list[tuple[str, str, float]]:
@@ -90,10 +90,10 @@ def test_there_are_at_least_ten_draws_of_everything_and_thirty_of_small_sets(sho
 
 def test_a_missing_peer_is_left_out_and_the_page_says_how_to_install_it(shown, monkeypatch):
     def missing() -> Any:
-        raise InputError(peers.MISSING)
+        raise InputError(peers.NO_DIFFPRIVLIB)
 
-    monkeypatch.setattr(peers, "library", missing)
-    without = papers.study("sums")
+    monkeypatch.setattr(peers, "load_diffprivlib", missing)
+    without = papers.ready_study("sums")
     labels = {e.label for e in without.plan.entries}
     assert not any("diffprivlib" in label for label in labels)
     assert "DP-SGD" in labels
@@ -102,8 +102,8 @@ def test_a_missing_peer_is_left_out_and_the_page_says_how_to_install_it(shown, m
     drawn = {label for panel in without.panels for label in panel.methods}
     assert spoken | drawn <= labels
 
-    monkeypatch.setattr(peers, "library", lambda: object)
-    both = papers.study("sums")
+    monkeypatch.setattr(peers, "load_diffprivlib", lambda: object)
+    both = papers.ready_study("sums")
     assert {e.label for e in both.plan.entries} - labels == {"diffprivlib", "diffprivlib, C = 0.02"}
     assert not any("diffprivlib:" in sentence for sentence in both.differs)
     assert len(both.claims) == len(without.claims) + 2
@@ -113,7 +113,7 @@ def test_curves_of_one_picture_can_be_told_apart(shown):
     """By colour and dash, or by the shade that curves of one method get."""
     for panel in shown.panels:
         kinds = {
-            (e.method, charts.colour_of(e.method), e.trust, e.shown_calibration)
+            (e.method, charts.method_colour(e.method), e.trust, e.shown_calibration)
             for e in shown.plan.entries
             if (e.label in panel.methods or not panel.methods)
             and any(s.name in panel.settings and e.runs_on(s) for s in shown.plan.settings)
@@ -163,7 +163,7 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
     assert {(t.trust, t.guaranteed_epsilon, t.guaranteed_delta) for t in newton} == {
         ("secure", float(epsilon), 1e-5) for epsilon in sums._EPSILONS
     }
-    text = report.write(small, grid, tmp_path / "out", 1.0).read_text()
+    text = report.write_report(small, grid, tmp_path / "out", 1.0).read_text()
     assert ">Notes</h2>" in text
     assert "What is not as in the paper" not in text
     assert "or better" in text
@@ -178,7 +178,7 @@ def test_adult_comes_out_as_expected(tmp_path, shown):
     plan = only(shown.plan, {"a9a"}, {"newton", "wsum"}, 3, 1)
     grid = runner.run_grid(plan, tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
     assert grid.failures == ()
-    expected = [s for s in shown.stated if s.point.setting == "a9a"]
+    expected = [s for s in shown.figures if s.point.setting == "a9a"]
     assert len(expected) == 3
     assert [study.judge_number(s, grid.trials).answer for s in expected] == ["yes"] * 3
     assert {study.judge_number(replace(s, value=0.86), grid.trials).answer for s in expected} == {"no"}

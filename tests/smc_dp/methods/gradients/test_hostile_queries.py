@@ -21,22 +21,22 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import StallError
+from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Run, Setting, simulate
-from protocols.runtime.statement import encoded, statement
 from protocols.secure_sum import PROGRAM, masks, roster, setup, steps
 from protocols.secure_sum.messages import Ended, Masked, Result
 from protocols.secure_sum.parameters import Block, Parameters, stage
-from protocols.secure_sum.values import Addends, Book, joined
+from protocols.secure_sum.values import Addends, Book, join_addends
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend
-from smc_dp.methods.gradients.form import GradientSums
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.bindings import REALISATIONS
+from smc_dp.run.protocols.bindings import BINDINGS
 from tests.support.refusals import refused
 
 K, D = 3, 2
@@ -49,7 +49,7 @@ SaidTo = Callable[[str, int, Vector], Vector]
 @pytest.fixture(scope="module")
 def form() -> GradientSums:
     target = Target(1, noise="ddg", delta=Fraction(1, 10**5))
-    return Newton().shared(Public(K, D, 2), target, Among(K, 1, 0), AnnouncedRows(RECORDS))
+    return Newton().shared(Public(K, D, 2), target, ThreatModel(K, 1, 0), AnnouncedRows(RECORDS))
 
 
 def rows(seed: int, first: tuple[float, ...] = (0.6, -0.8), label: int = 0) -> Rows:
@@ -66,7 +66,7 @@ class Session:
         self.p = Parameters((P1, P2, P3), 1, 0, blocks, form.grid.ring_bits)
         self.form, self.said = form, said
         inputs: dict[str, tuple[Any, ...]] = {name: (self.p, Addends((), ())) for name in self.p.parties}
-        program = replace(with_roles(PROGRAM, curator=self._curator), kept=None)  # he says what he likes
+        program = replace(with_roles(PROGRAM, curator=self._curator), broken_commitment=None)  # he says what he likes
         self.setup: Setup = start(program, self.p, {**inputs, CURATOR_NAME: (self.p,)})
 
     def parts(self) -> dict[str, Any]:
@@ -74,14 +74,14 @@ class Session:
         return {name: self.form.part(rows(j), Stream.insecure_from_seed(name)) for j, name in enumerate(self.p.parties)}
 
     def home(self, part: Any) -> Any:
-        return REALISATIONS[PROGRAM.name].home(self.p, part)
+        return BINDINGS[PROGRAM.name].answers(self.p, part)
 
     def run(self, **parts: Any) -> Run:
         home = {name: self.home(part) for name, part in {**self.parts(), **parts}.items()}
         return simulate(*self.setup, Setting(views=True), home)
 
-    def entered(self, run: Run, name: str) -> Addends:
-        return joined(self.p, *run.views[name].inputs[1:])
+    def addend(self, run: Run, name: str) -> Addends:
+        return join_addends(self.p, *run.views[name].inputs[1:])
 
     async def _curator(self, me: Endpoint, p: Parameters) -> list[Vector]:
         book = await me.stage(setup.curator, p)
@@ -94,17 +94,17 @@ class Session:
     async def _summing(self, me: Endpoint, book: Book, r: int) -> tuple[Book, Vector]:
         got = dict(zip(self.p.parties, await me.gather(self.p.parties, Masked), strict=True))
         y = {i: got[name].y for i, name in enumerate(self.p.parties)}
-        S = masks.lift(self.p, steps.context(me, book.vault, r), y, {}, book.vault.keys[r])
+        S = masks.unmask_sum(self.p, steps.own_context(me, book.vault, r), y, {}, book.vault.keys[r])
         for name in self.p.parties:
             said = self.said(name, r, S)
             me.send(name, Result(said, self._signed(me, got[name].context, said)))
-        return Book(steps.after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
+        return Book(steps.vault_after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
 
     def _signed(self, me: Endpoint, at: bytes, S: Vector) -> bytes:
         """Nothing keeps him from signing two ends of one sum."""
         ended = Ended(at, self.p.everybody, masking.digest(S, self.p.width))
-        payload = encoded(self.setup.session, CURATOR_NAME, ended, {})
-        return self.setup.identities[CURATOR_NAME].sign(statement(me.session_id, CURATOR_NAME, "Ended", payload))
+        payload = encode_statement(self.setup.session, CURATOR_NAME, ended, {})
+        return self.setup.identities[CURATOR_NAME].sign(signing_input(me.session_id, CURATOR_NAME, "Ended", payload))
 
 
 def truth(name: str, r: int, S: Vector) -> Vector:
@@ -117,7 +117,7 @@ def lying_to_one(name: str, r: int, S: Vector) -> Vector:
 
 def total(session: Session, run: Run, r: int) -> Vector:
     """What all entered to sum r."""
-    mine = [session.entered(run, name) for name in session.p.parties]
+    mine = [session.addend(run, name) for name in session.p.parties]
     return session.p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
 
 
@@ -129,9 +129,9 @@ def test_queries_that_differ_give_no_sum(
 
     In the twin masks do not depend on what was asked, and he reads them.
     """
-    honest = roster.context
+    honest = roster.sum_context
     if not bound_to_the_query:
-        monkeypatch.setattr(roster, "context", lambda session, g, r, query: honest(session, g, r, bytes(32)))
+        monkeypatch.setattr(roster, "sum_context", lambda session, g, r, query: honest(session, g, r, bytes(32)))
     session = Session(form, lying_to_one)
     run = session.run()
     came = [total(session, run, r) == S for r, S in enumerate(run.results[CURATOR_NAME])]
@@ -161,7 +161,7 @@ def asking(numbers: Callable[[int, int], int]) -> SaidTo:
 
 def legal(session: Session, mine: Addends) -> list[int]:
     """The sums in which somebody entered more than so many records ever contribute."""
-    bounds, ring = RowBounds(2), session.p.ring
+    bounds, ring = RowBounds.of(2), session.p.ring
     found = []
     for r, numbers in enumerate(mine.numbers):
         gradient = ring.nearest(numbers)[:D]
@@ -175,7 +175,7 @@ def apart(session: Session, one: Addends, other: Addends) -> list[float]:
     """How far two neighbours are from each other in each later sum, in lengths of one record's contribution."""
     ring = session.p.ring
     moved = [ring.nearest(ring.subtract_vectors(x, y)) for x, y in zip(one.numbers, other.numbers, strict=True)]
-    return [float(np.linalg.norm(np.array(x, float))) / RowBounds(2).gradient for x in moved[1:]]
+    return [float(np.linalg.norm(np.array(x, float))) / RowBounds.of(2).gradient for x in moved[1:]]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -183,7 +183,7 @@ def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, form: 
     """Charlie lies to P1 about every sum; its neighbour, who has another record, answers the same lies."""
     session = Session(form, asking(HOSTILE[name]))
     other = form.part(rows(0, (-0.6, 0.8), 1), Stream.insecure_from_seed("P1"))
-    one, neighbour = (session.entered(session.run(**part), P1) for part in ({}, {P1: other}))
+    one, neighbour = (session.addend(session.run(**part), P1) for part in ({}, {P1: other}))
     assert legal(session, one) == legal(session, neighbour) == []
     assert max(apart(session, one, neighbour)) <= 2
     # Twin: a contribution that follows what was asked, and not the record alone.
@@ -193,7 +193,7 @@ def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, form: 
         answer = fresh(values)
         return Addend(tuple(x + (values[-1][0] if values else 0) for x in answer.numbers), answer.noise)
 
-    broken = session.entered(session.run(**{P1: following}), P1)
+    broken = session.addend(session.run(**{P1: following}), P1)
     assert bool(legal(session, broken)) == (name not in ("zeros", "minus one"))
 
 

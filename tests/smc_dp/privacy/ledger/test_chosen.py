@@ -28,7 +28,7 @@ from smc_dp.privacy.ledger.composition import (
     MOST_SPLITS,
     Total,
     _bounds,
-    kept_however_chosen,
+    holds_however_chosen,
     total,
 )
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -45,6 +45,10 @@ def gauss(mu: Fraction) -> Guarantee:
     epsilon = epsilon_of(mu**2, DELTA)
     assert epsilon is not None
     return Guarantee("zcdp", epsilon, DELTA, "record", "replace", mu**2 / 2, mu)
+
+
+def approx(delta: Fraction, epsilon: Fraction = FIRST) -> Guarantee:
+    return Guarantee("approx", epsilon, delta, "record", "replace")
 
 
 def after(mu: float, threshold: Any) -> Array:
@@ -130,6 +134,59 @@ def test_pure_releases_before_the_first_gaussian_one_add_as_they_are() -> None:
     assert (later.how, later.epsilon > found.epsilon) == (CHOSEN, True)
 
 
+@pytest.mark.parametrize("given", [Fraction(1, 2), Fraction(9, 10)])
+@pytest.mark.parametrize("size", [Fraction(1, 2), Fraction(2)])
+def test_approximate_releases_before_the_first_gaussian_one_leave_the_rest_of_delta(
+    given: Fraction, size: Fraction
+) -> None:
+    """The worst one shows everything with its probability and is else a coin; then come Gaussian ones, or none."""
+    first = approx(given * DELTA, size)
+    found, left = total([first, gauss(MORE)], DELTA), epsilon_of(MORE**2, DELTA - first.delta)
+    assert found is not None
+    assert left is not None
+    assert (found.epsilon, found.how) == (size + left, CURVE)
+    lies = 1 / (1 + math.exp(float(size)))
+    losses = np.array([float(size), -float(size)])
+    rest = np.max([after(mu, float(found.epsilon) - losses) for mu in (0.0, float(MORE))], axis=0)
+    shown = float(first.delta) + (1 - float(first.delta)) * float(rest @ [1 - lies, lies])
+    assert float(first.delta) < shown <= float(DELTA) * (1 + 1e-6)
+    alone = epsilon_of(MORE**2, DELTA)  # twin: the Gaussian one has all of delta, the approximate one spends it too
+    assert alone is not None
+    both = after(float(MORE), float(size + alone) - losses)
+    assert float(first.delta) + (1 - float(first.delta)) * float(both @ [1 - lies, lies]) > 1.1 * float(DELTA)
+
+
+def test_a_pure_release_after_both_has_what_the_approximate_one_left_of_delta() -> None:
+    found = total([approx(DELTA / 2), gauss(FIRST), pure(MORE)], DELTA)
+    left = epsilon_of(FIRST**2 + _PURE_AS_CURVE * MORE**2, DELTA / 2)
+    assert found is not None
+    assert left is not None
+    assert (found.epsilon, found.how) == (FIRST + left, CHOSEN)
+
+
+def test_the_twin_an_approximate_release_after_a_gaussian_one_is_no_filter() -> None:
+    """Each of the two ways is within the limit; an account says that it claims nothing of the choice between them."""
+    epsilon = limit()
+    spare = DELTA * 9 / 10
+    one_way = [gauss(FIRST), approx(spare, Fraction(1, 10**6))]
+    found = total(one_way, DELTA)
+    assert found is not None
+    assert found.epsilon <= epsilon
+    chosen = np.maximum(after(float(MORE), epsilon - LOSSES), float(spare))
+    assert averaged(chosen) > 1.5 * float(DELTA)
+    assert not holds_however_chosen(one_way)
+
+
+def test_an_approximate_reservation_given_up_after_a_gaussian_answer_leaves_nothing(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
+        numbers = [
+            ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((approx(DELTA / 2), gauss(FIRST)))
+        ]
+        before = ledger.spent(RECORDS, gauss(MORE)).total
+        ledger.settle(numbers[0], "void")
+        assert ledger.spent(RECORDS, gauss(MORE)).total == before
+
+
 def test_a_gaussian_release_that_came_to_nothing_changes_no_order(tmp_path: Path) -> None:
     """Else a pure release that was asked for after it would count as one before it, once its answer is known."""
     with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
@@ -172,7 +229,7 @@ def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_
         standing = ledger.spent(RECORDS)
         assert standing.left > 1
         assert not ledger.spent(RECORDS, pure(Fraction(1, 2))).fits
-        lines = [block.text for block in report.checked(ledger.history())]
+        lines = [block.text for block in report.check_blocks(ledger.history())]
     assert any("a pure release now adds more than its epsilon" in line for line in lines)
 
 
@@ -205,28 +262,24 @@ def test_a_pure_release_is_below_the_curve_of_what_it_counts_as(epsilon: float) 
         ([], True),
         ([gauss(FIRST), gauss(MORE)], True),
         ([gauss(FIRST), replace(gauss(MORE), mu=None)], False),
-        ([Guarantee("approx", FIRST, DELTA / 2, "record", "replace")] * 2, True),
+        ([approx(DELTA / 2)] * 2, True),
         ([gauss(FIRST), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], True),
-        ([gauss(FIRST), Guarantee("approx", FIRST, DELTA / 2, "record", "replace")], False),
-        (
-            [
-                Guarantee("approx", FIRST, DELTA, "record", "replace"),
-                Guarantee("pure", FIRST, Fraction(0), "record", "replace"),
-            ],
-            False,
-        ),
+        ([gauss(FIRST), approx(DELTA / 2)], False),
+        ([gauss(FIRST), approx(DELTA / 2), gauss(MORE)], False),
+        ([approx(DELTA / 2), gauss(FIRST)], True),
+        ([approx(DELTA), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], True),
     ],
 )
 def test_of_which_accounts_it_is_claimed(releases: list[Guarantee], kept: bool) -> None:
-    assert kept_however_chosen(releases) == kept
+    assert holds_however_chosen(releases) == kept
 
 
 def test_an_account_of_which_it_is_not_claimed_says_so(tmp_path: Path) -> None:
-    small = Guarantee("approx", FIRST, DELTA / 100, "record", "replace")
+    small = approx(DELTA / 100)
     with Ledger.create(tmp_path / "x", Fraction(9), DELTA) as ledger:
         for number, (release, said) in enumerate(((gauss(FIRST), False), (pure(FIRST), False), (small, True))):
             ledger.reserve(f"{number:064x}", "m", release, f"{number:064x}")
-            lines = [block.text for block in report.checked(ledger.history())]
+            lines = [block.text for block in report.check_blocks(ledger.history())]
             assert any("chosen in view of an earlier release" in line for line in lines) == said
 
 

@@ -7,9 +7,9 @@ from support.sums import parameters
 
 from protocols.curator import CURATOR_NAME
 from protocols.secure_sum.messages import PublishedSum
-from smc_dp.run.protocols.bindings import REALISATIONS
+from smc_dp.run.protocols.bindings import BINDINGS
 
-SUMS = REALISATIONS["secure_sum"]
+SUMS = BINDINGS["secure_sum"]
 ALL, WITHOUT_P4, TWO = 0b1111, 0b0111, 0b0011
 
 

@@ -19,20 +19,20 @@ from protocols.errors import ProtocolError
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Letters, Setting
+from protocols.runtime.simulate import SealedCount, Setting
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Contribution, Rounds, Sum, SumWithShares, SumWithSmallestNoise, ideal
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import BY_PROTOCOL, as_printed, secure_form
-from smc_dp.run.party import OwnPart
-from smc_dp.run.protocols import by_protocol
-from smc_dp.run.protocols.bindings import REALISATIONS, Realisation
-from smc_dp.run.protocols.by_protocol import NoResultError, Participants
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, is_as_published, secure_method
+from smc_dp.run.party import LocalParty
+from smc_dp.run.protocols import execution
+from smc_dp.run.protocols.bindings import BINDINGS, ProtocolBinding
+from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
 from smc_dp.run.protocols.registry import SumTerms
 
 SIZES = (12, 8, 20)
@@ -40,9 +40,9 @@ SIZES = (12, 8, 20)
 
 def cases() -> Iterator[Any]:
     """Every method by the curator protocol, hardened and as printed, with all its calibrations and noises."""
-    for protocol, calibration in product(BY_PROTOCOL["prr_mean"], METHODS["prr_mean"].calibrations):
-        for noise in laws(METHODS["prr_mean"], calibration):
-            if noise != "gauss" and (calibration == "paper" or not as_printed(protocol)):
+    for protocol, calibration in product(PROTOCOLS_BY_METHOD["prr_mean"], METHODS["prr_mean"].calibrations):
+        for noise in noise_names(METHODS["prr_mean"], calibration):
+            if noise != "gauss" and (calibration == "paper" or not is_as_published(protocol)):
                 yield pytest.param(protocol, calibration, noise, id=f"{protocol}-{calibration}-{noise}")
 
 
@@ -50,26 +50,26 @@ def cases() -> Iterator[Any]:
 def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, noise: Any) -> None:
     data = hospitals(SIZES, 2)
     target = Target(Fraction(1), calibration, noise)
-    agreed = agreement(data, target, as_printed=as_printed(protocol), key_bits=256, protocol=protocol)
+    agreed = agreement(data, target, as_printed=is_as_published(protocol), key_bits=256, protocol=protocol)
     assert agreed.protocol == protocol
     rng = Stream.insecure_from_seed(f"prr_mean {protocol}")
-    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     value = ideal(agreed.functionality, parts, rng)
-    secure = by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+    secure = execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
     assert secure.value == value
     assert secure.execution is not None
     assert np.any(np.array(value) != np.sum([part.weights for part in parts], axis=0))  # there is noise
     with pytest.raises(ValueError, match="does not compute"):  # the broken twin: another functionality
-        by_protocol.secure(SumWithSmallestNoise(times=7), parts, agreed.session(rng), rng=rng)
+        execution.run_session(SumWithSmallestNoise(times=7), parts, agreed.session(rng), rng=rng)
 
 
 ALL = ("north-0", "north-1", "north-2", "north-3")
-SUMS: tuple[tuple[Any, str, dict[str, Any], dict[str, Letters], tuple[str, ...]], ...] = (
+SUMS: tuple[tuple[Any, str, dict[str, Any], dict[str, SealedCount], tuple[str, ...]], ...] = (
     (WeightedSum(0.1), "ddg", {}, {}, ALL),
     (WeightedSum(0.1), "vg", {"output": "shares", "colluders": 3}, {}, ALL),
     (WeightedSumAddRemove(0.1), "self", {"verifiable": True}, {}, ALL),
-    (WeightedSum(0.1), "ddg", {"dropouts": 1, "verifiable": True}, {"north-2": Letters(6)}, ALL),
-    (WeightedSumAddRemove(0.1), "ddg", {"dropouts": 1}, {"north-2": Letters(5)}, ALL[:2] + ALL[3:]),
+    (WeightedSum(0.1), "ddg", {"dropouts": 1, "verifiable": True}, {"north-2": SealedCount(6)}, ALL),
+    (WeightedSumAddRemove(0.1), "ddg", {"dropouts": 1}, {"north-2": SealedCount(5)}, ALL[:2] + ALL[3:]),
 )
 
 
@@ -81,32 +81,36 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
     data = hospitals((12, 8, 20, 9), 2)
     agreed = sum_agreement(data, method, Target(Fraction(1), noise=noise), **settings)
     rng = Stream.insecure_from_seed("sums")
-    parts = {who: OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
-    setting = Setting(vanish=vanish)
+    parts = {
+        who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
+    }
+    setting = Setting(drop_outs=vanish)
     functionality, session = agreed.functionality, agreed.session(rng)
-    secure = by_protocol.secure(functionality, list(parts.values()), session, rng=rng, setting=setting)
+    secure = execution.run_session(functionality, list(parts.values()), session, rng=rng, setting=setting)
     assert secure.execution is not None
-    assert (secure.execution.members, secure.execution.vanished) == (members, tuple(vanish))
+    assert (secure.execution.members, secure.execution.dropped_out) == (members, tuple(vanish))
     assert bool(secure.execution.shares) == agreed.publishes_shares == (settings.get("output") == "shares")
     inside = [parts[who] for who in members]
     assert secure.value == ideal(functionality, inside)
     for twin in (inside[:-1], [*inside[:-1], replace(inside[-1], noise=(0,) * functionality.length)]):
         assert secure.value != ideal(functionality, twin)
     with pytest.raises(ValueError, match="does not compute"):
-        by_protocol.secure(SumWithShares(functionality.length + 1), inside, session, rng=rng)
+        execution.run_session(SumWithShares(functionality.length + 1), inside, session, rng=rng)
 
 
 def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_nothing() -> None:
     """Between any two letters: a clean stop with nobody charged, then the sum without it, then the sum with it."""
     data, rng = hospitals((12, 8, 20, 9), 2), Stream.insecure_from_seed("everywhere")
     agreed = sum_agreement(data, dropouts=1)
-    parts = {who: OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()}
+    parts = {
+        who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
+    }
     found: list[tuple[str, ...]] = []
     for sent in range(9):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": Letters(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         try:
-            secure = by_protocol.secure(
+            secure = execution.run_session(
                 agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
             )
         except NoResultError:
@@ -126,13 +130,13 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     """Who is gone, and what was sent until then, is what a new session starts from."""
     data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
     agreed = sum_agreement(data)
-    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
+    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": Letters(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         with pytest.raises(NoResultError) as stopped:
-            by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
-        assert stopped.value.vanished == ("north-1",)
+            execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
+        assert stopped.value.dropped_out == ("north-1",)
         assert stopped.value.sent.get("north-1", 0) == sent
         assert bool(charged) == (sent == 2)
 
@@ -142,30 +146,30 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
     data = hospitals(SIZES, 2)
     for made in (agreement(data), agreement(data, as_printed=True), agreement(data, protocol="linear")):
         p = made.program_parameters("")
-        assert made.functionality == REALISATIONS[made.protocol].functionality(p)
+        assert made.functionality == BINDINGS[made.protocol].functionality(p)
         assert made.form.length == len(made.bounds.columns)
     known = Public(3, 2, 2, unlabelled=np.eye(2))
-    for name, protocols in BY_PROTOCOL.items():
+    for name, protocols in PROTOCOLS_BY_METHOD.items():
         if protocols == ("secure_sum",):
             method: Any = METHODS[name]()
             target, rows = Target(1, noise=method.secure_noises[0]), AnnouncedRows(100, method.sizes)  # type: ignore[arg-type]
-            form = method.shared(known, target, Among(3, 1, 0), rows)
+            form = method.shared(known, target, ThreatModel(3, 1, 0), rows)
             p = SumTerms().program_parameters("secure_sum", form, ("A", "B", "C"), "")
-            assert form.functionality == REALISATIONS["secure_sum"].functionality(p)
+            assert form.functionality == BINDINGS["secure_sum"].functionality(p)
             assert form.length == sum(length for blocks in form.sums for length, _ in blocks)
             assert p.ring.modulus == 1 << form.grid.ring_bits
         else:
             assert (name, protocols) == ("prr_mean", ("pathak2010", "pathak2010-as-printed-insecure", "linear"))
-    for name in set(METHODS) - set(BY_PROTOCOL):
+    for name in set(METHODS) - set(PROTOCOLS_BY_METHOD):
         with pytest.raises(InputError, match="wanted one that a protocol computes"):
-            secure_form(name, "pathak2010")
+            secure_method(name, "pathak2010")
 
 
 def test_equal_sizes_give_the_noise_of_one_of_them() -> None:
     data, rng = hospitals((8, 8, 20), 2), Stream.insecure_from_seed("ties")
     agreed = agreement(data, key_bits=256)
-    parts = [OwnPart(who, rows, agreed, rng.fork(who)).part for who, rows in data.federation.by_name.items()]
-    secure = by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
+    secure = execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
     possible = {ideal(agreed.functionality, parts, rng.fork(str(seed))) for seed in range(40)}
     assert len(possible) == 2
     assert secure.value in possible
@@ -175,7 +179,7 @@ def test_parts_that_do_not_fit_are_refused_before_a_message() -> None:
     agreed, rng = agreement(hospitals((8, 9), 1), key_bits=256), Stream.insecure_from_seed(1)
     for parts in ([Contribution(1, (1,), (1,))], [Contribution(1, (1,), (1,)), Contribution(0, (1,), (1,))]):
         with pytest.raises(ValueError, match=r"at least 2 parties|size must be positive"):
-            by_protocol.secure(agreed.functionality, parts, agreed.session(rng), rng=rng)
+            execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
 
 
 # Rounds of sums: a toy in which the curator adds up what parties send in the clear. It shows that the seam carries
@@ -260,7 +264,7 @@ PROGRAM = Program(
     Toy,
     participants=parties_and_curator,
 )
-TOY = Realisation(
+TOY = ProtocolBinding(
     PROGRAM,
     lambda p: Rounds((Sum(),) * p.rounds),
     lambda p, answer: answer,
@@ -273,9 +277,9 @@ TOY = Realisation(
 )
 
 
-def session(monkeypatch: pytest.MonkeyPatch, rounds: int) -> Participants:
-    monkeypatch.setattr(by_protocol, "REALISATIONS", {**REALISATIONS, PROGRAM.name: TOY})
-    return by_protocol.participants(PROGRAM, Toy(("north", "south"), 2, rounds), Stream.insecure_from_seed("toy"))
+def session(monkeypatch: pytest.MonkeyPatch, rounds: int) -> SimulatedSession:
+    monkeypatch.setattr(execution, "BINDINGS", {**BINDINGS, PROGRAM.name: TOY})
+    return execution.open_session(PROGRAM, Toy(("north", "south"), 2, rounds), Stream.insecure_from_seed("toy"))
 
 
 def descending(target: tuple[int, int]) -> Any:
@@ -292,14 +296,14 @@ def descending(target: tuple[int, int]) -> Any:
 def test_rounds_of_sums_go_through_the_same_seam(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
     functionality, parts = Rounds((Sum(),) * rounds), [descending((800, -40)), descending((-100, 7000))]
     values = ideal(functionality, parts)
-    secure = by_protocol.secure(
+    secure = execution.run_session(
         functionality, parts, session(monkeypatch, rounds), rng=Stream.insecure_from_seed("rounds")
     )
     assert secure.value == values
     assert len(values) == rounds
     assert len(set(values)) == rounds  # later answers depend on earlier sums
     with pytest.raises(ValueError, match="does not compute"):
-        by_protocol.secure(
+        execution.run_session(
             Rounds((Sum(),) * (rounds + 1)),
             parts,
             session(monkeypatch, rounds),
@@ -312,6 +316,6 @@ def test_an_abort_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
         return (1, 2, 3)  # one number too many
 
     with pytest.raises((ProtocolError, ValueError)):
-        by_protocol.secure(
+        execution.run_session(
             Rounds((Sum(),)), [sulking, sulking], session(monkeypatch, 1), rng=Stream.insecure_from_seed("rounds")
         )

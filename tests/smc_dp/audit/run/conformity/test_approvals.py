@@ -20,16 +20,16 @@ from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.checks import audit_run
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import Target
-from smc_dp.run.approvals import to_sign
-from smc_dp.run.publication import publish
+from smc_dp.run.approvals import approval_text
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, STUDY, TIMINGS
-from smc_dp.run.verify_release import checked
+from smc_dp.run.verify_release import verify_release
 
 DATA = hospitals((12, 8, 20), 2)
 PARTIES = DATA.federation.names
@@ -60,8 +60,8 @@ def outcomes(folders: Folders, *, views: bool = True) -> dict[str, CheckOutcome]
 
 
 def approvals(run: Path) -> CheckOutcome:
-    (check,) = conformity.STUDY
-    return check.run(load(run))
+    (check,) = conformity.STUDY_CHECKS
+    return check.run(load_evidence(run))
 
 
 def test_everybody_approved_and_no_seconds_are_stated(folders: Folders) -> None:
@@ -92,13 +92,13 @@ def test_a_simulation_has_no_study(simulated: Path) -> None:
 
 
 def test_whoever_reads_or_publishes_it_knows_the_study(folders: Folders, tmp_path: Path) -> None:
-    assert checked(folders.run).unaudited is None
-    assert set(publish(folders.run, tmp_path / "public")) == {RELEASE, STUDY, "transcript.jsonl"}
+    assert verify_release(folders.run).unaudited is None
+    assert set(publish_run(folders.run, tmp_path / "public")) == {RELEASE, STUDY, "transcript.jsonl"}
     assert (tmp_path / "public" / STUDY).read_bytes() == (folders.run / STUDY).read_bytes()
-    assert checked(tmp_path / "public").unaudited is None
+    assert verify_release(tmp_path / "public").unaudited is None
     (tmp_path / "public" / STUDY).unlink()
     with pytest.raises(InputError, match=STUDY):
-        checked(tmp_path / "public")
+        verify_release(tmp_path / "public")
 
 
 # Other approvals, or of another study, in a session of their own: everything else about it is in order.
@@ -110,9 +110,9 @@ def found_in(folder: Path, **changed: Any) -> dict[str, CheckOutcome]:
     found = outcomes(folders, views=False)
     if found["approvals"].status == "failed":
         with pytest.raises(InputError):
-            checked(folders.run)
+            verify_release(folders.run)
     else:
-        assert checked(folders.run).unaudited is None
+        assert verify_release(folders.run).unaudited is None
     return found
 
 
@@ -125,7 +125,7 @@ def by(identity: Identity, **fields: str) -> Callable[[Approvals], None]:
 
     def change(found: Approvals) -> None:
         found[1].update(fields)
-        signed = to_sign(found[1]["study"], found[1]["name"], found[1]["random"])
+        signed = approval_text(found[1]["study"], found[1]["name"], found[1]["random"])
         found[1]["signature"] = identity.sign(signed).hex()
 
     return change
@@ -220,7 +220,7 @@ def test_without_its_study_or_its_approvals_a_run_fails(
     assert approvals(other).code == "study.without_approvals"
     for folder in (run, other):
         with pytest.raises(InputError):
-            checked(folder)
+            verify_release(folder)
 
 
 SECONDS: dict[str, Callable[[dict[str, Any]], Any]] = {

@@ -20,10 +20,10 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
-from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.network import LINK_MODELS, traffic
 from protocols.runtime.session import Program
 from smc_dp.audit.run.conformity import expected_schedule as schedules
-from smc_dp.audit.run.conformity.expected_schedule import Schedule, from_dry_runs, learn, walk
+from smc_dp.audit.run.conformity.expected_schedule import Schedule, from_dry_runs, learn_schedule, walk_transcript
 from tests.support.refusals import refused
 
 HARDENED = PROTOCOLS[PROGRAM.name]
@@ -47,8 +47,8 @@ def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None
         for name in made.session.names:
             sent = [(e.kind, e.to, e.stage, len(e.body)) for e in run.values() if e.sender == name]
             assert sent == [(m.kind, m.peer, m.stage, sizes(name, m.peer, m.kind, m.stage)) for m in found.sends(name)]
-        assert walk(found.scripts, found.free, run) == (found.rounds, None, "")
-        stages = traffic(run.values(), made.session, LINKS["none"], "mesh")
+        assert walk_transcript(found.scripts, found.free, run) == (found.rounds, None, "")
+        stages = traffic(run.values(), made.session, LINK_MODELS["none"], "mesh")
         assert found.rounds == sum(stage.rounds for stage in stages.values())
 
 
@@ -59,7 +59,7 @@ def test_long_rows_are_learnt_in_as_many_letters_as_they_travel_in(
     """The twin: a toy run whose short rows all travel in one letter."""
     monkeypatch.setattr(garbled, "LONGEST_PART", 200)
     if forgets:
-        monkeypatch.setattr(Parameters, "row_parts", property(lambda p: garbled.parts(p.locked_bytes)))
+        monkeypatch.setattr(Parameters, "row_parts", property(lambda p: garbled.part_count(p.locked_bytes)))
     made = linear([4, 2, 7], 20)
     done = made.simulate()
     sent = [(e.kind, e.to, e.stage) for e in done.transcript.envelopes if e.sender == "P1"]
@@ -103,7 +103,7 @@ def test_no_message_can_be_moved_before_the_last_that_its_sender_reads(seed: int
     """Reads are exact: a message stands too early before the last that its sender must have read, not after it."""
     made = setup(3, 1, seed=seed)
     run = made.simulate().transcript.envelopes
-    found = learn(HARDENED, made.session.parameters, len(run))
+    found = learn_schedule(HARDENED, made.session.parameters, len(run))
     assert found is not None
     sender = made.session.names[seed]
     i = next(i for i, e in enumerate(run) if e.sender == sender and e.kind == "Ready")
@@ -111,7 +111,7 @@ def test_no_message_can_be_moved_before_the_last_that_its_sender_reads(seed: int
     for place, early in ((j, True), (j + 1, False)):
         moved = [*run]
         moved.insert(place, moved.pop(i))
-        assert (walk(found.scripts, found.free, dict(enumerate(moved))).line == place) is early
+        assert (walk_transcript(found.scripts, found.free, dict(enumerate(moved))).line == place) is early
 
 
 @pytest.mark.parametrize("K", [2, 3, 7])
@@ -123,11 +123,13 @@ def test_the_printed_protocol_has_one_kind_whose_headers_move(K: int) -> None:
 
 def test_the_work_is_bounded_by_the_record() -> None:
     p = setup(30, 1).session.parameters
-    assert learn(HARDENED, p, 10) is None
-    assert learn(HARDENED, p, 1000) is None, "a thousand messages are far less than half of what 30 parties send"
+    assert learn_schedule(HARDENED, p, 10) is None
+    assert learn_schedule(HARDENED, p, 1000) is None, (
+        "a thousand messages are far less than half of what 30 parties send"
+    )
     small = setup(2, 1).session.parameters
-    assert learn(HARDENED, small, 10) is None
-    assert learn(HARDENED, small, 40) is not None
+    assert learn_schedule(HARDENED, small, 10) is None
+    assert learn_schedule(HARDENED, small, 40) is not None
 
 
 # Protocols that talk: their headers follow the size of a data set.

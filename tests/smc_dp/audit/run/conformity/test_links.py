@@ -15,7 +15,7 @@ from support import forgeries as f
 from support.audited import toy_run
 
 from smc_dp.audit.run.conformity import links, session
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.run.release import TRANSCRIPT
 
@@ -46,10 +46,10 @@ def first_break(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Break:
     def found(text: str) -> int | None:
         (folder / TRANSCRIPT).write_text(text, "utf-8", "surrogateescape", newline="")
         try:
-            evidence = load(folder)
+            evidence = load_evidence(folder)
         except InputError:
             return 0
-        outcomes = [check(evidence) for check in (links.schema, links.hash_chain, session.sizes)]
+        outcomes = [check(evidence) for check in (links.check_schema, links.check_hash_chain, session.check_sizes)]
         return min((o.line or 0 for o in outcomes if o.status == "failed"), default=None)
 
     return found

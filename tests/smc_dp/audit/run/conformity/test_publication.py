@@ -15,7 +15,7 @@ from support.mutants import audit
 
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.evidence import load
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -37,8 +37,8 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 
 def outcomes(run: Path) -> dict[str, CheckOutcome]:
     """As `report.audit` runs them: a check that cannot work with the evidence has failed."""
-    evidence, found = load(run), {}
-    for check in conformity.PUBLICATION:
+    evidence, found = load_evidence(run), {}
+    for check in conformity.PUBLICATION_CHECKS:
         try:
             found[check.name] = check.run(evidence)
         except InputError as error:
@@ -56,7 +56,7 @@ def failed(run: Path) -> set[str]:
 )
 def test_an_honest_folder_passes_every_check(options: dict[str, Any], tmp_path: Path) -> None:
     found = outcomes(toy_run(tmp_path, SIZES, **options).run)
-    assert {o.status for o in found.values() if not o.by_nature} == {"passed"}, found
+    assert {o.status for o in found.values() if not o.inapplicable} == {"passed"}, found
     assert found["shares"].fault.fields == {"shares": 4, "numbers": 2}
 
 
@@ -67,7 +67,7 @@ def test_without_timings_the_cost_cannot_be_checked(honest: Folders, tmp_path: P
     (run / TIMINGS).unlink()
     found = outcomes(run)
     assert found["cost"].status == "not possible"
-    assert {o.status for name, o in found.items() if not o.by_nature} == {"passed"}
+    assert {o.status for name, o in found.items() if not o.inapplicable} == {"passed"}
 
 
 def weight(document: Document) -> None:
@@ -202,7 +202,7 @@ def test_seconds_in_a_file_are_not_taken_for_the_option(name: str, honest: Folde
 
 def test_every_check_has_mutants_of_its_own() -> None:
     of_sums = ("openings", "members", "absences")  # this protocol has none; test_one_predicate.py
-    for check in (check for check in conformity.PUBLICATION if check.name not in of_sums):
+    for check in (check for check in conformity.PUBLICATION_CHECKS if check.name not in of_sums):
         assert sum(check.name in wanted for *_, wanted in MUTANTS.values()) >= 2, check.name
 
 

@@ -1,0 +1,190 @@
+"""Limitations of the claim, the worst first; each attack of a coalition outside of it succeeds in every run.
+
+The claim of `ideal.py` would be timid if these failed; `LIMITATIONS` is part of it. An attack is given the public
+parameters p, the views of the coalition's members, and the published messages; nothing else. All members follow the
+protocol. Attacks that need nothing but own inputs and the sum are in `pathak2010/noisy_sum_claims.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from protocols.arithmetic import halves
+from protocols.arithmetic.ring import Vector
+from protocols.crypto import encapsulation
+from protocols.curator import CURATOR_NAME
+from protocols.linear import masks
+from protocols.linear.messages import PublishedShare, Share, Submit
+from protocols.linear.parameters import Parameters
+from protocols.linear.values import CuratorKeys, Masks, OpenedRow, Submitted
+from protocols.pathak2010.noisy_sum_claims import (
+    BY_ALL_BUT_ONE,
+    BY_SMALLEST,
+    SCALE_OF_THE_NOISE,
+    Coalitions,
+    exact_sum,
+    exact_sum_of_smallest,
+    input_of,
+    own_input,
+    published_sum,
+    sum_for_smallest,
+)
+from protocols.runtime.claims import Attack, Inputs, Limitation, View, first_instance, message_from, stage_result
+
+
+@dataclass(frozen=True, repr=False)
+class Everything:
+    """Sizes, noises, and the sum of all weights without noise."""
+
+    sizes: tuple[int, ...]
+    noises: tuple[Vector, ...]
+    exact: Vector
+
+
+def everything_of_hubs(p: Parameters, charlie: View, first: View, S: Vector) -> Everything:
+    """Return all of it from the views of Charlie and P_1: halves meet, the box key opens rows, and P_1 took s off."""
+    mine, box = own_input(first), stage_result(charlie, CuratorKeys).box
+    sizes, noises = [mine.n], [mine.eta]
+    for name in p.parties[1:]:
+        submit = message_from(first, name, Submit)
+        sizes.append(halves.join(submit.a, message_from(charlie, name, Share).b))
+        noises.append(masks.unmask_row(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
+    s = p.weights.subtract_vectors(mine.w, first.results[_SELECTION])
+    eta = p.weights.subtract_vectors(stage_result(charlie, OpenedRow).summand, s)
+    return Everything(tuple(sizes), tuple(noises), p.weights.subtract_vectors(S, eta))
+
+
+_SELECTION = 2  # the place of P_1's third stage among what its stages left: a plain vector
+
+
+def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mapping[str, PublishedShare]) -> Vector:
+    """Return w_i of the party whose ring neighbours are all members, with P_1 and Charlie: they know all its masks."""
+    here = {view.name: view for view in views}
+    i = _encircled(p)
+    name = p.parties[i]
+    first, charlie = (
+        message_from(here[p.parties[0]], name, Submit).seed,
+        message_from(here[CURATOR_NAME], name, Share).seed,
+    )
+    edges = {j: _seed(p, here[p.parties[j]], i) for j in (*p.before(i), *p.after(i))}
+    plus = (*(seed for j, seed in edges.items() if j > i), charlie)
+    minus = (first, *(seed for j, seed in edges.items() if j < i))
+    return masks.masked_share(p, published[name].y, Masks(minus, plus))
+
+
+def exact_sum_of_the_named(p: Parameters, charlie: View, party: View, S: Vector) -> Vector:
+    """Return the exact sum, if the row that Charlie opened is this party's by its epk; raise `ValueError` otherwise."""
+    if stage_result(charlie, OpenedRow).epk != _submitted(party).epk:
+        raise ValueError(f"the row that opened is not that of {party.name}")
+    return exact_sum_of_smallest(p, party, S)
+
+
+def _seed(p: Parameters, view: View, i: int) -> bytes:
+    """Return the seed of the edge to party i: a party's masks stand in the order of its edges."""
+    j = p.parties.index(view.name)
+    places = [k for k in (*p.after(j), *p.before(j)) if (k > j) == (i > j)]
+    edges = _submitted(view).masks
+    return edges.plus[places.index(i)] if i > j else edges.minus[1 + places.index(i)]
+
+
+def _submitted(view: View) -> Submitted:
+    """Return the result of a party's first stage; that of P_1 has more beside it."""
+    every = [part for result in view.results for part in (result if isinstance(result, tuple) else (result,))]
+    return first_instance(every, Submitted, view.name)
+
+
+# The same in the form in which a claim is tried. Where sizes are equal, coins decide, and nothing is there to be found.
+
+
+def _encircled(p: Parameters) -> int:
+    """Return the place of a party in the middle of its neighbours on the ring."""
+    return 1 + p.ring_degree // 2
+
+
+def _cutting(p: Parameters) -> Coalitions:
+    """Return Charlie, P_1 and all neighbours of one party, where these are not all."""
+    if not p.has_ring:
+        return ()
+    i = _encircled(p)
+    around = sorted({*p.before(i), *p.after(i)})
+    return ((CURATOR_NAME, p.parties[0], *(p.parties[j] for j in around)),)
+
+
+def _with_charlie(p: Parameters) -> Coalitions:
+    return tuple((CURATOR_NAME, party) for party in p.parties[1:])
+
+
+def _everything(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> Everything:
+    mine = [input_of(inputs, party) for party in p.parties]
+    return Everything(tuple(x.n for x in mine), tuple(x.eta for x in mine), exact_sum(p, inputs))
+
+
+LIMITATIONS = (
+    Limitation(
+        "Charlie together with P_1 learns every size and every noise, and so the exact sum of all weights.",
+        Attack(
+            lambda p: ((CURATOR_NAME, p.parties[0]),),
+            lambda p, views, published: everything_of_hubs(p, views[0], views[1], published_sum(p, published)),
+            _everything,
+        ),
+    ),
+    Limitation(
+        "Charlie and P_1 with as many further parties as each has neighbours, who cut the ring, learn the sums of the "
+        "weights on either side of the cut; with all neighbours of one party, its weights.",
+        Attack(_cutting, weights_behind_a_cut, lambda p, inputs, names: input_of(inputs, p.parties[_encircled(p)]).w),
+    ),
+    Limitation(
+        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. It is not "
+        "told that it is the smallest, but knows it where the sizes show it.",
+        BY_SMALLEST,
+    ),
+    Limitation(
+        "All parties but one, the smallest among them, together obtain the weights of the last one exactly, with "
+        "Charlie or without; of two parties, the smaller one obtains the other's.",
+        BY_ALL_BUT_ONE,
+    ),
+    Limitation(
+        "Charlie together with the party that has the smallest data set learns that it is the smallest, and so that "
+        "what they take off the sum is the noise.",
+        Attack(
+            _with_charlie,
+            lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], published_sum(p, published)),
+            sum_for_smallest,
+        ),
+    ),
+    Limitation(
+        "Charlie together with parties learns in each session whether one of them is the smallest, and so whether the "
+        "smallest size of the rest is below theirs; over sessions in which a member's size changes this finds the "
+        "smallest size of the rest, and over sessions with ties how many are tied. This is no matter of noise: it "
+        "follows from the sizes alone, which the privacy of records does not protect."
+    ),
+    Limitation(
+        "A P_1 that deviates can put noise that it knows, or none, into the result and so learn the exact sum, and can "
+        "learn log2(K+1) bits of its choice about all sizes in each session; nobody notices."
+    ),
+    Limitation(
+        "A Charlie that deviates can change which party is selected; with that party it learns the exact sum, or "
+        "compares the size of any party with a number of its choice, once a session."
+    ),
+    Limitation(
+        "A Charlie that sends an inconsistent Extension reduces the search for Delta to about 2^65 guesses, each of "
+        "some hashes (a thousand for 1,000 parties); with Delta it learns all sizes and, with one known noise, every "
+        "noise and the exact sum (the check of Keller, Orsini and Scholl would prevent it)."
+    ),
+    Limitation(
+        "Charlie with a party can stop sessions until that party is selected, and then learns the exact sum: a refused "
+        "session is to be looked into, not simply repeated."
+    ),
+    Limitation(
+        "A party that puts another key in its row learns from the sum, which is spoilt then, that it has the smallest "
+        "data set; one that enters few rows and no noise takes the noise out for everybody."
+    ),
+    Limitation("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
+    Limitation(
+        "Keys of links are kept until a participant's own part is over: who gets hold of the states of both Charlie "
+        "and P_1 before that opens what they were told in the session."
+    ),
+    Limitation("The last to publish learns the sum first and can keep its share back."),
+    SCALE_OF_THE_NOISE,
+)

@@ -1,0 +1,133 @@
+"""Limitations of the claim, the worst first; each attack of a coalition outside of it succeeds in every run.
+
+An attack is given the public parameters p, the views of the coalition's members, and what was published; nothing else.
+All members follow the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from protocols.arithmetic.ring import Vector
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.claims import Attack, Inputs, Limitation, View
+from protocols.runtime.message import Message
+from protocols.secure_sum import dealing, masks
+from protocols.secure_sum.messages import Masked, PublishedOpening, Shares
+from protocols.secure_sum.parameters import SHARES, Parameters
+from protocols.secure_sum.values import Addends, Vault
+
+M = TypeVar("M", bound=Message)
+Coalitions = tuple[tuple[str, ...], ...]
+
+
+def with_shares_enough(p: Parameters) -> Coalitions:
+    """Return the coalitions of Charlie and T parties; or of T parties, where masked inputs are published."""
+    if not p.D or p.degree or p.T >= p.K:
+        return ()
+    parties = p.parties[: p.T]
+    return ((*parties, CURATOR_NAME), parties) if p.verifiable else ((*parties, CURATOR_NAME),)
+
+
+def addend_of_victim(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
+    """Compute what the next party added to the first sum, noise included: T shares of its seed and of its secret mask
+    key take all masks off its masked input.
+    """
+    parties = [view for view in views if view.name != CURATOR_NAME]
+    victim = _victim(p, views)
+    name = p.parties[victim]
+    held = {p.parties.index(view.name): _read(view, Shares, name) for view in parties[: p.T]}
+    b = dealing.seed_of_shares({holder: shares.b[0] for holder, shares in held.items()})
+    s = dealing.seed_of_shares({holder: shares.s[0] for holder, shares in held.items()})
+    vault = next(x for x in reversed(parties[0].results) if isinstance(x, Vault))
+    y, context = _masked(p, views, published, victim)
+    blinds = masks.mask_openly(p, (0,) * p.length(0), context, victim, b, s, vault.keys[0])
+    return p.ring.subtract_vectors(y, blinds)
+
+
+def all_but_one(p: Parameters) -> Coalitions:
+    """Return the coalition of Charlie and all parties but the last, where they are more than t."""
+    return () if p.output == SHARES or p.t >= p.K - 1 else ((*p.parties[:-1], CURATOR_NAME),)
+
+
+def addend_of_the_last(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
+    """Compute what the others added to the first sum, noise included: the sum less what these added."""
+    (said,) = published.values()
+    mine = [_input(view) for view in views if view.name != CURATOR_NAME]
+    known = p.ring.add_vectors(*(x.numbers[0] for x in mine), *(x.noise[0] for x in mine))
+    return p.ring.subtract_vectors(said.S[: p.length(0)], known)
+
+
+def _true_addend(p: Parameters, given: Inputs, names: tuple[str, ...]) -> Vector:
+    victim = next(name for name in p.parties if name not in names)
+    mine: Addends = given[victim][1]
+    return p.ring.add_vectors(mine.numbers[0], mine.noise[0])
+
+
+def _victim(p: Parameters, views: Sequence[View]) -> int:
+    here = {view.name for view in views}
+    return next(i for i, name in enumerate(p.parties) if name not in here)
+
+
+def _input(view: View) -> Addends:
+    mine: Addends = view.inputs[1]
+    return mine
+
+
+def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], victim: int) -> tuple[Vector, bytes]:
+    """Return a party's masked input to the first sum, and its context."""
+    charlie = next((view for view in views if view.name == CURATOR_NAME), None)
+    if charlie is not None:
+        read = _read(charlie, Masked, p.parties[victim])
+        return read.y, read.context
+    opening: PublishedOpening = published[CURATOR_NAME]
+    d = p.length(0)
+    own = next(message for view in views for _, message in view.messages if hasattr(message, "context"))
+    return opening.y[victim * d : (victim + 1) * d], own.context
+
+
+def _read(view: View, kind: type[M], sender: str) -> M:
+    """Return the first message of this kind by this sender."""
+    return next(message for who, message in view.messages if who == sender and isinstance(message, kind))
+
+
+LIMITATIONS = (
+    Limitation(
+        "Charlie with T or more parties can take the masks off what a single party added, of which only that party's "
+        "own share of the noise is left; where masked inputs are published, T parties can without him.",
+        Attack(with_shares_enough, addend_of_victim, _true_addend),
+    ),
+    Limitation(
+        "More than t parties with Charlie leave fewer honest shares of the noise than were counted; all but one leave "
+        "the last one's alone.",
+        Attack(all_but_one, addend_of_the_last, _true_addend),
+    ),
+    Limitation(
+        "Where each party shares masks with its neighbours in a circle alone, nothing is claimed against a Charlie, or "
+        "parties of his, who deviate: lists of survivors that differ from one arc to another open both secrets of "
+        "whoever stands between, and parties that vanish in view of the circle can cut it in two."
+    ),
+    Limitation(
+        "What parties put in is not checked: each can spoil the sum, and Charlie can withhold it, or state another "
+        "unless what he added up is published."
+    ),
+    Limitation(
+        "Charlie chooses who of the parties that may vanish is left out of a sum, in view of the sums before; parties "
+        "that refuse to answer can stop it, and what has been paid for it by then stays paid."
+    ),
+    Limitation(
+        "A party that goes back to an old state can be made to open both of its secrets: a site has to keep the "
+        "number of the last state apart from what it backs up."
+    ),
+    Limitation(
+        "A dealer whose shares open nothing can stop a sum after all have paid, and is named. Whether a dealer kept "
+        "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Who "
+        "complains falsely, or of a share that came too late, counts among the members of every coalition with Charlie."
+    ),
+    Limitation(
+        "Who is corrupted, or whose state is read, later than a sum but before its secrets are erased counts among the "
+        "t. So does every name that Charlie writes into the list of parties: each party has to know the others from "
+        "elsewhere."
+    ),
+)

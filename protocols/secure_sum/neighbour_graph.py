@@ -1,0 +1,97 @@
+"""Stages 0 and 1 in a sparse graph: neighbours follow from everybody's coin, and shares come through Charlie.
+
+Each party commits to a coin in its greeting, and opens it when everybody has greeted. The order of the circle is a
+function of the root over all greetings and coins: a party sees that its own are under it, and that all coins are as
+they were committed to is for Charlie to see. So what a party does and reads depends on its neighbours alone. What
+passes through Charlie is encrypted and authenticated under what two neighbours agree on by keys that are used for
+nothing else, and that nobody has when set-up is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from protocols.crypto import masking
+from protocols.runtime.endpoint import Endpoint, Greeted
+from protocols.secure_sum import dealing, graph, roster
+from protocols.secure_sum.messages import Circle, Coin, Handed, MaskKeys, Passed
+from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.values import Book, Held, Secrets, Vault
+
+_Greetings = Mapping[str, Greeted[MaskKeys]]
+
+
+async def party(me: Endpoint, p: Parameters) -> Vault:
+    """Run P_j: return its neighbours, and its shares of their seeds, when everybody has dealt."""
+    own = (await me.greetings(MaskKeys, (me.name,)))[me.name]
+    dealt = dealing.deal_seeds(p, me.greeting_rng)
+    if masking.public_key(dealt.s[0]) != own.message.keys[0]:  # an older one, whose coin is known
+        me.stop("greeting.not_the_own")
+    root, near = await _seated(me, p, own, dealt.coin)
+    greetings = await me.greetings(MaskKeys, tuple(p.parties[i] for i in near))
+    roster.check_mask_keys(me, p, greetings)
+    held = await _held(me, p, root, near, greetings, dealt)
+    secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
+    trees = tuple(dealing.share_leaves(i, graph.share_number(p.degree, at), held[at]) for at, i in enumerate(near))
+    keys = tuple(tuple(greetings[p.parties[i]].message.keys[r] for i in near) for r in range(p.R))
+    return Vault(root, roster.first_query(me.session_id), keys, secrets, trees, near=near)
+
+
+async def curator(me: Endpoint, p: Parameters) -> Book:
+    """Run Charlie: return what the parties committed to, and the neighbours of each, when all of them have dealt."""
+    greetings = await me.greetings(MaskKeys)
+    roster.check_mask_keys(me, p, greetings)
+    said = [greetings[name].message for name in p.parties]
+    root = await _drawn(me, p, greetings)
+    near = graph.all_neighbours(p.degree, graph.draw_order(me.session_id, root, p.K))
+    dealt = [letter.shares for letter in await me.gather(p.parties, Handed)]
+    for name, beside in zip(p.parties, near, strict=True):
+        me.send(name, Passed(dealing.shares_passed_on(p, beside, dealt)))
+    vault = Vault(root, roster.first_query(me.session_id), roster.mask_keys(p, greetings))
+    commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R))
+    return Book(vault, commitments, tuple(own.leaves for own in said), near=near)
+
+
+async def _seated(me: Endpoint, p: Parameters, own: Greeted[MaskKeys], coin: bytes) -> tuple[bytes, tuple[int, ...]]:
+    """Return the root over all greetings and coins, mine among them, and my neighbours (step 1)."""
+    me.send(me.curator, Coin(coin))
+    got = await me.receive(me.curator, Circle)
+    if dealing.climb_path(graph.greeting_leaf(me.index, own.digest, coin), me.index, got.path) != got.root:
+        me.refuse(me.curator, "circle.without_a_greeting")
+    order = graph.draw_order(me.session_id, got.root, p.K)
+    return got.root, graph.neighbours(p.degree, order, order.index(me.index))
+
+
+async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
+    """Return the root over all greetings and coins, checked against their commitments, and send everybody its path
+    (step 1).
+    """
+    coins = [opened.coin for opened in await me.gather(p.parties, Coin)]
+    for i, name in enumerate(p.parties):
+        if dealing.coin_commitment(i, coins[i]) != greetings[name].message.commitments[p.R]:
+            me.refuse(name, "coin.not_as_committed")
+    leaves = [graph.greeting_leaf(i, greetings[name].digest, coins[i]) for i, name in enumerate(p.parties)]
+    root, paths = dealing.merkle_root_and_paths(leaves)
+    for name, path in zip(p.parties, paths, strict=True):
+        me.send(name, Circle(root, path))
+    return root
+
+
+async def _held(
+    me: Endpoint, p: Parameters, root: bytes, near: Sequence[int], greetings: _Greetings, dealt: dealing.Seeds
+) -> tuple[tuple[Held, ...], ...]:
+    """Send every neighbour its shares, and return those that I hold, as greeted with (step 1)."""
+    context = roster.shares_context(me.session_id, root)
+    agreed = {i: masking.agree(dealt.box, greetings[p.parties[i]].message.keys[p.R]) for i in near}
+    me.send(me.curator, Handed(dealing.encrypt_shares(context, me.index, agreed, dealt)))
+    got = await me.receive(me.curator, Passed)
+    found = []
+    for at, i in enumerate(near):
+        held = dealing.decrypt_shares(context, i, me.index, agreed[i], got.shares[at])
+        if held is None:  # Charlie can have altered them, or the dealer can have covered them otherwise
+            me.stop("shares.altered", dealer=p.parties[i])
+        slot = graph.share_number(p.degree, at)
+        if dealing.merkle_root(dealing.share_leaves(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
+            me.refuse(p.parties[i], "shares.not_as_committed")
+        found.append(held)
+    return tuple(found)

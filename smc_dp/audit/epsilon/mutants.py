@@ -1,0 +1,99 @@
+"""Mutants of mechanisms: each has a known fault, which the tests must find while the claim stays as it was.
+
+Nothing is protected by them, so they may draw with numpy, from a seed that the stream gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.arrays import Array
+from smc_dp.privacy.noise import KNorm
+
+MutantName: TypeAlias = Literal[
+    "half-noise",
+    "exponential-radius",
+    "float-sampler",
+    "k-times-integer",
+    "half-variance",
+    "half-sensitivity",
+    "all-honest",
+    "stripped",
+]
+
+MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
+    {
+        "half-noise": "the noise that belongs to twice the epsilon that is claimed",
+        "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
+        "float-sampler": "Laplace noise in floats, added without a grid",
+        "half-variance": "Gaussian noise whose scale is wrong by the root of 2",
+        "half-sensitivity": "Gaussian noise made for half of what neighbours move the vector by",
+        "k-times-integer": "whole noise multiplied by the number of parties, as the printed protocol does",
+        "all-honest": "shares of noise that are enough only if all parties are honest",
+        "stripped": "the noise of the smallest party, as that party sees the release: without it",
+    }
+)
+PROTOCOL_MUTANTS: tuple[MutantName, ...] = ("all-honest", "stripped")
+"""Mutants whose fault is who knows which noise, so that a whole protocol alone shows it."""
+_PARTIES = 5  # where there is no protocol beside the noise
+_SEED_BITS = 64
+
+
+class MutantSampler(Protocol):
+    """Sampler of noise for a vector, one number for each coordinate."""
+
+    def __call__(self, rng: Stream) -> Array:
+        """Draw the noise: (dimension,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExponentialRadius:
+    """Uniform direction times a length from the exponential distribution, rounded: right for dimension 1 only.
+
+    In more dimensions its density is infinite at zero, and no epsilon holds.
+    """
+
+    dimension: int
+    scale: float
+
+    def __call__(self, rng: Stream) -> Array:
+        """Draw the noise."""
+        generator = np.random.default_rng(rng.bits(_SEED_BITS))
+        direction = generator.normal(size=self.dimension)
+        length = generator.exponential(self.scale)
+        rounded: Array = np.rint(direction / np.linalg.norm(direction) * length)
+        return rounded
+
+
+@dataclass(frozen=True)
+class FloatSampler:
+    """-scale log(u) with a random sign, u a multiple of 2^-53: one float, whose set of values has holes."""
+
+    scale: float
+
+    def __call__(self, rng: Stream) -> Array:
+        """Draw the noise."""
+        u = (rng.bits(53) + 1) * 2.0**-53
+        sign = 1.0 if rng.bits(1) else -1.0
+        return np.array([sign * (self.scale * -np.log(u))])
+
+
+@dataclass(frozen=True)
+class Multiples:
+    """K times integer noise of a Kth of the scale: all residues modulo K are those without noise."""
+
+    dimension: int
+    scale: Fraction
+    parties: int = _PARTIES
+
+    def __call__(self, rng: Stream) -> Array:
+        """Draw the noise."""
+        return np.array(KNorm(self.dimension, self.scale / self.parties).sample(rng), dtype=np.float64) * self.parties

@@ -1,0 +1,139 @@
+"""Reading of CSV and Parquet files as tables, also gzipped ones, without guessing their format.
+
+Only marks are recognised: gzip's, a byte order mark, tabs in the header. All else stands in FILE.toml beside FILE, its
+whole name and `.toml`, or is stated by the caller.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from smc_dp.core import reading
+from smc_dp.core.documents import read_document
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.csv_cells import read_csv
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, FileFormatDocument
+from smc_dp.data.file_types import LONGEST_START, of_another_program
+from smc_dp.data.limits import TABLE_LIMITS, TableLimits
+from smc_dp.data.parquet_cells import read_parquet
+from smc_dp.data.table import Table
+from smc_dp.data.text_lines import ByteSource
+
+
+class GzipSource:
+    """Decompressed bytes of a gzip file, within the limit on a table's text."""
+
+    def __init__(self, file: IO[bytes], limits: TableLimits) -> None:
+        self._file, self._limits = gzip.GzipFile(fileobj=file, mode="rb"), limits
+
+    def __enter__(self) -> GzipSource:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()  # the file itself stays open
+
+    def read(self, size: int) -> bytes:
+        """Read the next bytes, at most `size`; raise InputError for what is no gzip, or too much."""
+        try:
+            found = self._file.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError("gzip.unreadable", why=str(error)) from None
+        self._limits.check_text(self._file.tell())
+        return found
+
+    def seek(self, position: int) -> int:
+        """Go back to this byte."""
+        return self._file.seek(position)
+
+
+_PARQUET_MAGIC = b"PAR1"
+_GZIP_MAGIC = b"\x1f\x8b"
+_PARQUET, _TABS, _GZIP = frozenset({".parquet", ".pq"}), frozenset({".tsv", ".tab"}), ".gz"
+
+
+def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form: FileFormat | None = None) -> Table:
+    """Read a Parquet file, by its ending or its first bytes, or else a CSV file, gzipped or not; raise InputError.
+
+    It must be a plain file, or a link to one; a file that is too large is refused before its cells are made. `form`:
+    its format where stated elsewhere than in FILE.toml, which must not state another one.
+    """
+    meant = _form(path, source, form)
+    with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
+        start = _start(file)
+        if foreign := of_another_program(path, start):
+            raise InputError(foreign)
+        if path.suffix.lower() in _PARQUET or start.startswith(_PARQUET_MAGIC):
+            return _parquet(file, source, limits, meant)
+        if not start.startswith(_GZIP_MAGIC):
+            return _csv(file, source, meant, limits, path.suffix.lower() in _TABS)
+        with GzipSource(file, limits) as unpacked:
+            if _start(unpacked).startswith(_PARQUET_MAGIC):
+                raise InputError("gzip.parquet")
+            return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in _TABS)
+
+
+def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
+    """Parse a CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
+    with _placed(source):
+        return _csv(io.BytesIO(content), source, FileFormat(delimiter, encoding="utf-8"), TABLE_LIMITS)
+
+
+@contextmanager
+def _placed(source: str) -> Iterator[None]:
+    """Add the name of the table to every refusal inside the block: readers of cells do not know it."""
+    try:
+        yield
+    except InputError as error:
+        raise error.within(source) from None
+
+
+def _form(path: Path, source: str, said: FileFormat | None) -> FileFormat:
+    beside = path.with_name(f"{path.name}.toml") if path.name else path
+    if not path.name or not os.path.lexists(beside):
+        return replace(DEFAULT_FORMAT, place=str(beside)) if said is None else said
+    found = replace(read_document(FileFormatDocument, beside, "file").file.form, place=str(beside))
+    if said is not None and said != found:
+        raise InputError("form.two_forms", place=said.place, beside=str(beside)).within(source)
+    return found if said is None else said
+
+
+def _start(file: ByteSource) -> bytes:
+    start = file.read(LONGEST_START)
+    file.seek(0)
+    return start
+
+
+def _csv(file: ByteSource, source: str, form: FileFormat, limits: TableLimits, tabs: bool = False) -> Table:
+    header, columns, rows = read_csv(file, form, limits, tabs)
+    return Table(source, dict(zip(_header(header), columns, strict=True)), range(1, rows + 1), form)
+
+
+def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat) -> Table:
+    for setting in ("separator", "decimal", "encoding"):
+        if setting in form.said():
+            raise InputError("form.not_for_parquet", setting=setting, place=form.place)
+    names, cells, rows = read_parquet(file, limits, form.missing)
+    columns = dict(zip(_header(names), cells, strict=True))
+    return Table(source, columns, range(1, rows + 1), replace(form, is_text=False))
+
+
+def _header(cells: Sequence[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if not names or "" in names:
+        at = f"column {names.index('') + 1} of {len(names)} has no name in the header" if names else "has no columns"
+        raise InputError("header.no_name", which=at)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError("header.same_name", name=shown(name))
+        seen.add(name)
+    return names

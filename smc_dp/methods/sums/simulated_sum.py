@@ -1,0 +1,142 @@
+"""Releases by a method's secure form where one place has all rows, for experiments and estimators.
+
+Each party's part is made as it makes it at home, with its own share of the noise, and `ideal` computes of all parts
+what the protocol computes of them. No noise is drawn for the sum, and nobody draws for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, Self, runtime_checkable
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.errors import InputError
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.methods.functionality import ideal
+from smc_dp.methods.method import SEEDED, SumForm
+from smc_dp.methods.model import Release
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.privacy.output import no_guarantee
+from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.target import NoiseName, Target
+
+_SECURE_SUM = "secure_sum"
+IN_ONE_PLACE = (
+    "The sum was computed in one place, by somebody who has all rows, as the function that the secure sum computes: "
+    "against whom it holds is said of a run of that protocol, which adds its own assumptions and statistical distance."
+)
+
+
+@runtime_checkable
+class PreparesFirst(Protocol):
+    """Method whose parties begin with something that does not depend on the target, such as a model.
+
+    Its form has `part_of(trained, rng)`: the part of whoever has this at home.
+    """
+
+    def prepare(self, rows: Rows, public: Public) -> Any:
+        """Compute from one party's rows what does not depend on the target."""
+
+
+def has_secure_sum(method: Any) -> bool:
+    """Tell whether the method has a form that a secure sum computes."""
+    return _SECURE_SUM in getattr(method, "by_protocols", ())
+
+
+def default_secure_noise(method: Any) -> NoiseName:
+    """Return the noise of the secure form unless somebody names one: `ddg` where it has that."""
+    return "ddg" if "ddg" in method.secure_noises else method.secure_noises[0]
+
+
+def require_secure_sum(method: Any, target: Target) -> None:
+    """Raise InputError unless a secure sum computes the method with the noise of this target."""
+    if not has_secure_sum(method):
+        raise InputError("trust.no_secure_sum", method=method.name)
+    if target.calibration != "proven":
+        raise InputError("calibration.not_in_secure_sum", method=method.name, got=target.calibration)
+    if target.noise not in method.secure_noises:
+        known, own = ", ".join(method.secure_noises), default_secure_noise(method)
+        raise InputError("noise.not_in_secure_sum", method=method.name, known=known, got=target.noise, other=own)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedSum:
+    """Simulated secure sum of the parties of a federation; a `Trained`.
+
+    Whatever needs no target is made once. Nobody vanishes here: the noise is calibrated for those who must be left, and
+    every party's share is in the sum. InputError for a crowd that cannot add up.
+    """
+
+    method: Any
+    federation: Federation
+    threat_model: ThreatModel
+    announced: AnnouncedRows
+
+    def __post_init__(self) -> None:
+        self.threat_model.check()
+
+    @classmethod
+    def of(cls, method: Any, federation: Federation, threat_model: ThreatModel, most_rows: int) -> Self:
+        """Make a simulated sum with numbers of rows released or hidden, as the method prefers."""
+        return cls(method, federation, threat_model, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
+
+    def form(self, target: Target) -> SumForm:
+        """Return the method's form for this target; InputError where it has none, or a party cannot take part in it."""
+        require_secure_sum(self.method, target)
+        form: SumForm = self.method.shared(self._public, target, self.threat_model, self.announced)
+        for j, rows in enumerate(self.federation.parties):
+            try:
+                form.check(len(rows))
+            except InputError as error:
+                raise error.within(self.federation.name(j)) from None
+        return form
+
+    def train(self) -> Self:
+        """Compute now what does not depend on the target."""
+        if isinstance(self.method, PreparesFirst):
+            len(self._trained)
+        return self
+
+    def release(self, target: Target, rng: Stream) -> Release:
+        """Compute every party's part, their secure sum in the clear, and the model."""
+        form, own = self.form(target), rng.spawn()  # a fork of `rng` would be the same in every release
+        parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.threat_model.parties)]
+        model = form.model(ideal(form.functionality, parts, own.fork("sum")))
+        return Release(model, self.statement(form, rng))
+
+    def statement(self, form: SumForm, rng: Stream | None = None) -> PrivacyStatement:
+        """Return the form's statement with the caveat of one place; no guarantee where the seed can be guessed."""
+        stated = form.statement
+        if stated.kind == "none":
+            return stated
+        if rng is not None and rng.insecure:
+            return no_guarantee(stated.unit, stated.adjacency, SEEDED)
+        return replace(stated, caveats=(*stated.caveats, IN_ONE_PLACE))
+
+    def _part(self, form: Any, party: int, rng: Stream) -> Any:
+        if isinstance(self.method, PreparesFirst):
+            return form.part_of(self._trained[party], rng)
+        return form.part(self.federation.parties[party], rng)
+
+    @cached_property
+    def _trained(self) -> tuple[Any, ...]:
+        parties = enumerate(self.federation.parties)
+        return tuple(self._method_of(j).prepare(rows, self._public) for j, rows in parties)
+
+    def _method_of(self, party: int) -> Any:
+        """Return the method with this party's own learner, where there are several, which the parties take in turn."""
+        learners = getattr(self.method, "learner", None)
+        if not isinstance(learners, Sequence) or isinstance(learners, str):
+            return self.method
+        if not 1 <= len(learners) <= self.threat_model.parties:
+            most = self.threat_model.parties
+            raise InputError("learner.wrong_number", most=most, got=len(learners))
+        return replace(self.method, learner=learners[party % len(learners)])
+
+    @property
+    def _public(self) -> Public:
+        """Public facts, with numbers of rows only where neighbours share them."""
+        public = self.federation.public
+        return public if self.method.adjacency == "replace" else replace(public, sizes=None)

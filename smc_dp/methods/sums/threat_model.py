@@ -1,0 +1,139 @@
+"""Threat model of a secure sum, and what may then be said of its result.
+
+The parties draw the noise in shares and add everything up by a protocol. Whoever colludes knows its own shares of the
+noise, and who vanishes may take its own away; the shares of all others are in every result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from smc_dp.core.errors import InputError
+from smc_dp.methods.sums.party_limits import check_party_limits, has_sparse_graph, sparse_graph_failure
+from smc_dp.privacy.statement import PrivacyStatement, round_up
+
+COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
+BY_DEVIATION = (
+    "Who deviates can deny everybody the result, also after it was paid for, and can enter numbers that are no model "
+    "of any rows: neither a result nor a true one is promised, only that nothing else shows."
+)
+WITHOUT_DEVIATION = (
+    "Nothing is claimed against Charlie, or parties of his, who deviate from the protocol, for each party shares masks "
+    "with neighbours alone: they may take the masks off what single parties add, deny everybody the result, or make it "
+    "a false one."
+)
+UNLEAKED = (
+    "A party whose state leaks during the session counts among those who collude, for its share of the noise is known."
+)
+UNCOVERED = "That a run takes place at all, who took part and who vanished, is not covered."
+
+
+RowCounts: TypeAlias = Literal["released", "hidden"]
+COLLUDERS = "Secure sum: number of parties that may be malicious, together with the curator."
+DROPOUTS = "Secure sum: number of parties that may drop out."
+"""Sentences of settings, for a protocol's terms and for parameters of estimators."""
+
+
+@dataclass(frozen=True)
+class AnnouncedRows:
+    """Public facts of numbers of rows: a cap on each party's, and whether the sum of them is released as well."""
+
+    most_rows: int
+    sizes: RowCounts = "hidden"
+
+
+@dataclass(frozen=True)
+class ThreatModel:
+    """Threat model: K parties of whom t may collude and D may drop out.
+
+    `verifiable`: everybody can add up what was sent. `by_curator`: what is sent goes to Charlie, else to everybody.
+    """
+
+    parties: int
+    colluders: int = 1
+    dropouts: int = 0
+    verifiable: bool = False
+    by_curator: bool = True
+
+    def __post_init__(self) -> None:
+        for name, count in (("colluders", self.colluders), ("dropouts", self.dropouts)):
+            if count < 0:
+                raise InputError("parties.negative_count", name=name, got=count)
+
+    def check(self) -> None:
+        """Raise InputError, with the nearest that works, unless a secure sum can add up among these parties."""
+        check_party_limits(self.parties, self.colluders, self.dropouts)
+
+    def require_honest(self) -> None:
+        """Raise InputError unless a party is left whose noise is counted."""
+        if self.honest < 1:
+            raise InputError("colluders.none_honest", limit=self.remaining, dropouts=self.dropouts, got=self.colluders)
+
+    @property
+    def remaining(self) -> int:
+        """Number of parties that are left if as many drop out as may."""
+        return self.parties - self.dropouts
+
+    @property
+    def honest(self) -> int:
+        """H: number of parties whose shares of the noise are counted."""
+        return self.remaining - self.colluders
+
+    @property
+    def has_sparse_graph(self) -> bool:
+        """True where the parties are too many for masks of all pairs, so that their graph is sparse."""
+        return has_sparse_graph(self.parties, self.dropouts)
+
+    def with_graph_failure(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
+        """Return the statement of so many sums, with the probability that their neighbour graph fails added to delta.
+
+        That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private. It is no more
+        than that: nothing that can fail is zero-concentrated, or below the curve of a Gaussian at every delta.
+        """
+        failure = sparse_graph_failure(self.parties, self.colluders, self.dropouts, sums)
+        if not failure or promised.kind == "none":
+            return promised
+        return replace(
+            promised,
+            kind="approx",
+            delta=round_up(Fraction(promised.delta) + failure),
+            rho=None,
+            mu=None,
+        )
+
+    @property
+    def adversary(self) -> str:
+        """Adversary that the noise of the sum holds against, with all five numbers; completes "this holds against"."""
+        K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
+        who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
+        how = "who keep to the protocol" if self.has_sparse_graph else "deviating at will"
+        return (
+            f"{who}, {how}, while up to {D} vanish: epsilon with the noise of H = K - D - t = "
+            f"{K} - {D} - {t} = {H} honest parties, or no result"
+        )
+
+    @property
+    def everybody_else(self) -> str:
+        """Adversary that noise holds against which a party adds to its own numbers before they are masked."""
+        who = "Charlie and all" if self.by_curator else "all"
+        return (
+            f"{who} {self.parties - 1} other parties, deviating at will, whoever vanishes: epsilon with the noise of "
+            "each party for its own rows alone, and nobody else's"
+        )
+
+    def caveats(self) -> Iterator[str]:
+        """Yield the caveats of every sum."""
+        yield WITHOUT_DEVIATION if self.has_sparse_graph else BY_DEVIATION
+        yield COMPUTATIONAL
+        yield UNLEAKED
+        yield UNCOVERED
+        if self.by_curator and not self.verifiable:
+            yield "That Charlie published the sum of what he got, nobody else can see: a false sum is not found out."
+        if self.verifiable:
+            yield (
+                "What takes the masks off the sum is published, so that anybody can add up; so parties do without "
+                f"Charlie what they can do with him, and this holds against {self.colluders} of them either way."
+            )

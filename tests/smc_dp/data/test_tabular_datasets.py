@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from smc_dp.core.arrays import with_bias
+from smc_dp.data import sources, tabular_datasets
+from smc_dp.data.bounds import CategoricalColumn, NumericColumn
+from smc_dp.data.known_files import parse_idx
+from smc_dp.data.load_pool import load_pool
+from smc_dp.data.preprocess import encode_labelled_rows
+from tests.support.refusals import refused
+
+needs_data = pytest.mark.skipif(
+    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
+)
+
+
+def folder() -> Path:
+    return Path(os.environ["SMC_DP_DATA"])
+
+
+def test_the_bundled_bounds_are_one_digit_roundings_of_the_published_summary():
+    bunch = load_breast_cancer()
+    mean, sd = bunch.data.mean(axis=0), bunch.data.std(axis=0)
+    columns = tabular_datasets.load_tabular("breast_cancer").bounds.columns
+    assert [column.name for column in columns] == bunch.feature_names.tolist()
+    for column, low, high in zip(columns, mean - 2.5 * sd, mean + 2.5 * sd, strict=True):
+        assert isinstance(column, NumericColumn)
+        assert (column.low, column.high) == (float(f"{low:.0e}"), float(f"{high:.0e}"))
+
+
+def test_five_hospitals_and_held_out_rows_that_nobody_trains_on():
+    data = sources.dataset("breast_cancer")
+    assert list(data.federation.names) == [f"hospital-{j}" for j in range(1, 6)]
+    assert [len(rows) for rows in data.federation.parties] == [91] * 5
+    assert data.test is not None
+    assert len(data.test) == 114
+    seen = np.concatenate([data.federation.pooled().X, data.test.X])
+    assert seen.shape == (569, 31)
+    assert len(np.unique(seen, axis=0)) == len(np.unique(load_breast_cancer().data, axis=0)) == 569
+
+
+def test_an_unknown_name_lists_those_that_exist():
+    with refused("dataset.not_public", got="'adult'"):
+        tabular_datasets.load_tabular("adult")
+
+
+def test_digits_are_dealt_like_the_others_by_bounds_that_are_no_measurements():
+    bounds = tabular_datasets.load_tabular("digits").bounds
+    assert {(column.low, column.high) for column in bounds.columns} == {(0.0, 16.0)}
+    data = sources.dataset("digits", split="20,30,50")
+    assert data.bounds.classes == tuple("0123456789")
+    assert (data.federation.classes, data.federation.dimension) == (10, 65)
+    assert [len(rows) for rows in data.federation.parties] == [288, 431, 719]
+    assert len(data.test) == 359
+    pooled = data.federation.pooled()
+    # What a simulation deals is encoded by the same bounds, but for the bias, which is appended later.
+    pool = load_pool("digits").train
+    X, y = with_bias(pool.X, 0.1), pool.y
+    together = np.concatenate([np.c_[pooled.X, pooled.y], np.c_[data.test.X, data.test.y]])
+    wanted = np.c_[X, y]
+    np.testing.assert_array_equal(together[np.lexsort(together.T)], wanted[np.lexsort(wanted.T)])
+
+
+@needs_data
+def test_har_is_dealt_in_its_official_split():
+    data = sources.dataset("har", folder(), parties=3)
+    assert {(column.low, column.high) for column in data.bounds.columns} == {(-1.0, 1.0)}
+    assert data.bounds.classes == load_pool("har", folder()).classes
+    assert (data.federation.classes, data.federation.dimension) == (6, 265)
+    assert np.bincount(data.federation.pooled().y).tolist() == [1226, 1073, 986, 1286, 1374, 1407]
+    np.testing.assert_array_equal(data.test.X, load_pool("har", folder()).test.X)
+    with np.load(folder() / "har" / "har_timedomain265.npz", allow_pickle=False) as arrays:
+        assert tuple(arrays["activity_names"].tolist()) == data.bounds.classes
+
+
+def test_missing_and_corrupt_files_are_named(tmp_path):
+    with refused("dataset.no_folder"):
+        tabular_datasets.load_tabular("a9a", None)
+    with refused("file.unreadable"):
+        tabular_datasets.load_tabular("a9a", tmp_path)
+    (tmp_path / "a9a").mkdir()
+    (tmp_path / "a9a" / "a9a.gz").write_bytes(gzip.compress(b"+1 1:1\n"))
+    with refused("dataset.wrong_digest"):
+        tabular_datasets.load_tabular("a9a", tmp_path)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("a9a", "a9a/a9a.t.gz"),
+        ("covtype", "covtype/covtype_random10k.csv.gz"),
+        ("kdd99", "kdd99/kddcup.data_10_percent.gz"),
+        ("mnist37", "mnist/train-labels-idx1-ubyte.gz"),
+    ],
+)
+def test_one_flipped_byte_is_noticed(name, file, tmp_path):
+    path = tmp_path / file
+    shutil.copytree(folder() / path.parent.name, path.parent)
+    path.chmod(0o600)
+    content = bytearray(path.read_bytes())
+    content[1000] ^= 1
+    path.write_bytes(content)
+    with refused("dataset.wrong_digest"):
+        tabular_datasets.load_tabular(name, tmp_path)
+
+
+IDX = bytes.fromhex("00000803 00000002 00000001 00000003") + bytes(range(6))
+
+
+def test_an_idx_file_is_read_in_the_order_of_its_axes():
+    assert parse_idx(IDX, (2, 1, 3), "digits").tolist() == [[[0, 1, 2]], [[3, 4, 5]]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        IDX[:10],  # within the header
+        b"\x01" + IDX[1:],  # not zero
+        IDX[:2] + b"\x09" + IDX[3:],  # signed bytes
+        IDX[:3] + b"\x02" + IDX[4:],  # two axes
+        IDX[:7] + b"\x03" + IDX[8:],  # three images
+        IDX[:-1],
+        IDX + b"\x00",
+    ],
+)
+def test_any_other_idx_file_is_refused(content):
+    with refused("idx.wrong_size" if content.startswith(IDX[:16]) else "idx.wrong_header", at="digits"):
+        parse_idx(content, (2, 1, 3), "digits")
+
+
+@needs_data
+def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
+    data = sources.dataset("a9a", folder(), split="15,20,20,20,25")
+    assert data.test is not None
+    assert data.federation.sizes.tolist() == [4884, 6512, 6512, 6512, 8141]
+    y = data.federation.pooled().y
+    assert np.bincount(y).tolist() == [24720, 7841]
+    assert np.bincount(data.test.y).tolist() == [12435, 3846]
+    assert data.test.X.shape == (16281, 123)
+    assert not data.test.X[:, 122].any()  # feature 123 never occurs there
+    ones = np.rint(data.test.X * np.sqrt(14))
+    assert set(np.unique(ones)) == {0.0, 1.0}
+    np.testing.assert_allclose(data.test.X, ones / np.sqrt(14), rtol=1e-11)
+    assert int(ones.sum(axis=1).max()) == 14
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "rows", "positive", "dimension"),
+    [("bank", 45211, 5289, 52), ("credit_default", 30000, 6636, 34)],
+)
+def test_tables_of_the_papers_fit_their_public_bounds(name, rows, positive, dimension):
+    data = sources.dataset(name, folder(), parties=3)
+    assert data.test is not None
+    y = np.concatenate([data.federation.pooled().y, data.test.y])
+    assert (len(y), int((y > 0).sum())) == (rows, positive)
+    assert data.test.X.shape[1] == dimension
+
+
+def in_unit_ball(X):
+    return bool((np.linalg.norm(X, axis=1) <= 1).all())
+
+
+@needs_data
+def test_covertype_has_the_published_rows_of_classes_1_and_2():
+    source = tabular_datasets.load_tabular("covtype", folder())
+    path = folder() / "covtype" / "covtype_random10k.csv.gz"
+    with gzip.open(path, "rt") as file:
+        cells = np.loadtxt(file, delimiter=",", skiprows=1)
+    cells = cells[np.isin(cells[:, -1], [1, 2])]
+    assert len(source.bounds.columns) == 54
+    for i, column in enumerate(source.bounds.columns):
+        np.testing.assert_array_equal(source.train.numbers(column.name), cells[:, i])
+    found = encode_labelled_rows(source.train, source.bounds, "Cover_Type")
+    assert np.bincount(found.y).tolist() == [3696, 4870]
+    assert found.X.shape == (8566, 55)
+    assert in_unit_ball(found.X)
+    indicators = [column.name for column in source.bounds.columns[10:]]
+    ones = np.column_stack([source.train.numbers(name) for name in indicators])
+    assert set(np.unique(ones)) == {0.0, 1.0}
+    assert (ones[:, :4].sum(axis=1) == 1).all()  # one wilderness area
+    assert (ones[:, 4:].sum(axis=1) == 1).all()  # one type of soil
+    np.testing.assert_array_equal(found.X[:, 10:54] > 0, ones == 1)  # a zero stays one
+    np.testing.assert_array_equal(found.X[:, 10:54] == 0, ones == 0)
+
+
+@needs_data
+def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
+    source = tabular_datasets.load_tabular("mnist37", folder())
+    found = encode_labelled_rows(source.train, source.bounds, "digit")
+    assert source.test is None
+    assert tuple(np.bincount(found.y).tolist()) == (6131, 6265)
+    assert found.X.shape == (12396, 785)
+    assert in_unit_ball(found.X)
+    with gzip.open(folder() / "mnist" / "train-images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read(), np.uint8)[16:].reshape(60_000, 784)
+    row = 1234
+    image = images[source.train.row_numbers[row] - 1] / 255
+    expected = np.append(image / max(10.0, np.linalg.norm(image)), 0.1) / np.sqrt(1.01)
+    np.testing.assert_allclose(found.X[row], expected, rtol=1e-11)
+
+
+@needs_data
+@pytest.mark.slow
+def test_kdd_cup_has_the_published_rows_and_one_hot_categories():
+    source = tabular_datasets.load_tabular("kdd99", folder())
+    sizes = [column.width for column in source.bounds.columns if isinstance(column, CategoricalColumn)]
+    assert sizes == [3, 71, 11]
+    assert len(source.bounds.columns) == 41
+    assert source.test is not None
+    for table, normal, attack in [(source.train, 97278, 396743), (source.test, 60593, 250436)]:
+        found = encode_labelled_rows(table, source.bounds, "connection")  # refuses a category that is not listed
+        assert tuple(np.bincount(found.y).tolist()) == (normal, attack)
+        assert found.X.shape == (normal + attack, 124)
+        assert in_unit_ball(found.X)
+        del found  # half a gigabyte
+    assert source.train.texts("service").count("icmp") == 0
+    assert source.test.texts("service").count("icmp") == 2
