@@ -26,7 +26,7 @@ from smc_dp.run.site_ledger import SiteLedger
 class Abandonment:
     """Outcome of an abandonment: how the study stands, and whether something that may have left stays charged.
 
-    `notified`: whether the relay has what tells the others, and else `why` not. `settled`: whether the site's ledger has
+    `notified`: whether the relay has the status message, and else `why` not. `settled`: whether the site's ledger has
     the outcome; a charge that stays has none there, and counts for good.
     """
 
