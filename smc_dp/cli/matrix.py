@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PARTIES = 3
 
 
-def compute_matrix(
+def print_matrix(
     protocol: Annotated[
         str | None, typer.Argument(metavar="PROTOCOL", help="A protocol; an unknown name lists them.")
     ] = None,

@@ -299,7 +299,7 @@ def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them
     trained = []
     ensemble = task.train_ensemble
     monkeypatch.setattr(task, "train_ensemble", lambda *args: trained.append(args) or ensemble(*args))
-    (cells,) = task.group_cells(plan.cells())
+    (cells,) = task.group_by_training(plan.cells())
     outcomes = task.run_cells(load_pool("digits"), cells, 1)
     assert [o.failure for o in outcomes] == [None] * 5
     assert len(trained) == 1
