@@ -192,8 +192,11 @@ class Parameters:
 
     @property
     def may_accuse_silence(self) -> bool:
-        """True where t false accusers and t corrupted holders together are too few to open a seed."""
-        return 2 * self.t < self.T
+        """True where somebody may be malicious, and t false accusers with t corrupted holders are too few to open a seed.
+
+        With t = 0 a silent dealer has dropped out or was held up: to open its shares would only give them away.
+        """
+        return 0 < 2 * self.t < self.T
 
     @property
     def most_accusers(self) -> int:

@@ -197,6 +197,7 @@ def test_a_share_that_comes_after_its_dealer_was_accused_is_left_out() -> None:
 
 def test_where_silence_cannot_be_accused_a_holder_without_a_share_is_missing() -> None:
     """K = 5, t = 2, T = 4: two who accuse falsely, or whose messages are held up, and two others have T shares."""
+    assert not parameters(5, 0, 1).may_accuse_silence
     c = without(("P1",), None, 5, 2)
     assert not c.p.may_accuse_silence
     assert c.honest["P1"].end == "stopped"
