@@ -232,7 +232,7 @@ def derived_once() -> Iterator[None]:
         mock.patch.object(RecordedView, "to_sign", signed_once),
         mock.patch.object(crypto_identity, "Ed25519PublicKey", VerifiedOnce),
         mock.patch.object(agreement, "get_type_hints", cache(agreement.get_type_hints)),
-        mock.patch.object(os, "fsync", lambda _: None),  # a test need not survive a power cut
+        mock.patch.object(os, "fsync", return_value=None),  # a test need not survive a power cut
     ):
         yield
         VerifiedOnce.known.clear()
