@@ -113,9 +113,8 @@ def _rows(*records: tuple[float, int]) -> Rows:
 
 @dataclass(frozen=True)
 class DrivenSession:
-    """Session of R sums of this form of which Charlie announces values that do not depend on them.
-
-    The noise is that of a mutant if one is named.
+    """Session of R sums of this form of which Charlie announces values that do not depend on them; its noise may be a
+    mutant's.
     """
 
     form: GradientSums

@@ -109,9 +109,8 @@ class ReachedLevel:
 
 @dataclass(frozen=True)
 class AssuranceLevel:
-    """One of the three levels: what was `reached`, and what is `missing` for it, each with its code.
-
-    `inapplicable`: its checks that this run has nothing for.
+    """One of three levels: what was `reached`, what is `missing`, and its checks that are `inapplicable` to this
+    run.
     """
 
     number: LevelNumber

@@ -36,12 +36,8 @@ def check_statements(evidence: Evidence) -> CheckOutcome:
         first = about.setdefault((said.name, said.kind, _about(evidence, said)), said)
         if first.payload != said.payload:
             signed = signing_input(evidence.session.id, *said[:3])
-            return failed(
-                "statement.contradicted",
-                culprit=Culprit(said.name, evidence, signed, said.signature),
-                name=shown(said.name),
-                kind=said.kind,
-            )
+            culprit = Culprit(said.name, evidence, signed, said.signature)
+            return failed("statement.contradicted", culprit=culprit, name=shown(said.name), kind=said.kind)
     if not found:
         if not evidence.views:
             return NO_VIEWS

@@ -285,9 +285,10 @@ def check_shared_models(
     if isinstance(law_of, SharedRounds):
         return rounds.check_contributions(evidence, found, read)
     reach, f = _reach(found), law_of.grid.fraction_bits
+    is_counted = found.form.announced.sizes == "released"  # then the input grows with the number without noise
     for name, sums in read.items():
         vector, *size = (block.numbers for block in sums[0])
-        rows = size[0][0] if size and _counts_rows(found) else reach.most_rows
+        rows = size[0][0] if size and is_counted else reach.most_rows
         if not 1 <= rows <= reach.most_rows:
             return blame_owner(evidence, name, impossible_rows(rows, reach.most_rows))
         if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
@@ -295,8 +296,3 @@ def check_shared_models(
             too_long = make_fault("view.input_too_long", rows=rows, most=most)
             return blame_owner(evidence, name, too_long)
     return passed("models.shared_hold", vectors=count_noun("vector", len(read)))
-
-
-def _counts_rows(found: DerivedParameters) -> bool:
-    """Return whether the number without noise is that of rows, by which the input grows."""
-    return bool(found.form.announced.sizes == "released")

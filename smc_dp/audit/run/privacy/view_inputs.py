@@ -53,10 +53,7 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
 
 
 def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
-    """Return a party's own vectors for one sum or several; None if its inputs are none.
-
-    Of sums that there are none of only the number is told.
-    """
+    """Return a party's own vectors for one sum or several; None if its inputs are none."""
     numbers, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
     if len(inputs) < 2 or len(numbers) != len(noise):
         return None
@@ -64,7 +61,9 @@ def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | 
     for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
         laid = _laws(found, r)
         length = sum(length for length, _ in laid)
-        if laid and not all(isinstance(v, tuple) and len(v) == length and _whole(v) for v in (x, e)):
+        if laid and not all(
+            isinstance(v, tuple) and len(v) == length and all(type(n) is int for n in v) for v in (x, e)
+        ):
             return None
         sums.append(tuple(_blocks(laid, map(found.grid.lift, x), map(found.grid.lift, e))))
         if any(any(block.noise) for block in sums[-1] if block.law is None):
@@ -75,10 +74,6 @@ def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | 
 def _vectors(mine: Any, name: str) -> tuple[Any, ...]:
     found = getattr(mine, name, None)
     return found if isinstance(found, tuple) else (None,)
-
-
-def _whole(vector: tuple[Any, ...]) -> bool:
-    return all(type(x) is int for x in vector)
 
 
 def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
