@@ -103,7 +103,7 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
     }
 )
 SEARCHED_METHODS = tuple(_KINDS)
-DEFAULT_LAMBDA = 0.001  # of all these methods
+CANARY_LAMBDA = 0.001  # of all these methods
 
 
 def search_neighbours(name: str, lam: float, dimension: int) -> NeighbourPair:

@@ -56,9 +56,7 @@ class MutantSampler(Protocol):
 
 @dataclass(frozen=True)
 class ExponentialRadius:
-    """Uniform direction times a length from the exponential distribution: no epsilon holds in more than one
-    dimension.
-    """
+    """Uniform direction times an exponential length: no epsilon holds in more than one dimension."""
 
     dimension: int
     scale: float

@@ -42,9 +42,7 @@ class ChargedRun:
 
 @dataclass(frozen=True)
 class PartyBudget:
-    """Ledger of a party: `head`, the digest of its last entry, None without a ledger; `charged`, None without a
-    charge.
-    """
+    """Ledger of a party: the digest of its last entry, None without a ledger; its charge, None without one."""
 
     party: str
     head: str | None = None

@@ -109,9 +109,7 @@ class ReachedLevel:
 
 @dataclass(frozen=True)
 class AssuranceLevel:
-    """One of three levels: what was `reached`, what is `missing`, and its checks that are `inapplicable` to this
-    run.
-    """
+    """One of three levels: whether it was `reached`, what is `missing`, and its checks that are `inapplicable`."""
 
     number: LevelNumber
     reached: ReachedLevel | None

@@ -114,7 +114,7 @@ def check_order(given: ScheduledTranscript) -> CheckOutcome:
     return passed("order.holds", count=len(given.evidence.envelopes))
 
 
-def check_rounds(given: ScheduledTranscript) -> CheckOutcome:
+def check_causal_rounds(given: ScheduledTranscript) -> CheckOutcome:
     """Check that nothing was sent before all that its sender had to read, and that each message states its round.
 
     Messages of a participant that was given up may be left unread by others.

@@ -109,7 +109,7 @@ def check_routes(evidence: Evidence) -> CheckOutcome:
     return passed("routes.hold", messages=len(evidence.envelopes), kinds=len(kinds))
 
 
-def check_sizes(evidence: Evidence) -> CheckOutcome:
+def check_message_sizes(evidence: Evidence) -> CheckOutcome:
     """Check that every body has the length that the public parameters give, and every line the envelope's size."""
     wanted = body_bytes(evidence.session)
     total = 0

@@ -13,7 +13,7 @@ from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.check import CheckOutcome, failed, failed_line, not_applicable, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
+from smc_dp.audit.run.view_messages import NO_VIEWS, decrypted_messages, describe_views
 
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
@@ -36,7 +36,7 @@ def check_units(evidence: Evidence) -> CheckOutcome:
         return NO_VIEWS
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
-    for letter in opened_messages(evidence):
+    for letter in decrypted_messages(evidence):
         kind = letter.envelope.kind
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
             return failed_line(evidence, letter.line, "ciphertext.undecodable", kind=kind, fault=letter.fault)
@@ -62,7 +62,7 @@ def _distinct(evidence: Evidence) -> Iterator[DecryptedEnvelope]:
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
     readers: dict[tuple[str, str, bytes | None], set[str]] = {}
-    for letter in opened_messages(evidence):
+    for letter in decrypted_messages(evidence):
         e = letter.envelope
         if e.kind in alike:
             had = readers.setdefault((e.sender, e.kind, letter.payload), set())

@@ -16,7 +16,7 @@ from protocols.runtime.claims import Mask, View, public_fields, readings, secret
 from protocols.runtime.link_decryption import DecryptedEnvelope
 from smc_dp.audit.run.check import CheckOutcome, failed, failed_line, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import describe_views, opened_messages
+from smc_dp.audit.run.view_messages import decrypted_messages, describe_views
 from smc_dp.core.errors import shown
 
 MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares
@@ -49,7 +49,7 @@ def check_masks(evidence: Evidence) -> CheckOutcome:
             return failed("masks.too_little_slack", **figures, wanted=hygiene.sigma)
     if not evidence.views:
         return not_possible("masks.slack_without_views", sigma=hygiene.sigma)
-    letters, count = opened_messages(evidence), 0
+    letters, count = decrypted_messages(evidence), 0
     for mask in declared:
         found = list(_read(evidence, letters, mask))
         count += len(found)

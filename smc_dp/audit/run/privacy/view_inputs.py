@@ -17,7 +17,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import blame_owner
 from smc_dp.privacy.distributed import SharedRounds
 
-NO_NOISE = "none"
+TEXT_OF_NO_NOISE = "none"
 """Public text of the distribution of a block without noise."""
 
 
@@ -27,7 +27,7 @@ class InputBlock:
 
     numbers: tuple[int, ...]
     noise: tuple[int, ...]
-    law: Any
+    distribution: Any
 
 
 InputSums: TypeAlias = tuple[tuple[InputBlock, ...], ...]
@@ -66,7 +66,7 @@ def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | 
         ):
             return None
         sums.append(tuple(_blocks(laid, map(found.grid.lift, x), map(found.grid.lift, e))))
-        if any(any(block.noise) for block in sums[-1] if block.law is None):
+        if any(any(block.noise) for block in sums[-1] if block.distribution is None):
             return None
     return tuple(sums)
 
@@ -87,7 +87,7 @@ def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
     if r >= len(found.sums):
         return []
     known = {law.text: law for law in share_distributions(found, r)}
-    return [(length, None if text == NO_NOISE else known[text]) for length, text in found.sums[r]]
+    return [(length, None if text == TEXT_OF_NO_NOISE else known[text]) for length, text in found.sums[r]]
 
 
 def share_distributions(found: DerivedParameters, r: int) -> tuple[Any, ...]:
